@@ -1,0 +1,71 @@
+# Each target creates .venv and installs what it needs; "make help" lists them.
+# The installation is repeated when pyproject.toml or constraints.txt changes.
+
+PORT ?= 5006
+ADDRESS ?= localhost
+# Folder with the benchmark sets; the tests that need them are left out without it.
+DATA_DIR ?= $(SUPDR_DATA_DIR)
+# More options for the command behind the target: make serve ARGS=--no-browser, make test ARGS="-k svm".
+ARGS ?=
+
+PYTHON_IN_VENV := .venv/bin/python
+INSTALLED := .venv/installed
+INSTALLED_TEST := .venv/installed-test
+INSTALLED_ALL := .venv/installed-all
+INSTALLED_DOCS := .venv/installed-docs
+RECIPE := pyproject.toml constraints.txt scripts/install.sh
+PYTEST := $(PYTHON_IN_VENV) -m pytest --durations=15 $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
+
+.PHONY: help serve test test-all lint bench docs clean
+
+help:
+	@echo "make serve     start the explorer on http://localhost:$(PORT)"
+	@echo "make test      run the tests, those in a real browser included"
+	@echo "make test-all  run the long extras too, one of them in JupyterLab"
+	@echo "make lint      check style, types and docstrings"
+	@echo "make docs      build the documentation: docs/_build/html/index.html"
+	@echo "make bench     measure speed against peers"
+	@echo "make clean     remove .venv, caches and downloaded browsers"
+
+serve: $(INSTALLED)
+	@$(PYTHON_IN_VENV) -m supdr_viz.cli --port $(PORT) --address $(ADDRESS) $(ARGS)
+
+test: $(INSTALLED_TEST)
+	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(INSTALLED_ALL)
+	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) $(ARGS)
+
+lint: $(INSTALLED_TEST)
+	$(PYTHON_IN_VENV) -m ruff check .
+	$(PYTHON_IN_VENV) -m ruff format --check .
+	$(PYTHON_IN_VENV) -m mypy
+	find core supdr_viz -name '*.py' -exec $(PYTHON_IN_VENV) -m numpydoc lint {} +
+
+bench: $(INSTALLED_TEST)
+	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTHON_IN_VENV) benchmarks/speed.py \
+		$(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(ARGS)
+
+docs: $(INSTALLED_DOCS)
+	$(PYTHON_IN_VENV) -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "The documentation is at docs/_build/html/index.html"
+
+clean:
+	rm -rf .venv .browsers build dist docs/_build docs/_static docs/_autosummary docs/gallery.md *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(INSTALLED): $(RECIPE)
+	@PYTHON="$(PYTHON)" sh scripts/install.sh
+	@touch $@
+
+$(INSTALLED_TEST): $(RECIPE)
+	@PYTHON="$(PYTHON)" sh scripts/install.sh test
+	@touch $@ $(INSTALLED)
+
+$(INSTALLED_ALL): $(RECIPE)
+	@PYTHON="$(PYTHON)" sh scripts/install.sh test,jupyter
+	@touch $@ $(INSTALLED_TEST) $(INSTALLED)
+
+$(INSTALLED_DOCS): $(RECIPE)
+	@PYTHON="$(PYTHON)" sh scripts/install.sh docs
+	@touch $@ $(INSTALLED)

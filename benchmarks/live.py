@@ -1,0 +1,416 @@
+"""The live loop under load: server cost of a frame, painted frames, latency, lag, many sessions, cost of watching.
+
+    make bench ARGS="--only live"      or      python benchmarks/live.py
+
+Everything is measured with a real server and, but for the many sessions, a real browser on the same machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import websocket_connect
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+POINTS = "?data=spirals&data.n_per_class=1000&method=LSDR&method.solver=sgd&method.max_iter=100000&method.tol=0"
+FAST = f"{POINTS}&speed=fast"
+LONG = "&method=SLDR&method.tol=0&method.max_iter=600&speed=fast"
+GATES = {
+    "zigzag": f"?data=zigzag{LONG}&method.n_components=1&method.solver=lbfgs&method.n_init=10",
+    "digits in four views": f"?data=multiview_digits&data.classes=halves{LONG}",
+}
+COMPARED = (
+    "?data=spirals&data.n_per_class=250&speed=fast&method=LSDR&method.max_iter=100000&method.tol=0"
+    "&b=NSDR&b.solver=sgd&b.max_iter=100000&b.tol=0&c=MAC&c.max_iter=100000&c.tol=0&c.mu_factor=1&d=SLDR&d.max_iter=100000&d.tol=0"
+)
+LIGHT = FAST.replace("n_per_class=1000", "n_per_class=250")
+
+
+class Served:
+    """`benchmarks/served.py` in a process of its own."""
+
+    def __init__(self) -> None:
+        self.port, self.gauge_port = free_port(), free_port()
+        script = Path(__file__).with_name("served.py")
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [sys.executable, str(script), str(self.port), str(self.gauge_port)], stdout=subprocess.DEVNULL
+        )
+        self.url = f"http://localhost:{self.port}/explorer"
+        while True:
+            try:
+                urllib.request.urlopen(self.url, timeout=60).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        self.page_ready = time.monotonic() - self.began
+
+    def gauges(self, command: str = "gauges") -> dict:
+        """Ask for the counts so far."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.gauge_port}/{command}", timeout=60) as answer:
+            return json.load(answer)
+
+    def stop(self) -> None:
+        """End the server."""
+        self.process.terminate()
+        self.process.wait()
+
+
+def free_port() -> int:
+    """Find a port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def open_page(playwright, served: Served, query: str, name: str = "explorer"):
+    """Open a page in the foreground, ready to run."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(served.url.replace("explorer", name) + query)
+    page.wait_for_selector(".status .numbers b", timeout=60_000)
+    page.wait_for_timeout(1000)
+    return browser, page
+
+
+def run_key(page) -> None:
+    """Press the space bar on the page."""
+    page.locator("body").press("Space")
+
+
+def frames(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
+    """Server cost of a frame, painted frames and surfaces a second, at 2,000 points."""
+    with sync_playwright() as playwright:
+        browser, page = open_page(playwright, served, FAST)
+        run_key(page)
+        page.wait_for_timeout(2000)
+        before = served.gauges()
+        page.wait_for_timeout(1000 * seconds)
+        after = served.gauges()
+        browser.close()
+    elapsed = after["now"] - before["now"]
+    count = after["acknowledged"] - before["acknowledged"]
+    cost = 1e3 * (after["event_loop_cpu"] - before["event_loop_cpu"]) / max(count, 1)
+    surfaces = (after["surfaces"] - before["surfaces"]) / elapsed
+    return [
+        ("server cost of a frame, 2,000 points", f"{cost:.2f} ms", "<= 3 ms"),
+        ("painted frames", f"{count / elapsed:.1f} / s", ">= 20 / s"),
+        ("surfaces beside them", f"{surfaces:.1f} / s", ">= 2 / s"),
+    ]
+
+
+def compared(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
+    """Painted frames of each of four methods in lock-step on 500 points, and how many steps they take."""
+    with sync_playwright() as playwright:
+        browser, page = open_page(playwright, served, COMPARED, "compare")
+        page.wait_for_timeout(2000)
+        run_key(page)
+        page.wait_for_timeout(3000)
+        before = served.gauges()
+        page.wait_for_timeout(1000 * seconds)
+        after = served.gauges()
+        browser.close()
+    elapsed = after["now"] - before["now"]
+    rates = [(b - a) / elapsed for a, b in zip(before["per_session"], after["per_session"], strict=True)]
+    steps = (after["steps"] - before["steps"]) / elapsed / len(rates)
+    count = after["acknowledged"] - before["acknowledged"]
+    cost = 1e3 * (after["event_loop_cpu"] - before["event_loop_cpu"]) / max(count, 1)
+    return [
+        ("painted frames of each of four columns", ", ".join(f"{rate:.1f}" for rate in rates) + " / s", ">= 8 / s"),
+        ("server cost of such a frame, table included", f"{cost:.2f} ms", ""),
+        ("steps of each beside them", f"{steps:.0f} / s", ""),
+    ]
+
+
+def latency(served: Served, changes: int = 30) -> list[tuple[str, str, str]]:
+    """Control change → first new frame, measured in the browser."""
+    with sync_playwright() as playwright:
+        browser, page = open_page(playwright, served, FAST)
+        page.evaluate(
+            """() => {
+              const all = Bokeh.documents.flatMap((doc) => [...doc._all_models.values()])
+              const sent = all.find((model) => model.name === "sent")
+              window.painted = {}; window.pressed = []
+              sent.on_change(sent.properties.data, () => {
+                const number = sent.data.number[0]
+                requestAnimationFrame(() => { window.painted[number] ??= performance.now() })
+              })
+              document.addEventListener("keyup", (e) => {
+                if (e.key.startsWith("Arrow")) window.pressed.push(performance.now())
+              }, true)
+            }"""
+        )
+        run_key(page)
+        page.wait_for_timeout(1500)
+        knob = page.locator('input[type=range][aria-label^="Reconstruction share"]').first
+        knob.focus()
+        known = len(served.gauges()["changed"])
+        for number in range(changes):
+            page.keyboard.press("ArrowRight" if number % 2 == 0 else "ArrowLeft")
+            page.wait_for_timeout(400 + 37 * (number % 5))
+        painted, pressed = page.evaluate("() => [window.painted, window.pressed]")
+        changed = served.gauges()["changed"][known:]
+        browser.close()
+    waits = []
+    for number in changed:
+        shown = painted.get(str(number))
+        earlier = [moment for moment in pressed if shown is not None and moment <= shown]
+        if earlier:
+            waits.append(shown - earlier[-1])
+    text = f"p50 {np.percentile(waits, 50):.0f} ms, p95 {np.percentile(waits, 95):.0f} ms ({len(waits)} changes)"
+    return [("control change to first new frame", text, "p95 <= 200 ms")]
+
+
+def throttled(served: Served, seconds: float = 60.0) -> list[tuple[str, str, str]]:
+    """Lag of a browser slowed down twelvefold, after one minute."""
+    with sync_playwright() as playwright:
+        browser, page = open_page(playwright, served, POINTS)
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 12})
+        run_key(page)
+        time.sleep(seconds)
+        lags = served.gauges()["lags"]
+        browser.close()
+    if not lags:
+        return [("lag, browser throttled 12 times", "no frame in the last 10 s", "<= 1 s")]
+    text = f"median {statistics.median(lags):.2f} s, largest {max(lags):.2f} s ({len(lags) / 10:.1f} frames / s)"
+    return [(f"lag after {seconds:.0f} s, browser throttled 12 times", text, "<= 1 s")]
+
+
+def watching(served: Served, seconds: float = 6.0, rounds: int = 3) -> list[tuple[str, str, str]]:
+    """Compare steps a second under a client that takes every frame with those of the bare loop, in turn."""
+    code = (
+        "import time, supdr_viz.state as s, supdr_viz.building as b\n"
+        "import threadpoolctl; threadpoolctl.threadpool_limits(1, user_api='blas')\n"
+        f"pairs = [part.split('=') for part in {FAST[1:]!r}.split('&')]\n"
+        "settings, _ = s.parse_query({key: [value.encode()] for key, value in pairs})\n"
+        "data = b.build_dataset(settings); parts = b.split(data, settings)\n"
+        "run = b.build_estimator(settings).iterate(parts.X_train, parts.y_train)\n"
+        "for _ in range(50): next(run)\n"
+        f"began, count = time.monotonic(), 0\nwhile time.monotonic() - began < {seconds}: next(run); count += 1\n"
+        "print(count / (time.monotonic() - began))"
+    )
+    bare, watched = [], []
+    for _ in range(rounds):
+        bare.append(float(subprocess.check_output([sys.executable, "-c", code]).decode()))
+        watched.append(asyncio.run(_watched(served, seconds)))
+    ratio = statistics.median(w / b for w, b in zip(watched, bare, strict=True))
+    text = f"{statistics.median(watched):.0f} against {statistics.median(bare):.0f} steps / s"
+    text += f": {100 * (1 - ratio):.0f} % slower"
+    return [("cost of watching a run", text, "<= 10 %")]
+
+
+def named_models(node) -> Iterator[tuple[str, str]]:
+    """Walk a document as JSON and yield name and id of every model with a name."""
+    if isinstance(node, dict):
+        name = node.get("attributes", {}).get("name") if isinstance(node.get("attributes"), dict) else None
+        if isinstance(name, str) and "id" in node:
+            yield name, node["id"]
+        for value in node.values():
+            yield from named_models(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from named_models(value)
+
+
+async def _watched(served: Served, seconds: float) -> float:
+    until, client = asyncio.Event(), Client(served)
+    task = asyncio.create_task(client.run(FAST, until))
+    while client.frames == 0:
+        await asyncio.sleep(0.1)
+        if task.done():
+            task.result()
+    await asyncio.to_thread(served.gauges, "run")
+    await asyncio.sleep(2.0)
+    before = await asyncio.to_thread(served.gauges)
+    await asyncio.sleep(seconds)
+    after = await asyncio.to_thread(served.gauges)
+    until.set()
+    await asyncio.wait([task], timeout=2.0)
+    await asyncio.to_thread(served.gauges, "pause")
+    return (after["steps"] - before["steps"]) / (after["now"] - before["now"])
+
+
+class Client:
+    """A session without a browser: takes frames and acknowledges them as the page does."""
+
+    def __init__(self, served: Served) -> None:
+        self.served, self.frames, self.times = served, 0, []
+
+    async def run(self, query: str, until: asyncio.Event) -> None:
+        """Connect, then answer until told to stop."""
+        html = await asyncio.to_thread(
+            lambda: urllib.request.urlopen(self.served.url + query, timeout=120).read().decode()
+        )
+        token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
+        address = self.served.url.replace("http", "ws") + "/ws"
+        socket_ = await websocket_connect(
+            HTTPRequest(address, headers={"Origin": self.served.url.rsplit("/", 1)[0]}),
+            subprotocols=["bokeh", token],
+            max_message_size=2**30,
+        )
+        for _ in range(3):  # header, metadata and content of the server's greeting: before it nobody listens
+            await socket_.read_message()
+        await self._message(socket_, "PULL-DOC-REQ", {})
+        received = None
+        while not until.is_set():
+            part = await socket_.read_message()
+            if part is None:
+                return
+            if not isinstance(part, str):
+                continue
+            if received is None and '"received"' in part:
+                names = dict(named_models(json.loads(part)))
+                sent, received = names["sent"], names["received"]
+                ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
+                event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}
+                await self._message(socket_, "PATCH-DOC", {"events": [event]})
+                await self._acknowledge(socket_, received, -1)
+            elif received is not None and f'"model":{{"id":"{sent}"}}' in part:
+                number = re.search(r'\["number",\[(\d+)\]\]', part[part.index(f'"model":{{"id":"{sent}"}}') :])
+                self.frames += 1
+                self.times.append(time.monotonic())
+                await self._acknowledge(socket_, received, int(number.group(1)))
+        socket_.close()
+
+    async def _acknowledge(self, socket_, received: str, number: int) -> None:
+        new = {"type": "map", "entries": [["number", [number]]]}
+        event = {"kind": "ModelChanged", "model": {"id": received}, "attr": "data", "new": new}
+        await self._message(socket_, "PATCH-DOC", {"events": [event]})
+
+    async def _message(self, socket_, kind: str, content: dict) -> None:
+        header = {"msgid": os.urandom(8).hex(), "msgtype": kind}
+        for part in (header, {}, content):
+            await socket_.write_message(json.dumps(part))
+
+
+async def _crowd(served: Served, count: int, seconds: float) -> tuple[list[float], float]:
+    until = asyncio.Event()
+    clients = [Client(served) for _ in range(count)]
+    tasks = [asyncio.create_task(client.run(LIGHT + f"&seed={number}", until)) for number, client in enumerate(clients)]
+    while any(client.frames == 0 for client in clients):
+        await asyncio.sleep(0.2)
+        for task in tasks:
+            if task.done():
+                task.result()
+    await asyncio.to_thread(served.gauges, "run")
+    await asyncio.sleep(3.0)
+    before = [client.frames for client in clients]
+    began = time.monotonic()
+    await asyncio.sleep(seconds / 2)
+    load = time.monotonic()
+    await asyncio.to_thread(lambda: urllib.request.urlopen(served.url, timeout=60).read())
+    load = time.monotonic() - load
+    await asyncio.sleep(seconds / 2)
+    elapsed = time.monotonic() - began
+    rates = [(client.frames - then) / elapsed for client, then in zip(clients, before, strict=True)]
+    until.set()
+    for task in tasks:
+        task.cancel()
+    return rates, load
+
+
+def crowd(served: Served, count: int = 20, seconds: float = 12.0) -> list[tuple[str, str, str]]:
+    """Twenty sessions that all train at once, and a page loaded meanwhile."""
+    rates, load = asyncio.run(_crowd(served, count, seconds))
+    return [
+        (f"updates a session, {count} sessions", f"{min(rates):.1f} to {max(rates):.1f} / s", ">= 2 / s"),
+        ("page load meanwhile (first byte to last)", f"{load:.1f} s", "loads"),
+    ]
+
+
+def visits(served: Served) -> list[tuple[str, str, str]]:
+    """Start of the server, a further visit, and the first live frame."""
+    with sync_playwright() as playwright:
+        browser, _ = open_page(playwright, served, FAST)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        began = time.monotonic()
+        page.goto(served.url + POINTS)
+        page.wait_for_load_state("networkidle")
+        idle = time.monotonic() - began
+        page.wait_for_selector(".status .numbers b", timeout=60_000)
+        page.wait_for_timeout(1500)
+        frames_before = served.gauges()["acknowledged"]
+        began = time.monotonic()
+        run_key(page)
+        while served.gauges()["acknowledged"] <= frames_before:
+            page.wait_for_timeout(20)
+        first = time.monotonic() - began
+        browser.close()
+    return [
+        ("server start to page ready", f"{served.page_ready:.1f} s", "<= 5 s"),
+        ("a further visit, network idle", f"{idle:.1f} s", "<= 3 s"),
+        ("run to first live frame", f"{first:.2f} s", "<= 2 s"),
+    ]
+
+
+def gates(served: Served, rounds: int = 3) -> list[tuple[str, str, str]]:
+    """Painted frames a second of SLDR's gating regions, over whole long runs."""
+    rows = []
+    with sync_playwright() as playwright:
+        for name, query in GATES.items():
+            browser, page = open_page(playwright, served, query)
+            count, elapsed = 0, 0.0
+            for _ in range(rounds):
+                page.locator("body").press("r")
+                page.wait_for_timeout(1500)
+                before = served.gauges()
+                run_key(page)
+                while "finished" not in page.locator(".status .chip").first.text_content():
+                    page.wait_for_timeout(50)
+                after = served.gauges()
+                count += after["acknowledged"] - before["acknowledged"]
+                elapsed += after["now"] - before["now"]
+            browser.close()
+            target = ">= 20 / s" if name == "zigzag" else ">= 8 / s (six views)"
+            rows.append((f"painted frames, SLDR's gate on {name}", f"{count / elapsed:.1f} / s", target))
+    return rows
+
+
+PARTS = {
+    "visits": visits,
+    "frames": frames,
+    "gates": gates,
+    "compared": compared,
+    "latency": latency,
+    "watching": watching,
+    "crowd": crowd,
+    "throttled": throttled,
+}
+
+
+def main(argv: list[str] | None = None) -> list[tuple[str, str, str]]:
+    """Measure and print; returns the rows (what, measured, target)."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help=f"of {', '.join(PARTS)}; default: all")
+    chosen = parser.parse_args(argv).parts or list(PARTS)
+    rows = []
+    for name in chosen:
+        served = Served()
+        try:
+            for row in PARTS[name](served):
+                print("{:<46} {:<52} {}".format(*row), flush=True)
+                rows.append(row)
+        finally:
+            served.stop()
+    return rows
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""The server with gauges: what `benchmarks/live.py` measures in it.
+
+Starts ``supdr-viz`` and, beside it, an HTTP endpoint that answers with what was counted so far.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import deque
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from supdr_viz import cli
+from supdr_viz.live import LiveLink
+from supdr_viz.recording import Recording
+from supdr_viz.trainer import Trainer
+
+TRAINERS: list[Trainer] = []
+MADE: dict[int, float] = {}
+GAUGES = {"frames": 0, "surfaces": 0, "acknowledged": 0, "steps": 0}
+LAGS: deque[tuple[float, float]] = deque(maxlen=20_000)
+CHANGED: list[int] = []
+PER_SESSION: dict[int, int] = {}
+
+
+def install() -> None:
+    """Count at the seams: snapshots made, frames pushed, acknowledgements, changes."""
+    add, push, acknowledged = Recording.add, LiveLink._push, LiveLink._acknowledged
+    start, change = Trainer.__init__, Trainer.change
+
+    def counted_add(self, snapshot):
+        GAUGES["steps"] += 1
+        self.made = getattr(self, "made", {})
+        self.made[snapshot.iteration] = time.monotonic()
+        add(self, snapshot)
+
+    def counted_push(self):
+        draw = self._draw
+
+        def counted(frame, surface, status):
+            GAUGES["frames"] += frame is not None
+            GAUGES["surfaces"] += surface is not None
+            self.shown = frame.iteration if frame is not None else None
+            draw(frame, surface, status)
+
+        self._draw = counted
+        try:
+            before = self._in_flight
+            push(self)
+            if before is None and self._in_flight is not None and getattr(self, "changed", False):
+                CHANGED.append(self._in_flight)
+                self.changed = False
+        finally:
+            self._draw = draw
+
+    def counted_acknowledged(self, attr, old, new):
+        waiting = self._in_flight is not None and self._in_flight == int(new["number"][0])
+        if waiting and self.shown is not None:
+            GAUGES["acknowledged"] += 1
+            PER_SESSION[id(self)] = PER_SESSION.get(id(self), 0) + 1
+            made = getattr(self._trainer._recording, "made", {}).get(self.shown)
+            if made is not None:
+                LAGS.append((time.monotonic(), time.monotonic() - made))
+        acknowledged(self, attr, old, new)
+
+    def counted_start(self, *arguments):
+        start(self, *arguments)
+        TRAINERS.append(self)
+
+    def counted_change(self, estimator):
+        change(self, estimator)
+        notify = self._notify
+        notify.__self__.changed = True
+
+    Recording.add, LiveLink._push, LiveLink._acknowledged = counted_add, counted_push, counted_acknowledged
+    Trainer.__init__, Trainer.change = counted_start, counted_change
+
+
+def gauges(event_loop: int) -> dict:
+    """Everything counted so far; times in seconds."""
+    now = time.monotonic()
+    clock = time.pthread_getcpuclockid(event_loop)
+    return {
+        **GAUGES,
+        "now": now,
+        "event_loop_cpu": time.clock_gettime(clock),
+        "lags": [lag for then, lag in LAGS if now - then < 10.0],
+        "changed": list(CHANGED),
+        "per_session": list(PER_SESSION.values()),
+        "running": sum(trainer.status.phase == "running" for trainer in TRAINERS),
+    }
+
+
+class Answer(BaseHTTPRequestHandler):
+    """``/gauges`` counts, ``/run`` and ``/pause`` act on every session's run."""
+
+    event_loop = threading.main_thread().ident
+
+    def do_GET(self):
+        """Answer with the counts."""
+        for trainer in TRAINERS:
+            if self.path == "/run":
+                trainer.run()
+            elif self.path == "/pause":
+                trainer.pause()
+        body = json.dumps(gauges(self.event_loop)).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+if __name__ == "__main__":
+    install()
+    endpoint = HTTPServer(("127.0.0.1", int(sys.argv[2])), Answer)
+    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    sys.exit(cli.main(["--port", sys.argv[1], "--no-browser"]))

@@ -1,0 +1,184 @@
+"""SLDR against its targets: accuracy and support vectors on MULTIFEAT, time per fit, the two toys.
+
+    python benchmarks/sldr.py --data-dir DIR [--only multifeat speed toys]
+
+MULTIFEAT: digits 0-4 against 5-9 in six views; a third of the rows is the test set (seed 0), five times two-fold
+cross-validation on the rest (seeds 0-4); C among 1, 10, 100 by mean validation accuracy.  Every fold starts from a seed
+of its own, so that no lucky start decides a row.  Times are processor times of whole fits, one thread.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+from protocols import print_verdict, run_protocols
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.svm import SVC
+
+from supdr import SLDR
+from supdr.baselines import LMKL, MKL, AllViewsSVM
+from supdr.datasets import make_gauss4, make_zigzag
+from supdr.methods import _sldr_solvers as solvers_module
+from supdr.methods._sldr_state import Solved
+from supdr.solvers.kernel_heads import Heads
+from supdr_viz.reproduce.data import load_multifeat
+
+CS = (1.0, 10.0, 100.0)
+PAPER = {"SVM (FAC)": (94.97, 17.93), "SVM (ALL)": (97.69, 23.34), "MKL": (97.40, 32.59), "LMKL": (97.73, 14.35)}
+PAPER["SLDR"] = (97.09, 2.89)
+
+
+def multifeat(data_dir: Path):
+    """Return X, y, the sizes of the views, the (train, validation) folds and the test rows."""
+    X, y, sizes = load_multifeat(data_dir)
+    rows, test = train_test_split(np.arange(len(y)), test_size=1 / 3, random_state=0, stratify=y)
+    folds = []
+    for seed in range(5):
+        splitter = StratifiedKFold(2, shuffle=True, random_state=seed)
+        folds += [(rows[train], rows[held]) for train, held in splitter.split(rows, y[rows])]
+    return X, y, sizes, folds, test
+
+
+def accuracy_table(data_dir: Path) -> bool:
+    """Print the paper's table of MULTIFEAT; check the default configuration."""
+    X, y, sizes, folds, test = multifeat(data_dir)
+    methods = {
+        "SVM (FAC)": lambda C, seed: AllViewsSVM(C, views=[list(range(sizes[0]))]),
+        "SVM (ALL)": lambda C, seed: AllViewsSVM(C, views=sizes),
+        "MKL": lambda C, seed: MKL(C, views=sizes),
+        "LMKL": lambda C, seed: LMKL(C, views=sizes, random_state=seed),
+        "SLDR": lambda C, seed: SLDR(C=C, views=sizes, random_state=seed),
+        "SLDR, 1 start": lambda C, seed: SLDR(C=C, views=sizes, n_init=1, random_state=seed),
+        "SLDR, 1, random W": lambda C, seed: SLDR(C=C, views=sizes, n_init=1, init="random", random_state=seed),
+        "SLDR, held out": lambda C, seed: SLDR(C=C, views=sizes, early_stopping=True, random_state=seed),
+        "SLDR, lbfgs": lambda C, seed: SLDR(C=C, views=sizes, solver="lbfgs", random_state=seed),
+        "SLDR, lbfgs, R_G=10": lambda C, seed: SLDR(C=C, views=sizes, solver="lbfgs", n_gating=10, random_state=seed),
+    }
+    print(f"{'MULTIFEAT':22}{'C':>5}{'test %':>16}{'raw SV %':>16}{'least SV %':>12}{'s a fit':>9}   paper")
+    results = {}
+    for name, make in methods.items():
+        make(1.0, 0).fit(X[folds[0][0]], y[folds[0][0]])  # compiled
+        by_C = {
+            C: np.array([_one_fold(make(C, number), X, y, *fold, test) for number, fold in enumerate(folds)])
+            for C in CS
+        }
+        C = max(CS, key=lambda value: by_C[value][:, 0].mean())
+        _, accuracy, raw, least, seconds = by_C[C].mean(axis=0)
+        spread = by_C[C].std(axis=0)
+        slowest = max(each[:, 4].max() for each in by_C.values())
+        results[name] = accuracy, raw, slowest
+        paper = "{} / {}".format(*PAPER[name]) if name in PAPER else ""
+        fewest = f"{least:12.2f}" if np.isfinite(least) else f"{'':12}"
+        measured = f"{accuracy:9.2f} ± {spread[1]:.2f}{raw:9.2f} ± {spread[2]:.2f}{fewest}{seconds:9.2f}"
+        print(f"{name:22}{C:5g}{measured}   {paper}", flush=True)
+    accuracy, raw, slowest = results["SLDR"]
+    return all(
+        [
+            print_verdict("default configuration, test accuracy in %", accuracy, 98.0, at_least=True),
+            print_verdict("default configuration, raw support vectors in %", raw, 3.0),
+            print_verdict("default configuration, slowest fit of all C in s", slowest, 3.0),
+        ]
+    )
+
+
+def _one_fold(model, X, y, train, held, test):
+    began = time.process_time()
+    model.fit(X[train], y[train])
+    seconds = time.process_time() - began
+    raw = 100.0 * model.support_fraction_
+    least = 100.0 * getattr(model, "support_fraction_min_", np.nan)
+    return 100.0 * model.score(X[held], y[held]), 100.0 * model.score(X[test], y[test]), raw, least, seconds
+
+
+class PrintedAlgorithm(solvers_module.Alternating):
+    """Algorithm 1 with the SVM as the paper has it: on the kernel matrix of the projected rows, by LIBSVM."""
+
+    def solve(self, point, start):
+        """Solve at `point`; two classes."""
+        gate, local = point.gate(self.gating), point.local(self.views)
+        K = sum(np.outer(gate[:, m], gate[:, m]) * (Z @ Z.T) for m, Z in enumerate(local))
+        y = self.signs[:, 0]
+        svm = SVC(C=self.C, kernel="precomputed", tol=self.svm_tol).fit(K, y)
+        duals = np.zeros(len(y))
+        duals[svm.support_] = svm.dual_coef_[0]
+        decision, bias = K @ duals, float(svm.intercept_[0])
+        quadratic = float(duals @ decision)
+        primal = 0.5 * quadratic + self.C * float(np.maximum(0.0, 1.0 - y * (decision + bias)).sum())
+        dual = float(np.abs(duals).sum()) - 0.5 * quadratic
+        alpha = np.abs(duals)[:, None]
+        heads = Heads(alpha, np.array([bias]), primal, dual, int(svm.n_iter_[0]), math.isfinite(primal), False)
+        return Solved(point, gate, local, np.empty((0, 0, 0)), heads)
+
+
+def speed(data_dir: Path) -> bool:
+    """Time whole fits of "lbfgs", of our Algorithm 1 and of Algorithm 1 with LIBSVM on kernel matrices."""
+    X, y, sizes, folds, _ = multifeat(data_dir)
+    train = folds[0][0]
+    printed = {**solvers_module.SOLVERS, "alternating": PrintedAlgorithm}
+
+    def fit(solver, n_gating, seed, init="closed_form"):
+        model = SLDR(C=10.0, views=sizes, n_gating=n_gating, solver=solver, n_init=1, init=init, random_state=seed)
+        began = time.process_time()
+        model.fit(X[train], y[train])
+        return time.process_time() - began
+
+    def fit_printed(n_gating, seed):
+        with mock.patch("supdr.methods.sldr.SOLVERS", printed):
+            return fit("alternating", n_gating, seed, "random")
+
+    for solver in ("lbfgs", "alternating"):
+        fit(solver, 2, 0)  # compiled
+    times = {"lbfgs": [], "alternating": [], "printed": []}
+    for n_gating in (2, 10):
+        for seed in range(3):
+            for solver in ("lbfgs", "alternating"):
+                times[solver].append(np.median([fit(solver, n_gating, seed) for _ in range(3)]))
+            times["printed"].append(fit_printed(n_gating, seed))
+    for name, values in times.items():
+        print(f"{name:14}{np.median(values):8.3f} s (from {min(values):.3f} to {max(values):.3f})")
+    fast = np.median(times["lbfgs"])
+    print(f"Algorithm 1 in feature space / lbfgs: {np.median(times['alternating']) / fast:.2f}")
+    return all(
+        [
+            print_verdict("lbfgs, median of seeds and R_G, s a fit", fast, 0.3),
+            print_verdict("Algorithm 1 (LIBSVM) / lbfgs", np.median(times["printed"]) / fast, 20.0, at_least=True),
+        ]
+    )
+
+
+def toys(data_dir: Path) -> bool:
+    """Zigzag and four Gaussians: local lines against one line."""
+    verdicts = []
+    for make, n_train, target in ((make_zigzag, 200, 98.5), (make_gauss4, 400, 88.0)):
+        rows = []
+        for seed in range(4):
+            X, y = make(random_state=seed).to_xy()
+            model = SLDR(1, solver="lbfgs", n_init=5, random_state=seed)
+            model.fit(X[:n_train], y[:n_train])  # compiled
+            began = time.process_time()
+            model.fit(X[:n_train], y[:n_train])
+            seconds = (time.process_time() - began) / 5
+            line = SVC(C=10.0, kernel="linear").fit(X[:n_train], y[:n_train])
+            numbers = [model.score(X[n_train:], y[n_train:]), line.score(X[n_train:], y[n_train:])]
+            numbers += [model.support_fraction_, model.support_fraction_min_, model.usage_.min()]
+            rows.append([100.0 * number for number in numbers] + [seconds])
+        accuracy, one_line, raw, least, _, seconds = np.mean(rows, axis=0)
+        print(
+            f"{make.__name__:12} SLDR {accuracy:.2f} ± {np.std(rows, axis=0)[0]:.2f} %, one line {one_line:.1f} %, "
+            f"support vectors raw {raw:.1f} %, least {least:.1f} %, {seconds:.3f} s a start"
+        )
+        verdicts.append(print_verdict(f"{make.__name__}, test accuracy in %", accuracy, target, at_least=True))
+        if make is make_zigzag:
+            smallest = min(row[4] for row in rows)
+            verdicts.append(print_verdict("smallest region of any zigzag, % of rows", smallest, 5.0, at_least=True))
+            verdicts.append(print_verdict("zigzag, s a start", seconds, 0.1))
+    return all(verdicts)
+
+
+if __name__ == "__main__":
+    sys.exit(run_protocols(__doc__ or "", {"multifeat": accuracy_table, "speed": speed, "toys": toys}))

@@ -1,0 +1,79 @@
+"""supdr: supervised dimensionality reduction.
+
+Everything is imported on first use, so that ``import supdr`` itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from supdr.baselines import BASELINES
+    from supdr.engine.estimator import SupervisedReducer
+    from supdr.engine.iterate import Snapshot, Stop, iterate, run
+    from supdr.kernel_views import KernelViews
+    from supdr.methods.lsdr import LSDR
+    from supdr.methods.mac import MAC
+    from supdr.methods.nsdr import NSDR
+    from supdr.methods.sdr_glm import SDRGLM
+    from supdr.methods.sldr import SLDR
+    from supdr.methods.snf import SNF
+    from supdr.views import stack_views
+
+    METHODS: dict[str, type[SupervisedReducer]]
+
+__all__ = [
+    "BASELINES",
+    "LSDR",
+    "MAC",
+    "METHODS",
+    "NSDR",
+    "SDRGLM",
+    "SLDR",
+    "SNF",
+    "KernelViews",
+    "Snapshot",
+    "Stop",
+    "iterate",
+    "run",
+    "stack_views",
+]
+
+_HOMES = {
+    "BASELINES": "supdr.baselines",
+    "LSDR": "supdr.methods.lsdr",
+    "MAC": "supdr.methods.mac",
+    "NSDR": "supdr.methods.nsdr",
+    "SLDR": "supdr.methods.sldr",
+    "SDRGLM": "supdr.methods.sdr_glm",
+    "SNF": "supdr.methods.snf",
+    "KernelViews": "supdr.kernel_views",
+    "Snapshot": "supdr.engine.iterate",
+    "Stop": "supdr.engine.iterate",
+    "iterate": "supdr.engine.iterate",
+    "run": "supdr.engine.iterate",
+    "stack_views": "supdr.views",
+}
+
+_METHODS = ("LSDR", "NSDR", "MAC", "SDRGLM", "SLDR", "SNF")
+
+_SUBPACKAGES = ("baselines", "datasets", "engine", "functions", "methods", "sensitivity", "solvers")
+
+
+def __getattr__(name: str) -> Any:
+    value: Any
+    if name == "METHODS":  # name -> class, for menus
+        value = {method: __getattr__(method) for method in _METHODS}
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    elif name in _SUBPACKAGES:
+        return importlib.import_module(f"supdr.{name}")
+    else:
+        raise AttributeError(f"module 'supdr' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})

@@ -1,0 +1,93 @@
+"""The methods that the papers compare with."""
+
+from supdr.baselines.constant import Constant
+from supdr.baselines.elastic_net import ElasticNet
+from supdr.baselines.hessian import HessianEnergy
+from supdr.baselines.klda import KLDA
+from supdr.baselines.laplacian import GraphLaplacian, LapRLS
+from supdr.baselines.llr import LLR
+from supdr.baselines.lmkl import LMKL
+from supdr.baselines.lmnn import LMNN
+from supdr.baselines.logistic_pca import LogisticPCA
+from supdr.baselines.ls_svm import LSSVM
+from supdr.baselines.mkl import MKL
+from supdr.baselines.pfr import PFR
+from supdr.baselines.pipelines import KNN, LDA, PCASVM, RBFSVM, LinearSVM, PolySVM
+from supdr.baselines.pls import PLS, PLSProjection
+from supdr.baselines.projections import NCA, KernelPCAProjection, LDAProjection, PCAProjection
+from supdr.baselines.svdm import SVDM
+from supdr.baselines.tsne import TSNE
+from supdr.baselines.two_step import TwoStep
+from supdr.baselines.udr import SVMUDR, LogisticUDR
+from supdr.baselines.view_svm import AllViewsSVM, BestViewSVM
+
+BASELINES = {
+    "LinearSVM": LinearSVM,
+    "PolySVM": PolySVM,
+    "RBFSVM": RBFSVM,
+    "PCASVM": PCASVM,
+    "LDA": LDA,
+    "KNN": KNN,
+    "PCAProjection": PCAProjection,
+    "KernelPCAProjection": KernelPCAProjection,
+    "LDAProjection": LDAProjection,
+    "PLSProjection": PLSProjection,
+    "KLDA": KLDA,
+    "NCA": NCA,
+    "LMNN": LMNN,
+    "TSNE": TSNE,
+    "TwoStep": TwoStep,
+    "AllViewsSVM": AllViewsSVM,
+    "BestViewSVM": BestViewSVM,
+    "MKL": MKL,
+    "LMKL": LMKL,
+    "SVDM": SVDM,
+    "LogisticUDR": LogisticUDR,
+    "SVMUDR": SVMUDR,
+    "ElasticNet": ElasticNet,
+    "PLS": PLS,
+    "LSSVM": LSSVM,
+    "LLR": LLR,
+    "GraphLaplacian": GraphLaplacian,
+    "LapRLS": LapRLS,
+    "HessianEnergy": HessianEnergy,
+    "PFR": PFR,
+    "Constant": Constant,
+}
+"""Name → class, for menus. `LogisticPCA` is `LogisticUDR` for nothing but bits, which the latter recognises itself."""
+
+__all__ = [
+    "BASELINES",
+    "KLDA",
+    "KNN",
+    "LDA",
+    "LLR",
+    "LMKL",
+    "LMNN",
+    "LSSVM",
+    "MKL",
+    "NCA",
+    "PCASVM",
+    "PFR",
+    "PLS",
+    "RBFSVM",
+    "SVDM",
+    "SVMUDR",
+    "TSNE",
+    "AllViewsSVM",
+    "BestViewSVM",
+    "Constant",
+    "ElasticNet",
+    "GraphLaplacian",
+    "HessianEnergy",
+    "KernelPCAProjection",
+    "LDAProjection",
+    "LapRLS",
+    "LinearSVM",
+    "LogisticPCA",
+    "LogisticUDR",
+    "PCAProjection",
+    "PLSProjection",
+    "PolySVM",
+    "TwoStep",
+]

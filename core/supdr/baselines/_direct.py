@@ -1,0 +1,95 @@
+"""Comparison methods that solve one linear system, for values or for classes coded as +-1, with few labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+
+from supdr.baselines.pipelines import Fitted, OneShot
+from supdr.engine.checks import check_choice, check_number
+from supdr.engine.iterate import Snapshot, Stop
+from supdr.engine.targets import Targets
+from supdr.functions.kernels import Kernel
+
+
+class Predictor(Protocol):
+    """A function of preprocessed rows."""
+
+    def predict(self, X: NDArray) -> NDArray:
+        """Return the values at the rows of `X`, (p, T)."""
+
+
+class DirectMethod(OneShot):
+    """Base of methods with a ``task``: one column of values, or one column of +-1 per class (one for two classes).
+
+    They learn no latent space: `transform` returns the predicted columns, on which the classes are decided.
+
+    Subclasses define ``_solve(X, rows, values)``, which returns the values (n, T) of the training rows and a
+    `Predictor` for new ones; `values` are those of the labelled rows, minus their means.
+    """
+
+    task: str
+    preprocessing: str
+    restart_parameters: ClassVar[frozenset[str]] = frozenset()
+    embedding_note: ClassVar[str] = "predicted values (saw labels)"
+
+    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, Predictor]:
+        raise NotImplementedError
+
+    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
+        rows = np.flatnonzero(targets.labelled)
+        self._mean = targets.values[rows].mean(axis=0)
+        # Centred: what the labels do not reach gets their mean.
+        values, model = self._solve(X, rows, targets.values[rows] - self._mean)
+        state = Fitted((values + self._mean, model), X, rows, self._seed())
+        error = self._error(state.model[0][rows], targets, rows)
+        yield Snapshot(1, 0, {"objective": error, "training_error": error}, {}, state, 0.0, Stop.converged)
+
+    def _error(self, scores: NDArray, targets: Targets, rows: NDArray) -> float:
+        """Return the mean squared error, or the share of wrong classes, of labelled rows."""
+        if targets.classes is None:
+            return float(np.mean((scores - targets.values[rows]) ** 2))
+        winners = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return float(np.mean(winners != targets.codes[rows]))
+
+    def _expose(self, state: Fitted) -> None:
+        self.values_, self.model_ = state.model
+
+    def _own_latent(self) -> NDArray:
+        return self.values_
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self.model_.predict(X) + self._mean
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return latent
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.task == "regression"
+        return tags
+
+
+def input_kernel(name: str, X: NDArray, degree: int, gamma: Any, coef0: float) -> Kernel:
+    """Return a kernel between rows of `X`; gamma "scale" is 1 / (number of columns times their variance).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale",))
+        variance = float(X.var())
+        gamma = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+    return Kernel(name, degree, gamma, coef0)
+
+
+def check_weights(estimator: Any, *names: str) -> None:
+    """Raise ValueError unless these hyper-parameters are numbers > 0."""
+    for name in names:
+        check_number(name, getattr(estimator, name), "> 0", lambda value: value > 0.0)

@@ -1,0 +1,90 @@
+"""Elastic Net in the library's shell, so that it stands beside SDR-GLM's and SNF's regressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import ElasticNet as Model
+from sklearn.linear_model import ElasticNetCV
+from sklearn.utils import column_or_1d
+
+from supdr.baselines.pipelines import Fitted, OneShot
+from supdr.engine.checks import check_choice, check_number
+from supdr.engine.iterate import Snapshot, Stop
+from supdr.engine.targets import Targets
+
+LARGEST_MAX_ITER = 10_000
+FOLDS = 5
+
+
+class ElasticNet(OneShot):
+    """Linear regression with the penalty alpha (l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2), by scikit-learn.
+
+    It learns no latent space: `transform` returns the prediction.
+
+    Parameters
+    ----------
+    alpha : float or "cv", default="cv"
+        Weight of the penalty on a target of unit deviation, > 0; "cv" chooses it by cross-validation in 5 folds.
+    l1_ratio : float, default=0.5
+        Share of the l1 penalty, in (0, 1].
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    task: ClassVar[str] = "regression"
+
+    def __init__(
+        self,
+        alpha: float | str = "cv",
+        *,
+        l1_ratio: float = 0.5,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
+        return super()._validate(X, y if y is None else column_or_1d(y, warn=True))
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        if isinstance(self.alpha, str):
+            check_choice("alpha", self.alpha, ("cv",))
+        else:
+            check_number("alpha", self.alpha, "> 0, or 'cv'", lambda value: value > 0.0)
+        check_number("l1_ratio", self.l1_ratio, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
+
+    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
+        rows = np.flatnonzero(targets.labelled)
+        y = targets.values[rows, 0]
+        self._centre, deviation = float(y.mean()), float(y.std())
+        self._deviation = deviation if deviation > 0.0 else 1.0
+        scaled = (y - self._centre) / self._deviation
+        alpha: Any = self.alpha
+        if alpha == "cv" and (deviation == 0.0 or len(rows) < FOLDS):
+            alpha = 1.0
+        if alpha == "cv":
+            model = ElasticNetCV(l1_ratio=self.l1_ratio, cv=FOLDS, max_iter=LARGEST_MAX_ITER)
+        else:
+            model = Model(alpha=alpha, l1_ratio=self.l1_ratio, max_iter=LARGEST_MAX_ITER)
+        model.fit(X[rows], scaled)
+        error = float(np.mean((model.predict(X[rows]) - scaled) ** 2))
+        losses = {"objective": error, "training_error": error}
+        diagnostics = {"active_columns": float(np.count_nonzero(model.coef_))}
+        yield Snapshot(1, 0, losses, diagnostics, Fitted(model, X, rows, self._seed()), 0.0, Stop.converged)
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return (self.model_.predict(X) * self._deviation + self._centre)[:, None]
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return latent

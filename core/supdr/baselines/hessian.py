@@ -1,0 +1,88 @@
+"""Regularisation by the Hessian energy: functions that are linear along the surface of the data cost nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.baselines._direct import DirectMethod, check_weights
+from supdr.baselines.laplacian import warn_of_unlabelled
+from supdr.engine.checks import check_integer
+from supdr.engine.targets import Targets
+from supdr.solvers.graphs import LocalPlanes, hessian_energy, neighbours, solve_labelled, tangents
+
+
+class HessianEnergy(DirectMethod):
+    """Values on the rows: sum over labelled rows of (f - y)^2 + reg f'Bf / mean(diag B), B the Hessian energy.
+
+    Unlike a graph Laplacian it lets f grow linearly beyond the labels.  New rows lie on the tangent plane of f at the
+    nearest training row.
+
+    Parameters
+    ----------
+    reg : float, default=0.1
+        Weight of the energy, > 0.
+    task : {"regression", "classification"}, default="regression"
+        Classes are coded as +-1.
+    n_neighbors : int, default=12
+        k, neighbours of every row, >= m + m (m + 1) / 2; no more than there are other rows are used.
+    dimension : int, default=2
+        m, dimension of the surface, >= 1; no more than there are columns is used.  Too large a value lets f explode
+        between few labels.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+
+    Notes
+    -----
+    Parts of the neighbourhood graph without a label get the mean of the labels, with a warning.
+
+    References
+    ----------
+    K. I. Kim, F. Steinke, M. Hein, "Semi-supervised Regression using Hessian Energy with an Application to
+    Semi-supervised Dimensionality Reduction", 2009.
+    """
+
+    def __init__(
+        self,
+        reg: float = 0.1,
+        *,
+        task: str = "regression",
+        n_neighbors: int = 12,
+        dimension: int = 2,
+        preprocessing: str = "minmax",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.reg = reg
+        self.task = task
+        self.n_neighbors = n_neighbors
+        self.dimension = dimension
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_weights(self, "reg")
+        check_integer("dimension", self.dimension)
+        check_integer("n_neighbors", self.n_neighbors)
+        m = min(self.dimension, X.shape[1])
+        least = m + m * (m + 1) // 2
+        if min(self.n_neighbors, len(X) - 1) < least:
+            raise ValueError(
+                f"n_neighbors must be at least {least} for dimension={m}, and n_samples larger; got "
+                f"n_neighbors={self.n_neighbors}, n_samples = {len(X)}"
+            )
+
+    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, LocalPlanes]:
+        index, _ = neighbours(X, min(self.n_neighbors, len(X) - 1))
+        bases = tangents(X, index, min(self.dimension, X.shape[1]))
+        energy, gradients = hessian_energy(X, index, bases)
+        warn_of_unlabelled(energy, rows)
+        scale = max(float(energy.diagonal().mean()), np.finfo(float).tiny)
+        f = solve_labelled(energy * (self.reg / scale), rows, values)
+        slopes = gradients @ (f[index] - f[:, None, :])  # (n, m, T)
+        return f, LocalPlanes(X, f, bases, slopes)

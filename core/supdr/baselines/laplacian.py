@@ -1,0 +1,165 @@
+"""Regularisation by a graph Laplacian: on the graph alone, or of a kernel expansion (Laplacian RLS)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.baselines._direct import DirectMethod, check_weights, input_kernel
+from supdr.engine.checks import check_integer
+from supdr.engine.targets import Targets
+from supdr.functions.kernels import Kernel
+from supdr.solvers.graphs import NeighbourMeans, laplacian, similarity_graph, solve_labelled, unlabelled_rows
+
+
+class GraphLaplacian(DirectMethod):
+    """Values on a neighbourhood graph: sum over labelled rows of (f - y)^2 + reg f'Lf / mean(diag L).
+
+    New rows get the mean of their neighbours, weighted by inverse squared distance.
+
+    Parameters
+    ----------
+    reg : float, default=0.1
+        Weight of the graph term, > 0.
+    task : {"regression", "classification"}, default="regression"
+        Classes are coded as +-1.
+    n_neighbors : int, default=12
+        Neighbours of every row in the graph, >= 1; no more than there are other rows are used.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+
+    Notes
+    -----
+    Parts of the graph without a label get the mean of the labels, with a warning.
+
+    References
+    ----------
+    M. Belkin, P. Niyogi, V. Sindhwani, "Manifold Regularization", 2006.
+    """
+
+    def __init__(
+        self,
+        reg: float = 0.1,
+        *,
+        task: str = "regression",
+        n_neighbors: int = 12,
+        preprocessing: str = "minmax",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.reg = reg
+        self.task = task
+        self.n_neighbors = n_neighbors
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_weights(self, "reg")
+        check_integer("n_neighbors", self.n_neighbors)
+
+    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, NeighbourMeans]:
+        count = min(self.n_neighbors, len(X) - 1)
+        graph = similarity_graph(X, count)
+        warn_of_unlabelled(graph, rows)
+        energy = laplacian(graph)
+        f = solve_labelled(energy * (self.reg / max(energy.diagonal().mean(), np.finfo(float).tiny)), rows, values)
+        return f, NeighbourMeans(X, f, count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Expansion:
+    """A kernel expansion around all training rows."""
+
+    kernel: Kernel
+    coef: NDArray
+    X: NDArray
+
+    def predict(self, X: NDArray) -> NDArray:
+        return self.kernel.matrix(X, self.X) @ self.coef
+
+
+class LapRLS(DirectMethod):
+    """Laplacian regularised least squares: a kernel expansion that is smooth on the graph of all rows.
+
+    1/N sum over labelled rows of (f - y)^2 + reg_ambient |f|_K^2 + reg_intrinsic / n^2 f'Lf, with y minus the mean of
+    the labels and f = K a: a = (J K + reg_ambient N I + reg_intrinsic N / n^2 L K)^-1 J y.
+
+    Parameters
+    ----------
+    reg_ambient : float, default=1e-3
+        gamma_A, ridge of the expansion, > 0.
+    reg_intrinsic : float, default=1.0
+        gamma_I, weight of the graph term, > 0.
+    task : {"regression", "classification"}, default="regression"
+        Classes are coded as +-1.
+    gamma : float or "scale", default="scale"
+        exp(-gamma |x - x'|^2), > 0; "scale" is 1 / (number of columns times their variance).
+    n_neighbors : int, default=6
+        Neighbours of every row in the graph, >= 1; no more than there are other rows are used.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+
+    References
+    ----------
+    M. Belkin, P. Niyogi, V. Sindhwani, "Manifold Regularization", 2006.
+    """
+
+    def __init__(
+        self,
+        reg_ambient: float = 1e-3,
+        *,
+        reg_intrinsic: float = 1.0,
+        task: str = "regression",
+        gamma: float | str = "scale",
+        n_neighbors: int = 6,
+        preprocessing: str = "minmax",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.reg_ambient = reg_ambient
+        self.reg_intrinsic = reg_intrinsic
+        self.task = task
+        self.gamma = gamma
+        self.n_neighbors = n_neighbors
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_weights(self, "reg_ambient", "reg_intrinsic")
+        check_integer("n_neighbors", self.n_neighbors)
+        input_kernel("rbf", X, 1, self.gamma, 0.0)
+
+    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Expansion]:
+        n_rows, n_labelled = len(X), len(rows)
+        kernel = input_kernel("rbf", X, 1, self.gamma, 0.0)
+        K = kernel.matrix(X)
+        energy = laplacian(similarity_graph(X, min(self.n_neighbors, n_rows - 1)))
+        system = (self.reg_intrinsic * n_labelled / n_rows**2) * (energy @ K)
+        system[rows] += K[rows]
+        system.flat[:: n_rows + 1] += self.reg_ambient * n_labelled
+        right = np.zeros((n_rows, values.shape[1]))
+        right[rows] = values
+        coef = np.linalg.solve(system, right)
+        return K @ coef, _Expansion(kernel, coef, X)
+
+
+def warn_of_unlabelled(graph: Any, rows: NDArray) -> None:
+    """Warn of rows to which no path of the graph leads from a labelled one."""
+    alone = int(unlabelled_rows(graph, rows).sum())
+    if alone:
+        warnings.warn(
+            f"{alone} of {graph.shape[0]} rows are in parts of the graph without a label and get the mean of the "
+            "labels; more neighbours may connect them",
+            UserWarning,
+            stacklevel=5,
+        )

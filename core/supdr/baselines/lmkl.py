@@ -1,0 +1,138 @@
+"""LMKL: localized multiple kernel learning, SLDR's model without reduction: linear kernels on whole views, no T.
+
+Source: M. Gonen, E. Alpaydin, "Localized multiple kernel learning", ICML 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supdr.engine.checks import check_choice
+from supdr.methods.sldr import SLDR
+
+
+class LMKL(SLDR):
+    """Localized multiple kernel learning: a softmax gate on the columns themselves weighs the views' linear kernels.
+
+    The same J as `supdr.SLDR` with solver "lbfgs", minimised over V and v0.  Its latent space is the line, or space, of
+    decision values.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    views : None, sequence of int, or sequence of sequences of int, default=None
+        Column groups, as `supdr.SLDR` takes them; None: one view seen by `n_models` local models.
+    n_models : int, default=3
+        P for ``views=None``.
+    gating_columns : sequence of int or None, default=None
+        Columns the gate sees; None: all.
+    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
+        Each view is then divided by the root of its number of columns, except with "none".
+    init_scale : float, default=1.0
+        Standard deviation of the starting V and v0, > 0.
+    n_init : int, default=1
+        Random starts; the lowest J is kept.
+    max_iter : int, default=100
+        Steps, >= 1.
+    tol : float, default=1e-3
+        Relative change of J that counts as standing still; three in a row end the run.
+    svm_tol : float, default=1e-3
+        Tolerance of the support vector machines, in [1e-8, 0.1].
+    random_state : int, RandomState or None, default=0
+        Seed of the start.  Fixed by default: a yardstick should not move.
+    verbose : int, default=0
+        Above 0: show a progress bar.
+    missing_label : object, default=nan
+        Marks unlabelled rows, as NaN and None do.
+
+    Attributes
+    ----------
+    gate_weights_, gate_offset_, usage_, pull_, support_, support_fraction_, intercept_
+        As in `supdr.SLDR`.
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {
+            "views",
+            "n_models",
+            "gating_columns",
+            "preprocessing",
+            "init_scale",
+            "n_init",
+            "random_state",
+            "missing_label",
+        }
+    )
+
+    n_components: ClassVar[int] = 1  # type: ignore[misc]
+    n_gating: ClassVar[None] = None  # type: ignore[misc, assignment]
+    kernel: ClassVar[str] = "linear"  # type: ignore[misc]
+    degree: ClassVar[int] = 1  # type: ignore[misc]
+    gamma: ClassVar[None] = None  # type: ignore[misc]
+    coef0: ClassVar[float] = 0.0  # type: ignore[misc]
+    solver: ClassVar[str] = "lbfgs"  # type: ignore[misc]
+    init: ClassVar[str] = "random"  # type: ignore[misc]
+    early_stopping: ClassVar[bool] = False  # type: ignore[misc]
+    n_iter_no_change: ClassVar[int] = 10  # type: ignore[misc]
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        views: Any = None,
+        n_models: int = 3,
+        gating_columns: ArrayLike | None = None,
+        preprocessing: str = "zscore",
+        init_scale: float = 1.0,
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        svm_tol: float = 1e-3,
+        random_state: Any = 0,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.views = views
+        self.n_models = n_models
+        self.gating_columns = gating_columns
+        self.preprocessing = preprocessing
+        self.init_scale = init_scale
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.svm_tol = svm_tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
+        """Return rows of `transform` as they are: they are the decision values.
+
+        Parameters
+        ----------
+        latent : array-like of shape (n_samples, K)
+            Decision values.
+        head : {"fitted", "calibrated"}
+            Both are the same head here.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, K)
+        """
+        check_choice("head", head, ("fitted", "calibrated"))
+        scores = np.asarray(latent, dtype=float)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _visible(self, latent: NDArray) -> NDArray:
+        return self._latent_scores(latent, False)
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"max_iter": 2, "n_models": 20}

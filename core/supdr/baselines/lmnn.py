@@ -1,0 +1,217 @@
+"""Large margin nearest neighbours: a linear map in which rows of another class keep a distance.
+
+    min over L   (1 - push) / n sum_{i, j -> i} |L(x_i - x_j)|^2
+                 + push / n sum_{i, j -> i} sum_{l of another class} [1 + |L(x_i - x_j)|^2 - |L(x_i - x_l)|^2]_+
+
+j -> i: j is one of the k nearest rows of i's own class, in the input space.  The sum over triples is evaluated with
+matrices of n x n numbers, one per neighbour, and minimised over the rectangular L itself by L-BFGS.
+
+Source: K. Q. Weinberger, L. K. Saul, "Distance metric learning for large margin nearest neighbor classification",
+JMLR 10 (2009), eq. 11-13; L instead of L'L as in section 3.7 there, which allows few dimensions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
+
+from supdr.baselines.projections import Projection
+from supdr.engine.targets import Targets
+from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
+
+SETTLED = 1e-6
+"""Relative decrease at which the optimisation ends."""
+
+
+class LargeMarginMap(BaseEstimator):
+    """The linear map of large margin nearest neighbours.
+
+    Parameters
+    ----------
+    n_components : int
+        Rows of L.
+    n_neighbors : int
+        k, target neighbours.
+    push : float
+        Weight of the hinge, in (0, 1).
+    n_steps : int
+        Steps of L-BFGS.
+
+    Attributes
+    ----------
+    components_ : array of shape (d, m)
+        L.
+    values_ : list of float
+        Objective before the first and after every step.
+    """
+
+    def __init__(self, n_components: int, n_neighbors: int, push: float, n_steps: int) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.push = push
+        self.n_steps = n_steps
+
+    def fit(self, X: NDArray, y: NDArray) -> LargeMarginMap:
+        """Find the map, from principal components.  O(n^2 (d + k)) per step, n^2 numbers in memory.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Rows.
+        y : int array of shape (n,)
+            Class codes.
+
+        Returns
+        -------
+        self : LargeMarginMap
+        """
+        self.mean_ = X.mean(axis=0)
+        X = X - self.mean_
+        neighbours, known = _target_neighbours(X, y, self.n_neighbors)
+        other = y[:, None] != y
+
+        def evaluate(point: NDArray) -> tuple[float, NDArray, None]:
+            """Return the objective and its gradient at a flat L."""
+            components = point.reshape(self.n_components, -1)
+            value, gradient = triplet_loss(components, X, other, neighbours, known, self.push)
+            return value, gradient.ravel(), None
+
+        start = PCA(self.n_components, svd_solver="full").fit(X).components_
+        state = lbfgs_start(np.ascontiguousarray(start).ravel(), evaluate)
+        self.values_ = [state.value]
+        for _ in range(self.n_steps):
+            state = lbfgs_step(state, evaluate)
+            self.values_.append(state.value)
+            if self.values_[-2] - state.value <= SETTLED * self.values_[-2]:
+                break
+        self.components_ = state.point.reshape(self.n_components, -1)
+        return self
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return L(x - mean) of rows (n, m)."""
+        return (X - self.mean_) @ self.components_.T
+
+
+def triplet_loss(
+    components: NDArray, X: NDArray, other: NDArray, neighbours: NDArray, known: NDArray, push: float
+) -> tuple[float, NDArray]:
+    """Return the objective and its gradient in L.
+
+    Parameters
+    ----------
+    components : array of shape (d, m)
+        L.
+    X : array of shape (n, m)
+        Rows.
+    other : bool array of shape (n, n)
+        Whether two rows are of different classes.
+    neighbours : int array of shape (n, k)
+        Target neighbours.
+    known : bool array of shape (n, k)
+        False where a class has too few rows for that many neighbours.
+    push : float
+        Weight of the hinge.
+
+    Returns
+    -------
+    value : float
+    gradient : array of shape (d, m)
+    """
+    n = len(X)
+    latent = X @ components.T
+    squares = np.einsum("ij,ij->i", latent, latent)
+    distance = np.maximum(squares[:, None] + squares - 2.0 * latent @ latent.T, 0.0)
+    weights = np.zeros((n, n))  # derivative of the objective in |L(x_i - x_l)|^2, times n
+    rows, value = np.arange(n), 0.0
+    for j, used in zip(neighbours.T, known.T):
+        own = distance[rows, j]
+        missing = (1.0 + own)[:, None] - distance
+        active = other & (missing > 0.0) & used[:, None]
+        value += (1.0 - push) * own[used].sum() + push * missing[active].sum()
+        weights -= push * active
+        weights[rows, j] += np.where(used, 1.0 - push, 0.0) + push * active.sum(axis=1)
+    weights += weights.T
+    pulled = weights.sum(axis=1)[:, None] * latent - weights @ latent
+    return value / n, 2.0 / n * pulled.T @ X
+
+
+def _target_neighbours(X: NDArray, y: NDArray, k: int) -> tuple[NDArray, NDArray]:
+    """Return the k nearest rows of the own class, (n, k), and which of them exist."""
+    neighbours = np.zeros((len(X), k), dtype=np.intp)
+    known = np.zeros((len(X), k), dtype=bool)
+    for code in np.unique(y):
+        members = np.flatnonzero(y == code)
+        count = min(k, len(members) - 1)
+        if count:
+            search = NearestNeighbors(n_neighbors=count).fit(X[members])
+            neighbours[members, :count] = members[search.kneighbors(return_distance=False)]
+            known[members, :count] = True
+    return neighbours, known
+
+
+class LMNN(Projection):
+    """Large margin nearest neighbours in few dimensions, then k nearest neighbours or a linear SVM.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    n_targets : int, default=3
+        Neighbours of the own class that a row is pulled to, >= 1.
+    push : float, default=0.5
+        Weight of the distance to other classes, in (0, 1).
+    n_steps : int, default=100
+        Steps of the optimisation, >= 1.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the projected rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_targets: int = 3,
+        push: float = 0.5,
+        n_steps: int = 100,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.n_targets = n_targets
+        self.push = push
+        self.n_steps = n_steps
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        for name in ("n_targets", "n_steps"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be an integer of at least 1; got {value!r}")
+        if not 0.0 < self.push < 1.0:
+            raise ValueError(f"push must lie in (0, 1); got {self.push!r}")
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        return LargeMarginMap(n_components, int(self.n_targets), float(self.push), int(self.n_steps))

@@ -1,0 +1,115 @@
+"""Least squares support vector machine: kernel ridge regression with a bias, on the labelled rows only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.baselines._direct import DirectMethod, check_weights, input_kernel
+from supdr.engine.targets import Targets
+from supdr.methods._snf_regression import Dual, Fit
+
+
+@dataclass(frozen=True, eq=False)
+class _Expansion:
+    """A kernel expansion around labelled rows."""
+
+    form: Dual
+    fit: Fit
+    X: NDArray
+
+    def predict(self, X: NDArray) -> NDArray:
+        return self.form.predict(self.fit, self.X, X)
+
+
+class LSSVM(DirectMethod):
+    """Least squares SVM: (K + I / C) a + 1 b = y, 1'a = 0 on the labelled rows.
+
+    Parameters
+    ----------
+    C : float, default=10.0
+        Weight of the squared errors, > 0.
+    task : {"regression", "classification"}, default="regression"
+        Classes are coded as +-1.
+    kernel : {"rbf", "poly", "linear"}, default="rbf"
+        Kernel on the input.
+    degree : int, default=2
+        Power of "poly", >= 1.
+    gamma : float or "scale", default="scale"
+        exp(-gamma |x - x'|^2) of "rbf", > 0; "scale" is 1 / (number of columns times their variance).
+    coef0 : float, default=1.0
+        Constant of "poly", >= 0.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (T, n_labelled)
+        a.
+    intercept_ : array of shape (T,)
+        b.
+
+    References
+    ----------
+    J. A. K. Suykens, J. Vandewalle, "Least Squares Support Vector Machine Classifiers", 1999.
+    """
+
+    def __init__(
+        self,
+        C: float = 10.0,
+        *,
+        task: str = "regression",
+        kernel: str = "rbf",
+        degree: int = 2,
+        gamma: float | str = "scale",
+        coef0: float = 1.0,
+        preprocessing: str = "minmax",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.task = task
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    @property
+    def dual_coef_(self) -> NDArray:
+        """Dual weights (T, n_labelled)."""
+        check_is_fitted(self)
+        return self.model_.fit.coef.T
+
+    @property
+    def intercept_(self) -> NDArray:
+        """Bias (T,)."""
+        check_is_fitted(self)
+        return self.model_.fit.bias + self._mean
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """How hard each label pulls, (n,): the row's residual, a / C, as a share of the largest; 0 without label."""
+        check_is_fitted(self)
+        size = np.abs(self.dual_coef_).max(axis=0)
+        pull = np.zeros(len(self._state.X))
+        pull[self._state.labelled] = size / max(size.max(), np.finfo(float).tiny)
+        return pull
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_weights(self, "C")
+        input_kernel(self.kernel, X, self.degree, self.gamma, self.coef0)
+
+    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Expansion]:
+        form = Dual(input_kernel(self.kernel, X, self.degree, self.gamma, self.coef0), 1.0 / self.C)
+        fit, _ = form.solve(X[rows], values)
+        model = _Expansion(form, fit, X[rows])
+        return model.predict(X), model

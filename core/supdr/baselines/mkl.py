@@ -1,0 +1,243 @@
+"""MKL: multiple kernel learning, one convex combination of the views' kernels for all rows.
+
+    J(eta) = sum_k max over beta_k of  y_k'beta_k - 1/2 sum_m eta_m beta_k'K_m beta_k,   minimised over the simplex
+
+Each step solves the SVMs and sets eta_m to eta_m sqrt(q_m), normalised, with q_m = sum_k beta_k'K_m beta_k: the exact
+minimiser of 1/2 sum |w_m|^2 / eta_m for the current w_m.  Since J is convex in eta with dJ/d eta_m = -q_m / 2,
+
+    J - min J <= 1/2 (max q - sum eta_m q_m),  which ends the run.
+
+Source: G. Lanckriet et al., "Learning the kernel matrix with semidefinite programming", JMLR 5 (2004); the update:
+M. Kloft et al., "lp-norm multiple kernel learning", JMLR 12 (2011), p = 1.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.iterate import Problem
+from supdr.engine.targets import Targets
+from supdr.methods._sldr_kernels import gram, mixture
+from supdr.methods._sldr_layout import Layout, make_layout
+from supdr.methods._sldr_support import AT_BOUND, heads_on_kernel
+from supdr.solvers.kernel_heads import Heads
+
+PREPROCESSING = ("zscore", "minmax", "none")
+
+
+class MKLState(NamedTuple):
+    """Where a run stands.
+
+    Attributes
+    ----------
+    weights : array of shape (P,)
+        eta.
+    heads : Heads
+        Their SVMs.
+    pulls : array of shape (P,)
+        q.
+    settings : tuple
+        What the multipliers belong to.
+    seed, iteration : int
+    """
+
+    weights: NDArray
+    heads: Heads
+    pulls: NDArray
+    settings: tuple
+    seed: int
+    iteration: int
+
+
+@dataclass(frozen=True)
+class MKLProblem(Problem):
+    """Kernels (P, n, n), signs (n, K), C, the SVMs' tolerance and the relative duality gap that ends a run."""
+
+    kernels: NDArray
+    signs: NDArray
+    C: float
+    svm_tol: float
+    tol: float
+    settings: tuple = field(init=False)
+
+    def __post_init__(self) -> None:
+        digest = zlib.crc32(self.signs.tobytes()), zlib.crc32(self.kernels.tobytes())
+        object.__setattr__(self, "settings", (self.C, self.svm_tol, *digest))
+
+    def start(self, seed: int) -> MKLState:
+        """Return equal weights."""
+        n_views = len(self.kernels)
+        return self._at(np.full(n_views, 1.0 / n_views), np.zeros_like(self.signs), seed, 0)
+
+    def step(self, state: MKLState) -> MKLState:
+        """One update of the weights and one solve."""
+        weights = state.weights * np.sqrt(np.maximum(state.pulls, 0.0))
+        total = weights.sum()
+        weights = weights / total if total > 0.0 else state.weights
+        return self._at(weights, state.heads.alpha, state.seed, state.iteration + 1)
+
+    def terms(self, state: MKLState) -> dict[str, float]:
+        """Return 1/2 sum eta_m q_m and C times the slacks."""
+        regularisation = float(state.heads.alpha.sum()) - state.heads.dual
+        return {"regularisation": regularisation, "label": state.heads.primal - regularisation}
+
+    def diagnostics(self, state: MKLState) -> dict[str, float]:
+        """Return the duality gap over weights, the support fraction and the weights."""
+        found = {"gap": self.gap(state), "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean())}
+        return found | {f"weight_{m}": float(weight) for m, weight in enumerate(state.weights, 1)}
+
+    def gap(self, state: MKLState) -> float:
+        """Return 1/2 (max q - sum eta q) >= J - min J."""
+        return 0.5 * float(state.pulls.max() - state.weights @ state.pulls)
+
+    def settled(self, previous: MKLState, state: MKLState) -> bool:
+        """Whether the gap is closed."""
+        return self.gap(state) <= self.tol * max(state.heads.primal, np.finfo(float).tiny)
+
+    def adopt(self, state: MKLState) -> MKLState:
+        """Return `state` with SVMs of these data and hyper-parameters."""
+        if len(state.weights) != len(self.kernels):
+            raise ValueError(
+                f"the snapshot to start from has {len(state.weights)} views; these data have {len(self.kernels)}"
+            )
+        if state.settings == self.settings:
+            return state
+        alpha = np.zeros_like(self.signs)
+        if state.settings[2] == self.settings[2]:
+            alpha = np.minimum(state.heads.alpha * (self.C / state.settings[0]), self.C)
+        return self._at(state.weights, alpha, state.seed, state.iteration)
+
+    def _at(self, weights: NDArray, alpha: NDArray, seed: int, iteration: int) -> MKLState:
+        n_views, n = self.kernels.shape[:2]
+        gate = np.tile(np.sqrt(weights), (n, 1))  # equal in every row: eta_m = (sqrt eta_m)^2
+        K = mixture(self.kernels, np.arange(n_views), gate)
+        heads = heads_on_kernel(K, self.signs, self.C, self.svm_tol, alpha)
+        if not heads.closed:
+            raise ValueError(f"the support vector machine with C={self.C:g} did not reach svm_tol={self.svm_tol:g}")
+        duals = heads.alpha * self.signs
+        support = np.flatnonzero(duals.any(axis=1))
+        rows = duals[support]
+        pulls = np.array([math.fsum((rows * (K[np.ix_(support, support)] @ rows)).ravel()) for K in self.kernels])
+        return MKLState(weights, heads, pulls, self.settings, seed, iteration)
+
+
+class MKL(SupervisedReducer):
+    """Multiple kernel learning: one SVM on the best convex combination of the views' linear kernels.
+
+    Its latent space is the line, or space, of decision values.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    views : None, sequence of int, or sequence of sequences of int, default=None
+        Column groups, as `supdr.SLDR` takes them; None: one view, which makes it a linear SVM.  Other kernels enter
+        through `supdr.KernelViews`.
+    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
+        Each view is then divided by the root of its number of columns, except with "none".
+    max_iter : int, default=200
+        Steps, >= 1.
+    tol : float, default=1e-3
+        Relative duality gap over the weights at which a run ends.
+    svm_tol : float, default=1e-3
+        Tolerance of the support vector machines, in [1e-8, 0.1].
+    random_state : int or None, default=None
+        Nothing is random.
+    verbose : int, default=0
+        Above 0: show a progress bar.
+    missing_label : object, default=nan
+        Marks unlabelled rows, as NaN and None do.
+
+    Attributes
+    ----------
+    view_weights_ : array of shape (P,)
+        eta; they sum to 1.
+    support_, support_fraction_, intercept_, label_pull_
+        As in `supdr.SLDR`.
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset({"views", "preprocessing", "missing_label"})
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        views: Any = None,
+        preprocessing: str = "zscore",
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        svm_tol: float = 1e-3,
+        random_state: Any = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.views = views
+        self.preprocessing = preprocessing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.svm_tol = svm_tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """How hard each label pulls at its training row, (n,): the largest multiplier over the heads, over C."""
+        check_is_fitted(self)
+        labelled = self._training[1].labelled
+        pull = np.zeros(len(labelled))
+        pull[labelled] = self._state.heads.alpha.max(axis=1) / self.C
+        return pull
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
+        check_number("C", self.C, "> 0", lambda value: value > 0)
+        check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
+        check_integer("max_iter", self.max_iter)
+        self._layout()
+
+    def _layout(self) -> Layout:
+        return make_layout(self.views, 1, None, self.n_features_in_, scaled=self.preprocessing != "none")
+
+    def _problem(self, X: NDArray, targets: Targets) -> MKLProblem:
+        rows = targets.labelled
+        views = self._layout().views(X[rows])
+        kernels = np.stack([gram(view) for view in views])
+        return MKLProblem(kernels, targets.values[rows], float(self.C), float(self.svm_tol), float(self.tol))
+
+    def _expose(self, state: MKLState) -> None:
+        X, targets = self._training
+        self.view_weights_, self.intercept_ = state.weights, state.heads.bias
+        support = (state.heads.alpha > AT_BOUND * self.C).any(axis=1)
+        self.support_ = np.flatnonzero(targets.labelled)[support]
+        self.n_support_ = len(self.support_)
+        self.support_fraction_ = float(support.mean())
+        duals = state.heads.alpha[support] * targets.values[self.support_]
+        rows = self._layout().views(X[self.support_])
+        self._normals = [weight * (view.T @ duals) for weight, view in zip(state.weights, rows)]
+
+    def _latent(self, X: NDArray) -> NDArray:
+        parts = (view @ normal for view, normal in zip(self._layout().views(X), self._normals))
+        return sum(parts) + self.intercept_
+
+    def _own_latent(self) -> NDArray:
+        return self._latent(self._training[0])
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return latent
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"max_iter": 2}

@@ -1,0 +1,94 @@
+"""Parallel field regularisation: a function whose gradient field is parallel along the surface of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.baselines._direct import DirectMethod, check_weights
+from supdr.baselines.laplacian import warn_of_unlabelled
+from supdr.engine.checks import check_integer
+from supdr.engine.targets import Targets
+from supdr.solvers.graphs import LocalPlanes, neighbours, parallel_fields, similarity_graph, solve_labelled, tangents
+
+
+class PFR(DirectMethod):
+    """Parallel field regularisation.
+
+    Values f_i and tangent vectors v_i minimise, w the weights of the neighbourhood graph and T the tangent bases,
+
+        sum over labelled rows of (f - y)^2 + reg_field sum_ij w_ij ((x_j - x_i)'T_i v_i - f_j + f_i)^2
+        + reg_parallel sum_ij w_ij |T_i'T_j v_j - v_i|^2
+
+    New rows lie on the plane of v at the nearest training row.
+
+    Parameters
+    ----------
+    reg_field : float, default=0.1
+        lambda_1, how closely v must explain f, > 0.
+    reg_parallel : float, default=1e-3
+        lambda_2, how parallel v must be, > 0.
+    task : {"regression", "classification"}, default="regression"
+        Classes are coded as +-1.
+    n_neighbors : int, default=12
+        Neighbours of every row, >= the dimension; no more than there are other rows are used.
+    dimension : int, default=2
+        m, dimension of the surface, >= 1; no more than there are columns is used.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+
+    Notes
+    -----
+    Parts of the neighbourhood graph without a label get the mean of the labels, with a warning.
+
+    References
+    ----------
+    B. Lin, C. Zhang, X. He, "Semi-supervised Regression via Parallel Field Regularization", 2011.
+    """
+
+    def __init__(
+        self,
+        reg_field: float = 0.1,
+        *,
+        reg_parallel: float = 1e-3,
+        task: str = "regression",
+        n_neighbors: int = 12,
+        dimension: int = 2,
+        preprocessing: str = "minmax",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.reg_field = reg_field
+        self.reg_parallel = reg_parallel
+        self.task = task
+        self.n_neighbors = n_neighbors
+        self.dimension = dimension
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_weights(self, "reg_field", "reg_parallel")
+        check_integer("dimension", self.dimension)
+        check_integer("n_neighbors", self.n_neighbors)
+        least = min(self.dimension, X.shape[1])
+        if min(self.n_neighbors, len(X) - 1) < least:
+            raise ValueError(
+                f"n_neighbors must be at least {least} for dimension={least}, and n_samples larger; got "
+                f"n_neighbors={self.n_neighbors}, n_samples = {len(X)}"
+            )
+
+    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, LocalPlanes]:
+        count, m = min(self.n_neighbors, len(X) - 1), min(self.dimension, X.shape[1])
+        graph = similarity_graph(X, count)
+        warn_of_unlabelled(graph, rows)
+        index, _ = neighbours(X, count)
+        bases = tangents(X, index, m)
+        explained, parallel = parallel_fields(X, graph, bases)
+        solution = solve_labelled(self.reg_field * explained + self.reg_parallel * parallel, rows, values)
+        f, slopes = solution[: len(X)], solution[len(X) :].reshape(len(X), m, -1)
+        return f, LocalPlanes(X, f, bases, slopes)

@@ -1,0 +1,439 @@
+"""scikit-learn classifiers in the library's shell, so that they stand beside the papers' methods in every view.
+
+They need no iteration: `iterate` yields one snapshot, the fitted model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.iterate import Snapshot, Stop
+from supdr.engine.preprocessing import fit_preprocessing
+from supdr.engine.targets import Targets
+
+
+class Fitted(NamedTuple):
+    """The state of a method without iterations: the fitted scikit-learn model and the preprocessed training rows."""
+
+    model: Any
+    X: NDArray
+    labelled: NDArray
+    seed: int
+    iteration: int = 1
+
+
+class OneShot(SupervisedReducer):
+    """A scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
+
+    Parameters
+    ----------
+    preprocessing : {"none", "zscore", "minmax", "whiten"}
+        Fitted on all rows.
+    random_state : int or None
+        Seed.
+    verbose : int
+        Accepted for the shell's sake; there is nothing to report.
+    missing_label : object
+        A further value of y that marks an unlabelled row.
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset()
+    max_iter: ClassVar[int] = 1
+    embedding_note: ClassVar[str] = "placed as new rows are"
+
+    def _model(self) -> BaseEstimator:
+        raise NotImplementedError
+
+    def iterate(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        start: Snapshot | None = None,
+        *,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> Iterator[Snapshot]:
+        """Fit and return the one snapshot; `start` and `interrupted` have nothing to act on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels; NaN or None where unlabelled.
+        start : Snapshot, optional
+            Ignored: a fit without iterations depends on nothing but data and hyper-parameters.
+        interrupted : callable, optional
+            Ignored.
+
+        Returns
+        -------
+        iterator of Snapshot
+        """
+        X, targets = self._validate(X, y)
+        self._check_parameters(X, targets)
+        self._preprocessing = fit_preprocessing(X, self.preprocessing)
+        self._training = (self._preprocessing.transform(X), targets)
+        return _timed(self._once(*self._training))
+
+    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
+        labelled = np.flatnonzero(targets.labelled)
+        model = self._model().fit(X[labelled], targets.codes[labelled])
+        error = float(np.mean(model.predict(X[labelled]) != targets.codes[labelled]))
+        diagnostics = {"support_fraction": len(model.support_) / len(labelled)} if hasattr(model, "support_") else {}
+        losses = {"objective": error, "training_error": error}
+        yield Snapshot(1, 0, losses, diagnostics, Fitted(model, X, labelled, self._seed()), 0.0, Stop.converged)
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> OneShot:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels; NaN or None where unlabelled.
+        start : Snapshot, optional
+            Ignored.
+
+        Returns
+        -------
+        self : estimator
+        """
+        snapshot = next(self.iterate(X, y))
+        self._use(snapshot)
+        self.history_ = {key: np.array([value]) for key, value in {**snapshot.losses, **snapshot.diagnostics}.items()}
+        self.n_iter_, self.stop_ = 1, snapshot.stop
+        return self
+
+    def _expose(self, state: Fitted) -> None:
+        self.model_ = state.model
+        if hasattr(state.model, "support_"):
+            self.support_ = state.labelled[state.model.support_]
+            self.n_support_ = len(self.support_)
+            self.support_fraction_ = self.n_support_ / len(state.labelled)
+
+    def _own_latent(self) -> NDArray:
+        return self._latent(self._state.X)
+
+
+def _timed(snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
+    """Note in the one snapshot how long the fit took."""
+    began = time.perf_counter()
+    snapshot = next(snapshots)
+    yield replace(snapshot, elapsed=time.perf_counter() - began)
+
+
+class _HasMargins(OneShot):
+    """A method whose last part is an SVM with a hinge weight C."""
+
+    C: float
+
+    def _svm(self) -> SVC:
+        return self.model_
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """How hard each label pulls, (n,): the largest dual variable of the row as a share of C; 0 where none pulls."""
+        check_is_fitted(self)
+        svm = self._svm()
+        pull = np.zeros(len(self._state.X))
+        pull[self._state.labelled[svm.support_]] = np.abs(svm.dual_coef_).max(axis=0) / self.C
+        return pull
+
+
+class _SVM(_HasMargins):
+    """Support vector machine; its latent space is the line, or space, of decision values."""
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self.model_.decision_function(X).reshape(len(X), -1)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return latent
+
+
+class PolySVM(_SVM):
+    """SVM with the kernel (⟨x,x'⟩ + coef0)^degree on the input; the papers' baseline.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    degree : int, default=2
+        Degree of the polynomial, >= 1.
+    coef0 : float, default=1.0
+        Offset inside the power.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        degree: int = 2,
+        coef0: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.degree = degree
+        self.coef0 = coef0
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _model(self) -> BaseEstimator:
+        return SVC(C=self.C, kernel="poly", degree=self.degree, gamma=1.0, coef0=self.coef0, break_ties=True)
+
+
+class LinearSVM(_SVM):
+    """SVM with the linear kernel on the input.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _model(self) -> BaseEstimator:
+        return SVC(C=self.C, kernel="linear", break_ties=True)
+
+
+class RBFSVM(_SVM):
+    """SVM with the Gaussian kernel exp(−gamma‖x−x'‖²) on the input.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    gamma : float or "scale", default="scale"
+        Inverse squared width, > 0; ``"scale"`` is 1 / (number of columns × their variance).
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        gamma: float | str = "scale",
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _model(self) -> BaseEstimator:
+        return SVC(C=self.C, kernel="rbf", gamma=self.gamma, break_ties=True)
+
+
+class _Projected(BaseEstimator):
+    """PCA of all labelled rows followed by an SVM."""
+
+    def __init__(self, pca: PCA, svm: SVC) -> None:
+        self.pca = pca
+        self.svm = svm
+
+    def fit(self, X: NDArray, y: NDArray) -> _Projected:
+        self.svm.fit(self.pca.fit_transform(X), y)
+        self.support_ = self.svm.support_
+        return self
+
+    def predict(self, X: NDArray) -> NDArray:
+        return self.svm.predict(self.pca.transform(X))
+
+
+class PCASVM(_HasMargins):
+    """PCA to the latent space, then an SVM with a polynomial, linear or Gaussian kernel.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension; no more than rows or columns allow is used.
+    C : float, default=1.0
+        Hinge weight, > 0.
+    kernel : {"poly", "linear", "rbf"}, default="poly"
+        ``"poly"``: (⟨z,z'⟩ + coef0)^degree; ``"rbf"``: exp(−‖z−z'‖² / (d·var)).
+    degree : int, default=2
+        Degree of the polynomial.
+    coef0 : float, default=1.0
+        Offset inside the power.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        C: float = 1.0,
+        kernel: str = "poly",
+        degree: int = 2,
+        coef0: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        if not isinstance(self.n_components, (int, np.integer)) or self.n_components < 1:
+            raise ValueError(f"n_components must be an integer of at least 1; got {self.n_components!r}")
+
+    def _model(self) -> BaseEstimator:
+        X, targets = self._training
+        n_components = min(self.n_components, X.shape[1], int(targets.labelled.sum()))
+        gamma = "scale" if self.kernel == "rbf" else 1.0
+        svm = SVC(C=self.C, kernel=self.kernel, degree=self.degree, gamma=gamma, coef0=self.coef0, break_ties=True)
+        return _Projected(PCA(n_components, random_state=self._seed()), svm)
+
+    def _svm(self) -> SVC:
+        return self.model_.svm
+
+    @property
+    def reconstruction_(self) -> NDArray:
+        """Training rows (n, m), in the units of X, as their principal components reconstruct them."""
+        check_is_fitted(self)
+        return self._preprocessing.inverse_transform(self.model_.pca.inverse_transform(self.embedding_))
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self.model_.pca.transform(X)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return self.model_.svm.decision_function(latent).reshape(len(latent), -1)
+
+
+class LDA(OneShot):
+    """Linear discriminant analysis; its latent space has at most K − 1 dimensions.
+
+    In that space the classes are spheres of unit variance, so that the scores are distances to the class means.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Latent dimension; None is min(K − 1, columns).
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        if self.n_components is not None and self.n_components < 1:
+            raise ValueError(f"n_components must be None or an integer of at least 1; got {self.n_components!r}")
+
+    def _model(self) -> BaseEstimator:
+        X, targets = self._training
+        assert targets.classes is not None
+        largest = min(len(targets.classes) - 1, X.shape[1])
+        return LinearDiscriminantAnalysis(n_components=min(self.n_components or largest, largest))
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self.model_.transform(X)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        means = self.model_.transform(self.model_.means_)
+        scores = latent @ means.T - 0.5 * (means**2).sum(axis=1) + np.log(self.model_.priors_)
+        return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+
+
+class KNN(OneShot):
+    """k nearest neighbours.  It learns no latent space: `transform` returns the preprocessed rows.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of neighbours, >= 1; no more than there are labelled rows are used.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be an integer of at least 1; got {self.n_neighbors!r}")
+
+    def _model(self) -> BaseEstimator:
+        return KNeighborsClassifier(min(self.n_neighbors, int(self._training[1].labelled.sum())))
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return X
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        share = self.model_.predict_proba(latent)
+        return share[:, 1:] - 0.5 if share.shape[1] == 2 else share

@@ -1,0 +1,156 @@
+"""Partial least squares: directions of the inputs that covary with the targets, by scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.utils import column_or_1d
+
+from supdr.baselines.pipelines import Fitted, OneShot
+from supdr.baselines.projections import Projection
+from supdr.engine.iterate import Snapshot, Stop
+from supdr.engine.targets import Targets
+
+
+class Scores(BaseEstimator):
+    """Scores of partial least squares on one column of zeros and ones per class, as a transformer.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of directions; no more than columns or rows allow.
+    """
+
+    def __init__(self, n_components: int) -> None:
+        self.n_components = n_components
+
+    def fit(self, X: NDArray, y: NDArray) -> Scores:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Rows.
+        y : array of shape (n,)
+            Class codes 0 to K - 1.
+
+        Returns
+        -------
+        self : Scores
+        """
+        bits = (y[:, None] == np.unique(y)).astype(float)
+        self.model_ = PLSRegression(min(self.n_components, *X.shape)).fit(X, bits)
+        return self
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return the scores (n, d) of rows (n, m)."""
+        return self.model_.transform(X)
+
+
+class PLSProjection(Projection):
+    """Partial least squares on the classes, then k nearest neighbours or a linear SVM.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the projected rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        return Scores(n_components)
+
+
+class PLS(OneShot):
+    """Partial least squares regression; its latent rows are the scores.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension; no more than rows or columns allow is used.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    task: ClassVar[str] = "regression"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
+        return super()._validate(X, y if y is None else column_or_1d(y, warn=True))
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        if not isinstance(self.n_components, (int, np.integer)) or self.n_components < 1:
+            raise ValueError(f"n_components must be an integer of at least 1; got {self.n_components!r}")
+
+    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
+        rows = np.flatnonzero(targets.labelled)
+        y = targets.values[rows, 0]
+        # scikit-learn looks for the direction of a constant target in vain
+        model = None
+        if np.ptp(y) > 0.0 and len(rows) > 1:
+            model = PLSRegression(min(self.n_components, len(rows), X.shape[1])).fit(X[rows], y)
+        self._mean = float(y.mean())
+        fitted = Fitted(model, X, rows, self._seed())
+        error = float(np.mean((self._predicted(model, self._scores(model, X[rows])) - y) ** 2))
+        yield Snapshot(1, 0, {"objective": error, "training_error": error}, {}, fitted, 0.0, Stop.converged)
+
+    def _scores(self, model: Any, X: NDArray) -> NDArray:
+        return np.zeros((len(X), 1)) if model is None else model.transform(X)
+
+    def _predicted(self, model: Any, scores: NDArray) -> NDArray:
+        if model is None:
+            return np.full(len(scores), self._mean)
+        return scores @ model.y_loadings_[0] * model._y_std[0] + self._mean
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self._scores(self.model_, X)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return self._predicted(self.model_, latent)[:, None]

@@ -1,0 +1,375 @@
+"""Reduction first, classifier second: the pipelines that the papers compare with.
+
+A projection is learnt (with or without labels), then k nearest neighbours or a linear support vector machine is trained
+on the projected rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
+from sklearn.svm import SVC
+
+from supdr.baselines.pipelines import OneShot
+from supdr.engine.targets import Targets
+from supdr.methods._mac_mapping import median_distance
+
+HEADS = ("knn", "svm")
+
+
+class Reduced(BaseEstimator):
+    """A transformer, then a classifier on what it returns.
+
+    Parameters
+    ----------
+    reducer : transformer
+    head : classifier
+    """
+
+    def __init__(self, reducer: Any, head: Any) -> None:
+        self.reducer = reducer
+        self.head = head
+
+    def fit(self, X: NDArray, y: NDArray) -> Reduced:
+        """Fit the transformer, then the classifier.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Rows.
+        y : array of shape (n,)
+            Class codes.
+
+        Returns
+        -------
+        self : Reduced
+        """
+        self.reducer.fit(X, y)
+        latent = self.reducer.transform(X)
+        self.head.fit(latent, y)
+        if hasattr(self.head, "support_"):
+            self.support_ = self.head.support_
+        return self
+
+    def predict(self, X: NDArray) -> NDArray:
+        """Return the class codes (n,) of rows (n, m)."""
+        return self.head.predict(self.reducer.transform(X))
+
+
+class Projection(OneShot):
+    """Base of the pipelines: subclasses name the transformer.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Latent dimension, >= 1; no more than data or method allow is used.
+    head : {"knn", "svm"}
+        Classifier on the projected rows: nearest neighbours or a linear support vector machine.
+    n_neighbors : int
+        Neighbours of "knn", >= 1.
+    C : float
+        Hinge weight of "svm", > 0.
+    """
+
+    n_components: int | None
+    head: str
+    n_neighbors: int
+    C: float
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        raise NotImplementedError
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_head(self)
+
+    def _model(self) -> BaseEstimator:
+        X, targets = self._training
+        assert targets.classes is not None
+        labelled = targets.labelled
+        n_labelled, n_classes = int(labelled.sum()), len(targets.classes)
+        n_components = min(2 if self.n_components is None else self.n_components, X.shape[1], n_labelled)
+        head = make_head(self.head, self.n_neighbors, self.C, n_labelled)
+        return Reduced(self._reducer(X[labelled], n_classes, n_components), head)
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return np.asarray(self.model_.reducer.transform(X))
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return head_scores(self.head, self.model_.head, latent)
+
+
+def check_head(estimator: Any) -> None:
+    """Raise ValueError unless ``n_components, head, n_neighbors, C`` of a pipeline make sense.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its ``n_components`` may be None.
+    """
+    for name in ("n_components", "n_neighbors"):
+        value = getattr(estimator, name)
+        optional = name == "n_components" and value is None
+        if not optional and (not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1):
+            raise ValueError(f"{name} must be an integer of at least 1; got {value!r}")
+    if estimator.head not in HEADS:
+        raise ValueError(f"head must be one of {', '.join(HEADS)}; got {estimator.head!r}")
+    if not estimator.C > 0:
+        raise ValueError(f"C must be a positive number; got {estimator.C!r}")
+
+
+def make_head(kind: str, n_neighbors: int, C: float, n_rows: int) -> Any:
+    """Return the classifier of a pipeline, not fitted.
+
+    Parameters
+    ----------
+    kind : {"knn", "svm"}
+    n_neighbors : int
+        Of "knn"; no more than `n_rows` are used.
+    C : float
+        Hinge weight of "svm".
+    n_rows : int
+        Number of labelled rows.
+
+    Returns
+    -------
+    classifier
+    """
+    if kind == "svm":
+        return SVC(C=C, kernel="linear", break_ties=True)
+    return KNeighborsClassifier(min(n_neighbors, n_rows))
+
+
+def head_scores(kind: str, head: Any, latent: NDArray) -> NDArray:
+    """Return scores (n, K), or (n, 1) for two classes, of latent rows.
+
+    Parameters
+    ----------
+    kind : {"knn", "svm"}
+    head : classifier
+        Of `make_head`, fitted.
+    latent : array of shape (n, d)
+
+    Returns
+    -------
+    array
+    """
+    if kind == "svm":
+        return head.decision_function(latent).reshape(len(latent), -1)
+    share = head.predict_proba(latent)
+    return share[:, 1:] - 0.5 if share.shape[1] == 2 else share
+
+
+def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
+    """Return a given gamma, or for "median" 1 / (2 s^2) with the median distance s between rows (n, m).
+
+    Parameters
+    ----------
+    gamma : float or "median"
+        > 0.
+    X : array of shape (n, m)
+        Rows.
+    seed : int
+        Chooses the rows whose distances are looked at.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If gamma is neither.
+    """
+    if isinstance(gamma, str):
+        if gamma != "median":
+            raise ValueError(f"gamma must be 'median' or a positive number; got {gamma!r}")
+        return 0.5 / median_distance(X, np.random.default_rng(seed)) ** 2
+    if not gamma > 0:
+        raise ValueError(f"gamma must be 'median' or a positive number; got {gamma!r}")
+    return float(gamma)
+
+
+class PCAProjection(Projection):
+    """Principal components, then k nearest neighbours or a linear SVM.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the projected rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        return PCA(n_components, random_state=self._seed())
+
+
+class KernelPCAProjection(Projection):
+    """Kernel principal components with Gaussians, then k nearest neighbours or a linear SVM.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    gamma : float or "median", default="median"
+        exp(-gamma |x - x'|^2), > 0; "median" uses the median distance.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the projected rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        gamma: float | str = "median",
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.gamma = gamma
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        gamma = rbf_gamma(self.gamma, X, self._seed())
+        return KernelPCA(n_components, kernel="rbf", gamma=gamma, random_state=self._seed())
+
+
+class LDAProjection(Projection):
+    """Discriminant directions, then k nearest neighbours or a linear SVM.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Latent dimension, at most K - 1; None is K - 1, or the number of columns if that is smaller.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the projected rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        largest = min(n_classes - 1, X.shape[1])
+        return LinearDiscriminantAnalysis(n_components=min(self.n_components or largest, largest))
+
+
+class NCA(Projection):
+    """Neighbourhood components analysis (scikit-learn's), then k nearest neighbours or a linear SVM.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the projected rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    n_steps : int, default=50
+        Steps of the optimisation, >= 1.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        n_steps: int = 50,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.n_steps = n_steps
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        return NeighborhoodComponentsAnalysis(
+            n_components, init="pca", max_iter=self.n_steps, random_state=self._seed()
+        )

@@ -1,0 +1,241 @@
+"""t-SNE, which sees no labels, then a classifier on its rows; iteration by iteration, with the exact gradient.
+
+P holds the probability that two rows are neighbours, from Gaussians whose width gives every row the same perplexity;
+Q the same for latent rows, from a Student distribution.  The divergence KL(P | Q) falls by gradient descent with
+momentum and a gain per coordinate; in the first steps P is exaggerated, which lets clusters form.
+
+t-SNE places the rows it has seen and no others.  A new row is put at the weighted mean of the places of its nearest
+training rows (weights 1 / distance), so that it can be classified and drawn at all: this is ours, not the paper's.
+
+Source: L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008); P of the 3 x perplexity nearest
+rows only, after L. van der Maaten, "Accelerating t-SNE using tree-based algorithms", JMLR 15 (2014).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist, squareform
+from sklearn.decomposition import PCA
+from sklearn.neighbors import KNeighborsRegressor, NearestNeighbors
+
+from supdr.baselines.projections import check_head, head_scores, make_head
+from supdr.engine.checks import check_number
+from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.interruption import checkpoint
+from supdr.engine.iterate import Problem
+from supdr.engine.targets import Targets
+
+EXAGGERATION = 12.0
+SMALL = np.finfo(float).tiny
+START_DEVIATION = 1e-4
+GUIDES = 5
+"""Training rows that say where a new row goes."""
+
+
+class State(NamedTuple):
+    """Latent rows, their velocities and gains."""
+
+    latent: NDArray
+    velocity: NDArray
+    gains: NDArray
+    seed: int
+    iteration: int
+
+
+def neighbour_probabilities(X: NDArray, perplexity: float) -> NDArray:
+    """Return P, symmetric and of sum 1, with zeros for rows that are not among the nearest 3 x perplexity.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Rows.
+    perplexity : float
+        Effective number of neighbours of each row; at most (n - 1) / 3 is used.
+
+    Returns
+    -------
+    array of shape (n, n)
+    """
+    n = len(X)
+    perplexity = min(perplexity, max((n - 1) / 3.0, 1.0))
+    count = max(min(n - 1, int(3 * perplexity) + 1), 1)
+    distance, index = NearestNeighbors(n_neighbors=count).fit(X).kneighbors()
+    squared = distance**2 - distance[:, :1] ** 2
+    low, high = np.full(n, -60.0), np.full(n, 60.0)  # of log gamma
+    for _ in range(60):
+        checkpoint()
+        middle = (low + high) / 2.0
+        share = np.exp(-np.exp(middle)[:, None] * squared)
+        share /= share.sum(axis=1, keepdims=True)
+        entropy = -np.sum(share * np.log(np.maximum(share, SMALL)), axis=1)
+        wide = entropy > np.log(perplexity)
+        low, high = np.where(wide, middle, low), np.where(wide, high, middle)
+    P = np.zeros((n, n))
+    P[np.arange(n)[:, None], index] = share
+    P += P.T
+    return P / P.sum()
+
+
+class TSNEProblem(Problem):
+    """The divergence of the latent rows' neighbourhoods from those of the inputs.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Rows.
+    n_components : int
+    perplexity : float
+    n_exaggerated : int
+        First steps, in which P counts twelvefold.
+    """
+
+    def __init__(self, X: NDArray, n_components: int, perplexity: float, n_exaggerated: int) -> None:
+        self.X, self.n_components, self.n_exaggerated = X, n_components, n_exaggerated
+        self.P = neighbour_probabilities(X, perplexity)
+        self.rate = max(len(X) / EXAGGERATION / 4.0, 50.0)
+
+    def start(self, seed: int) -> State:
+        """Return principal components, scaled to a tiny deviation; random columns where there are too few."""
+        n = len(self.X)
+        latent = START_DEVIATION * np.random.default_rng(seed).standard_normal((n, self.n_components))
+        k = min(self.n_components, *self.X.shape)
+        scores = PCA(k, svd_solver="full").fit_transform(self.X)
+        deviation = scores[:, 0].std()
+        if deviation > 0.0:
+            latent[:, :k] = scores * (START_DEVIATION / deviation)
+        return State(latent, np.zeros_like(latent), np.ones_like(latent), seed, 0)
+
+    def step(self, state: State) -> State:
+        """Take one step of gradient descent with momentum."""
+        early = state.iteration < self.n_exaggerated
+        near, total = self._closeness(state.latent)
+        pull = ((EXAGGERATION if early else 1.0) * self.P - near / total) * near
+        gradient = 4.0 * (pull.sum(axis=1)[:, None] * state.latent - pull @ state.latent)
+        turned = state.velocity * gradient < 0.0
+        gains = np.maximum(np.where(turned, state.gains + 0.2, state.gains * 0.8), 0.01)
+        velocity = (0.5 if early else 0.8) * state.velocity - self.rate * gains * gradient
+        latent = state.latent + velocity
+        return State(latent - latent.mean(axis=0), velocity, gains, state.seed, state.iteration + 1)
+
+    def terms(self, state: State) -> dict[str, float]:
+        """Return KL(P | Q), P as it is."""
+        near, total = self._closeness(state.latent)
+        known = self.P > 0.0
+        P = self.P[known]
+        return {"divergence": float(np.sum(P * np.log(P * total / np.maximum(near[known], SMALL))))}
+
+    def stage(self, state: State) -> int:
+        """Return 0 while P is exaggerated, then 1."""
+        return int(state.iteration >= self.n_exaggerated)
+
+    def settled(self, previous: State, state: State) -> bool:
+        """Exaggerated steps may leave the divergence as it is for a while."""
+        return previous.iteration > self.n_exaggerated
+
+    def _closeness(self, latent: NDArray) -> tuple[NDArray, float]:
+        checkpoint()
+        near = squareform(1.0 / (1.0 + pdist(latent, "sqeuclidean")))
+        return near, max(float(near.sum()), SMALL)
+
+
+class TSNE(SupervisedReducer):
+    """t-SNE of all training rows, then k nearest neighbours or a linear SVM on the labelled ones.
+
+    t-SNE knows no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
+    rows, weights 1 / distance.  Rows of the training set keep their own places.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    perplexity : float, default=30.0
+        Effective number of neighbours, >= 1; at most a third of the rows is used.
+    n_exaggerated : int, default=250
+        First steps, in which neighbours attract each other twelvefold, >= 0.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the latent rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    max_iter : int, default=1000
+        Number of steps.
+    tol : float, default=1e-6
+        Stop when the divergence changes by less, relatively.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset({"n_components", "perplexity", "preprocessing"})
+    embedding_note: ClassVar[str] = "embedding (saw no labels)"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: float = 30.0,
+        n_exaggerated: int = 250,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.n_exaggerated = n_exaggerated
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.max_iter = max_iter
+        self.tol = tol
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_head(self)
+        check_number("perplexity", self.perplexity, ">= 1", lambda value: value >= 1.0)
+        check_number("n_exaggerated", self.n_exaggerated, ">= 0", lambda value: value >= 0)
+
+    def _problem(self, X: NDArray, targets: Targets) -> TSNEProblem:
+        return TSNEProblem(X, self.n_components, self.perplexity, self.n_exaggerated)
+
+    def _expose(self, state: State) -> None:
+        """Everything follows from the latent rows when it is asked for."""
+
+    @property
+    def support_(self) -> NDArray:
+        """Training rows that are support vectors of the classifier; only with ``head="svm"``."""
+        if self.head != "svm":
+            raise AttributeError("only the head 'svm' has support vectors")
+        return np.flatnonzero(self._training[1].labelled)[self._classifier().support_]
+
+    def _own_latent(self) -> NDArray:
+        return self._state.latent
+
+    def _latent(self, X: NDArray) -> NDArray:
+        if "guides" not in self._memo:
+            rows = self._training[0]
+            guides = KNeighborsRegressor(min(GUIDES, len(rows)), weights="distance")
+            self._memo["guides"] = guides.fit(rows, self._state.latent)
+        return self._memo["guides"].predict(X)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return head_scores(self.head, self._classifier(), latent)
+
+    def _classifier(self) -> Any:
+        if "classifier" not in self._memo:
+            targets = self._training[1]
+            labelled = targets.labelled
+            head = make_head(self.head, self.n_neighbors, self.C, int(labelled.sum()))
+            self._memo["classifier"] = head.fit(self._state.latent[labelled], targets.codes[labelled])
+        return self._memo["classifier"]

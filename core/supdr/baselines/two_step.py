@@ -1,0 +1,188 @@
+"""MAC's objective without auxiliary coordinates: the classifiers and the mapping fitted in turn.
+
+Given the classifiers, the best mapping for two classes is W = u v' / |u|^2 with v an ordinary support vector machine on
+the features, of weight C |u|^2 / (2 reg_w) and with b kept: no general quadratic program is needed.  For more classes
+the hinges couple; the mapping then takes quasi-Newton steps on the rounded objective.
+
+Source: W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in linear classification", 2014, fig. 6,
+which solves the mapping as a generic quadratic program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supdr.methods._mac_certificate import balanced
+from supdr.methods._mac_problem import SVM_TOL, MACProblem, MACState
+from supdr.methods.mac import MAC
+from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
+from supdr.solvers.linear_svm import Heads, solve_heads, solve_linear_svm
+
+Array = NDArray[np.float64]
+
+WIDTHS = (0.1, 0.01)
+"""Widths over which the hinge is rounded off for more than two classes."""
+
+STEPS = 20
+"""Quasi-Newton steps at each width."""
+
+
+class TwoStepProblem(MACProblem):
+    """One step: the mapping for fixed classifiers, then the classifiers for the fixed mapping.  E never rises."""
+
+    def prepared(self, state: MACState) -> MACState:
+        """Return `state` with E as what is descended; the targets are the images."""
+        state = state._replace(targets=state.latent, multiplier=np.zeros_like(self.signs))
+        return state._replace(surrogate=math.fsum(self.terms(state).values()))
+
+    def step(self, state: MACState) -> MACState:
+        """One alternation."""
+        features = self.features(state.mapping)
+        weights = self._mapping_step(state)
+        latent = features.image(weights)
+        heads = solve_heads(latent, self.signs, self.C, state.heads, tol=SVM_TOL, n_jobs=self.n_jobs)
+        alpha = balanced(heads.alpha, self.signs)
+        pulled = features.pull_back(alpha * self.signs)
+        following = state._replace(
+            targets=latent,
+            latent=latent,
+            weights=weights,
+            heads=heads,
+            certificate=self.certified(pulled, alpha, state.certificate),
+            passes=state.passes + 1,
+            iteration=state.iteration + 1,
+        )
+        return following._replace(surrogate=math.fsum(self.terms(following).values()))
+
+    def _mapping_step(self, state: MACState) -> Array:
+        """Return W' (M, L), the best mapping for the classifiers of `state`."""
+        if not np.vdot(state.heads.coef, state.heads.coef) > 0.0:
+            return np.zeros_like(state.weights)
+        features = self.features(state.mapping)
+        if len(state.heads.coef) > 1 or features.matrix is None:
+            return self._descended(state)
+        coef, y = state.heads.coef[0], self.signs[:, 0]
+        squared = float(coef @ coef)
+        solution = solve_linear_svm(
+            features.matrix,
+            y,
+            self.C * squared / (2.0 * self.reg_w),
+            tol=SVM_TOL,
+            coef=state.weights @ coef,
+            bias=float(state.heads.intercept[0]),
+            fit_bias=False,
+        )
+        return np.outer(solution.coef / squared, coef)
+
+    def _descended(self, state: MACState) -> Array:
+        """Return the mapping after quasi-Newton steps on the rounded objective, or the old one if that is better."""
+        features, heads = self.features(state.mapping), state.heads
+        shape, unit = state.weights.shape, 2.0 ** round(0.5 * math.log2(2.0 * self.reg_w))
+        point = unit * state.weights.ravel()
+        for width in WIDTHS:
+
+            def evaluate(flat: Array, width: float = width) -> tuple[float, Array, None]:
+                """Return the rounded objective and its gradient at a flat W'."""
+                weights = flat.reshape(shape) / unit
+                t = np.where(self.signs != 0.0, self.missing(features.image(weights), heads), 0.0)
+                slope = np.clip(t / width, 0.0, 1.0)
+                value = self.C * float((slope * (t - 0.5 * width * slope)).sum())
+                pull = features.pull_back(-self.C * (self.signs * slope) @ heads.coef)
+                gradient = (2.0 * self.reg_w * weights + pull) / unit
+                return value + self.reg_w * float(np.vdot(weights, weights)), gradient.ravel(), None
+
+            search = lbfgs_start(point, evaluate)
+            for _ in range(STEPS):
+                search = lbfgs_step(search, evaluate)
+            point = search.point
+        weights = point.reshape(shape) / unit
+        return (
+            weights if self._value(weights, heads, state) < self._value(state.weights, heads, state) else state.weights
+        )
+
+    def _value(self, weights: Array, heads: Heads, state: MACState) -> float:
+        latent = self.features(state.mapping).image(weights)
+        return self.hinge(latent, heads) + self.reg_w * float(np.vdot(weights, weights))
+
+
+class TwoStep(MAC):
+    """MAC's model fitted by alternating between mapping and classifiers, without auxiliary coordinates.
+
+    The baseline of the paper's figure 6: it gets stuck, since either half only moves to where the other is content.
+
+    Parameters
+    ----------
+    n_components, mapping, n_centers, centers, gamma, reg_w, C, scheme, init, init_noise
+        As in `supdr.MAC`.
+    early_stopping, validation_fraction, n_iter_no_change, max_iter, tol
+        As in `supdr.MAC`.
+    random_state, n_jobs, verbose, missing_label, preprocessing
+        As in `supdr.MAC`.
+    """
+
+    solvers: ClassVar[dict[str, type[MACProblem]]] = {"two_step": TwoStepProblem}
+    restart_parameters: ClassVar[frozenset[str]] = MAC.restart_parameters - {"n_layers", "head"}
+
+    solver: ClassVar[str] = "two_step"  # type: ignore[misc]
+    n_layers: ClassVar[int] = 1  # type: ignore[misc]
+    latent_reference: ClassVar[str] = "loo"  # type: ignore[misc]
+    head: ClassVar[str] = "ridge"  # type: ignore[misc]
+    mu: ClassVar[float] = 2.0  # type: ignore[misc]
+    mu_factor: ClassVar[float] = 1.5  # type: ignore[misc]
+    inner_tol: ClassVar[float] = 1e-2  # type: ignore[misc]
+    max_inner: ClassVar[int] = 1  # type: ignore[misc]
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        mapping: str = "rbf",
+        n_centers: int | None = None,
+        centers: str | ArrayLike = "kmeans",
+        gamma: float | str = "loo",
+        reg_w: float = 1e-3,
+        C: float = 1.0,
+        scheme: str = "ova",
+        init: str | ArrayLike = "simplex",
+        init_noise: float = 0.01,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 4,
+        max_iter: int = 30,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+        preprocessing: str = "zscore",
+    ) -> None:
+        self.n_components = n_components
+        self.mapping = mapping
+        self.n_centers = n_centers
+        self.centers = centers
+        self.gamma = gamma
+        self.reg_w = reg_w
+        self.C = C
+        self.scheme = scheme
+        self.init = init
+        self.init_noise = init_noise
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+        self.preprocessing = preprocessing
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"max_iter": 2}

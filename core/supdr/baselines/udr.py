@@ -1,0 +1,203 @@
+"""Unsupervised reduction with generalised linear models, then a classifier: what SDR-GLM is compared with.
+
+The reduction is SDR-GLM without targets and with lam = 1; new rows are embedded as there, and the classifier is fitted
+on the embedding of the labelled rows.
+
+Source: I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised Dimensionality Reduction with
+Generalized Linear Models", ICML 2008, section 5 (Logistic-UDR, SVM-UDR).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
+
+from supdr.engine.checks import check_number
+from supdr.engine.targets import Targets
+from supdr.methods._sdr_glm_prediction import SMALLEST_SPREAD
+from supdr.methods._sdr_glm_problem import SDRGLMProblem, SDRGLMState
+from supdr.methods._sdr_glm_targets import TargetSide
+from supdr.methods.sdr_glm import SDRGLM
+from supdr.solvers.linear_svm import Heads, solve_heads
+
+
+class _Unsupervised(SDRGLM):
+    """SDR-GLM without targets; the classifier comes after it, on the embedding of the labelled rows."""
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
+    )
+
+    task: ClassVar[str] = "classification"  # type: ignore[misc]
+    recon_weight: ClassVar[float] = 1.0  # type: ignore[misc]
+    recon_ratio: ClassVar[float] = 1.0  # type: ignore[misc]
+    reg_w: ClassVar[float] = 1.0  # type: ignore[misc]
+    reg_scaling: ClassVar[str] = "none"  # type: ignore[misc]
+    family_y: ClassVar[str] = "auto"  # type: ignore[misc]
+    gaussian_c: ClassVar[float] = 1.0  # type: ignore[misc]
+    bound: ClassVar[str] = "jj"  # type: ignore[misc]
+    inner: ClassVar[int] = 1  # type: ignore[misc]
+    gauge: ClassVar[bool] = True  # type: ignore[misc]
+    calibrate: ClassVar[bool] = True  # type: ignore[misc]
+    early_stopping: ClassVar[bool] = False  # type: ignore[misc]
+    n_iter_no_change: ClassVar[int] = 10  # type: ignore[misc]
+
+    def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
+        nothing = TargetSide(np.zeros((len(X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
+        return replace(super()._problem(X, targets), targets=nothing)
+
+    def _expose(self, state: SDRGLMState) -> None:
+        """Set nothing: the classifier is fitted when it is asked for."""
+
+    @property
+    def coef_(self) -> NDArray:
+        """Weights of the classifier, (K, n_components)."""
+        return self._calibrated_head()[0].T
+
+    @property
+    def intercept_(self) -> NDArray:
+        """Biases of the classifier, (K,)."""
+        return self._calibrated_head()[1]
+
+    def _theta(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return super()._theta(latent, True)
+
+    def _finish(self) -> None:
+        self._calibrated_head()
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield nothing: the kernels are those of `supdr.SDRGLM`."""
+        yield from ()
+
+
+class LogisticUDR(_Unsupervised):
+    """Unsupervised reduction, then logistic regression (softmax for several classes) with ridge 1.
+
+    Parameters
+    ----------
+    n_components, reg_u, reg_v, family_x, solver, preprocessing, init
+        As in `supdr.SDRGLM`.
+    max_iter, tol, random_state, n_jobs, verbose, missing_label
+        As in `supdr.SDRGLM`.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        reg_u: float = 0.01,
+        reg_v: float = 0.01,
+        family_x: str | Sequence[str] = "auto",
+        solver: str = "fast",
+        preprocessing: str = "zscore",
+        init: str | ArrayLike = "svd",
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.reg_u = reg_u
+        self.reg_v = reg_v
+        self.family_x = family_x
+        self.solver = solver
+        self.preprocessing = preprocessing
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+
+class SVMUDR(_Unsupervised):
+    """Unsupervised reduction, then linear support vector machines on latent columns of unit deviation.
+
+    Parameters
+    ----------
+    n_components, reg_u, reg_v, family_x, solver, preprocessing, init
+        As in `supdr.SDRGLM`.
+    C : float, default=1.0
+        Hinge weight, > 0.
+    max_iter, tol, random_state, n_jobs, verbose, missing_label
+        As in `supdr.SDRGLM`.
+    """
+
+    is_probabilistic: ClassVar[bool] = False
+    family_y: ClassVar[str] = "bernoulli"  # type: ignore[misc]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        reg_u: float = 0.01,
+        reg_v: float = 0.01,
+        family_x: str | Sequence[str] = "auto",
+        solver: str = "fast",
+        preprocessing: str = "zscore",
+        init: str | ArrayLike = "svd",
+        C: float = 1.0,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.reg_u = reg_u
+        self.reg_v = reg_v
+        self.family_x = family_x
+        self.solver = solver
+        self.preprocessing = preprocessing
+        self.init = init
+        self.C = C
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_number("C", self.C, "> 0", lambda value: value > 0.0)
+        if self._several_labels:
+            raise ValueError("y should be a 1d array: SVMUDR predicts one label")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        return tags
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """Largest multiplier of each training row as a share of C, (n_samples,); 0 for rows beyond their margins."""
+        pull = np.zeros(len(self._targets.observed))
+        pull[self._targets.observed] = (self._machines()[0].alpha / float(self.C)).max(axis=1)
+        return np.clip(pull, 0.0, 1.0)
+
+    def _calibrated_head(self) -> tuple[NDArray, NDArray]:
+        machines, spread = self._machines()
+        return machines.coef.T / spread[:, None], machines.intercept
+
+    def _machines(self) -> tuple[Heads, NDArray]:
+        """Return one machine per class (one for two), and the deviations by which the columns were divided."""
+        if "machines" not in self._memo:
+            X, targets = self._training
+            features = self._latent(X[targets.labelled])
+            spread = features.std(axis=0)
+            spread = np.where(spread < SMALLEST_SPREAD, 1.0, spread)
+            signs = targets.values[targets.labelled]
+            self._memo["machines"] = solve_heads(features / spread, signs, float(self.C), n_jobs=self.n_jobs), spread
+        return self._memo["machines"]

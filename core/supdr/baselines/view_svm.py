@@ -1,0 +1,161 @@
+"""Linear SVMs on several views: on all of them side by side, and on the one that does best alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.svm import SVC
+
+from supdr.baselines.pipelines import _SVM
+from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.targets import Targets
+from supdr.methods._sldr_layout import Layout, make_layout
+
+PREPROCESSING = ("zscore", "minmax", "none")
+
+
+class _ColumnsSVC(BaseEstimator):
+    """A linear SVC on some columns, each times a number."""
+
+    def __init__(self, columns: NDArray, scale: NDArray, C: float) -> None:
+        self.columns = columns
+        self.scale = scale
+        self.C = C
+
+    def _rows(self, X: NDArray) -> NDArray:
+        return X[:, self.columns] * self.scale
+
+    def fit(self, X: NDArray, y: NDArray) -> _ColumnsSVC:
+        self.svm_ = SVC(C=self.C, kernel="linear", break_ties=True).fit(self._rows(X), y)
+        self.support_, self.dual_coef_ = self.svm_.support_, self.svm_.dual_coef_
+        return self
+
+    def decision_function(self, X: NDArray) -> NDArray:
+        return self.svm_.decision_function(self._rows(X))
+
+    def predict(self, X: NDArray) -> NDArray:
+        return self.svm_.predict(self._rows(X))
+
+
+class _ViewsSVM(_SVM):
+    """What the two have in common: views, each divided by the root of its number of columns."""
+
+    views: Any
+    C: float
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
+        check_number("C", self.C, "> 0", lambda value: value > 0)
+        self._layout()
+
+    def _layout(self) -> Layout:
+        return make_layout(self.views, 1, None, self.n_features_in_, scaled=self.preprocessing != "none")
+
+    def _on(self, numbers: list[int]) -> _ColumnsSVC:
+        layout = self._layout()
+        columns = np.concatenate([layout.groups[number] for number in numbers])
+        scale = np.concatenate([np.full(len(layout.groups[number]), layout.scales[number]) for number in numbers])
+        return _ColumnsSVC(columns, scale, self.C)
+
+
+class AllViewsSVM(_ViewsSVM):
+    """Linear SVM on all views side by side: the sum of their kernels, each with the same weight.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    views : None, sequence of int, or sequence of sequences of int, default=None
+        Column groups, as `supdr.SLDR` takes them; None: one view.
+    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
+        Each view is then divided by the root of its number of columns, except with "none".
+    random_state, verbose, missing_label
+        As in `OneShot`.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        views: Any = None,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.views = views
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _model(self) -> BaseEstimator:
+        return self._on(list(range(len(self._layout().groups))))
+
+
+class BestViewSVM(_ViewsSVM):
+    """Linear SVM on the view that cross-validation on the labelled rows finds best alone.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    views : None, sequence of int, or sequence of sequences of int, default=None
+        Column groups, as `supdr.SLDR` takes them; None: one view.
+    n_folds : int, default=5
+        Folds of the choice, >= 2; no more than the smallest class has rows.  With a single row in a class the
+        training accuracy decides.
+    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
+        Each view is then divided by the root of its number of columns, except with "none".
+    random_state, verbose, missing_label
+        As in `OneShot`.
+
+    Attributes
+    ----------
+    best_view_ : int
+        Number of the chosen view.
+    view_scores_ : array of shape (P,)
+        Accuracy of every view.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        views: Any = None,
+        n_folds: int = 5,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.C = C
+        self.views = views
+        self.n_folds = n_folds
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_integer("n_folds", self.n_folds, low=2)
+
+    def _model(self) -> BaseEstimator:
+        X, targets = self._training
+        rows, codes = X[targets.labelled], targets.codes[targets.labelled]
+        candidates = [self._on([number]) for number in range(len(self._layout().groups))]
+        n_folds = min(self.n_folds, int(np.bincount(codes).min()))
+        if n_folds >= 2:
+            folds = StratifiedKFold(n_folds)
+            scores = [cross_val_score(each, rows, codes, cv=folds, scoring="accuracy").mean() for each in candidates]
+        else:
+            scores = [float(np.mean(each.fit(rows, codes).predict(rows) == codes)) for each in candidates]
+        self.view_scores_ = np.array(scores)
+        self.best_view_ = int(self.view_scores_.argmax())
+        return candidates[self.best_view_]

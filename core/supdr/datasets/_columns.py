@@ -1,0 +1,162 @@
+"""Columns of a table as numbers: what is usable as a feature, and how a target is coded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from supdr.datasets.labels import encode_labels
+from supdr.datasets.limits import FileProblem, Limits, shown
+
+if TYPE_CHECKING:
+    import pandas
+
+MAX_LEVELS = 20
+
+
+class Feature(NamedTuple):
+    """One column of a file as (n, k) numbers: k = 1 except for text of three and more levels."""
+
+    names: list[str]
+    values: np.ndarray
+    was_text: bool
+
+
+def kind_of(column: pandas.Series) -> str:
+    """Say what a column holds: "number", "yes/no", "text", "date" or "other"."""
+    from pandas.api import types
+
+    if types.is_bool_dtype(column.dtype):
+        return "yes/no"
+    if types.is_numeric_dtype(column.dtype):
+        return "number" if column.dtype.kind in "iuf" else "other"
+    if types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if column.dtype == object:
+        plain = (str, bytes, bool, int, float, np.generic)
+        return "text" if all(isinstance(value, plain) for value in column.dropna()) else "other"
+    text = isinstance(column.dtype, types.CategoricalDtype) or types.is_string_dtype(column.dtype)
+    return "text" if text else "other"
+
+
+def reads_as_numbers(column: pandas.Series) -> bool:
+    """Tell numbers, and text of which at least half of the cells are numbers. Declared levels are never numbers."""
+    import pandas as pd
+
+    kind = kind_of(column)
+    if kind != "text" or isinstance(column.dtype, pd.CategoricalDtype):
+        return kind == "number"
+    present = column.dropna()
+    return bool(pd.to_numeric(present, errors="coerce").notna().sum() * 2 >= len(present))
+
+
+def encode_feature(column: pandas.Series, name: str) -> Feature:
+    """Turn a column into numbers.
+
+    Numbers stay, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text of up to 20 levels one 0/1
+    column per level. Missing cells stay NaN in all of them.
+
+    Raises
+    ------
+    FileProblem
+        If the column is empty, infinite somewhere, a date, mostly but not only numbers, or text with more levels.
+    """
+    kind = kind_of(column)
+    if column.isna().all():
+        raise FileProblem(f"Column {shown(name)} is empty: none of its cells has a value.")
+    if kind in ("date", "other"):
+        things = "dates" if kind == "date" else f"values of type {column.dtype}"
+        raise FileProblem(f"Column {shown(name)} holds {things}; features must be numbers, yes/no or text.")
+    if kind == "text" and not reads_as_numbers(column):
+        return _encode_levels(column, name)
+    return Feature([name], numbers_from(column, name)[:, None], False)
+
+
+def numbers_from(column: pandas.Series, name: str) -> np.ndarray:
+    """Convert a column to float64 (n,), NaN where missing; name the first cell that is no finite number."""
+    import pandas as pd
+
+    numbers = column if column.dtype.kind in "iufb" else pd.to_numeric(column, errors="coerce")
+    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    present = column.notna().to_numpy()
+    for bad, complaint in (
+        (present & np.isnan(values), "which is not a number"),
+        (np.isinf(values), "which is not finite"),
+    ):
+        if bad.any():
+            row = int(bad.argmax())
+            raise FileProblem(f"Column {shown(name)} holds {shown(column.iloc[row])} in row {row + 1}, {complaint}.")
+    return values
+
+
+def encode_target(column: pandas.Series, name: str, task: str, limits: Limits) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Code a target for a `Dataset`: y (n,) with NaN where missing, and the target_names.
+
+    Raises
+    ------
+    FileProblem
+        If no row is labelled, there is only one class or one value, there are too many classes, or values are text
+        in a regression.
+    """
+    import pandas as pd
+
+    present = column.notna()
+    if not present.any():
+        raise FileProblem(f"No row is labelled: target {shown(name)} is empty.")
+    kind = kind_of(column)
+    if kind in ("date", "other"):
+        raise FileProblem(f"Target {shown(name)} must hold numbers or text, it holds {column.dtype}.")
+    if task == "regression":
+        y = numbers_from(column, name)
+        if len(np.unique(y[present])) < 2:
+            raise FileProblem(f"Target {shown(name)} has the same value {y[present][0]:g} in all labelled rows.")
+        return y, (name,)
+    numbers = pd.to_numeric(column, errors="coerce") if reads_as_numbers(column) else None
+    if numbers is not None and numbers.notna().equals(present):
+        y, classes = encode_labels(numbers_from(column, name))
+    else:
+        codes, classes = _level_codes(column)
+        y = np.where(codes < 0, np.nan, codes)
+    if len(classes) < 2:
+        raise FileProblem(f"Target {shown(name)} has only one class, {shown(classes[0])}; at least two are needed.")
+    if len(classes) > limits.max_classes:
+        raise FileProblem(
+            f"Target {shown(name)} has {len(classes):,} classes; at most {limits.max_classes:,} are read. Is it a"
+            " number to be predicted (regression), or not the target?"
+        )
+    return y, classes
+
+
+def _encode_levels(column: pandas.Series, name: str) -> Feature:
+    codes, levels = _level_codes(column)
+    if len(levels) > MAX_LEVELS:
+        row = int((codes >= 0).argmax())
+        raise FileProblem(
+            f"Column {shown(name)} holds text with {len(levels):,} different values ({shown(levels[codes[row]])} in row"
+            f" {row + 1}); at most {MAX_LEVELS} can be turned into numbers."
+        )
+    # the second of two levels says all
+    used = range(1, 2) if len(levels) == 2 else range(len(levels))
+    values = np.equal.outer(codes, used).astype(np.float64)
+    values[codes < 0] = np.nan
+    return Feature([f"{name}={levels[k]}" for k in used], values, True)
+
+
+def _level_codes(column: pandas.Series) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Give the distinct texts numbers, in declared order if there is one, else sorted: codes (n,), −1 where missing."""
+    import pandas as pd
+
+    rows, distinct = pd.factorize(column.astype(object))
+    texts = [_as_text(value) for value in distinct]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        order = {_as_text(value): None for value in column.cat.categories}
+        levels = tuple(level for level in order if level in set(texts))
+    else:
+        levels = tuple(sorted(set(texts)))
+    number = {level: k for k, level in enumerate(levels)}
+    return np.array([*(number[text] for text in texts), -1])[rows], levels
+
+
+def _as_text(value: object) -> str:
+    return value.decode("latin-1").strip() if isinstance(value, bytes) else str(value).strip()

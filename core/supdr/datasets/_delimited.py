@@ -1,0 +1,201 @@
+"""Text with one record per line: CSV and TSV, and the helpers that ARFF shares."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from supdr.datasets._tables import Table, check_names
+from supdr.datasets.limits import FileProblem, Limits, shown
+
+if TYPE_CHECKING:
+    import pandas
+
+# "None" is not among them: it may well be the name of a class
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
+DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
+SAMPLE_RECORDS = 200
+SAMPLE_CHARACTERS = 200_000
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+
+
+def read_csv(data: bytes, name: str, limits: Limits) -> Table:
+    """Read comma, semicolon or tab separated text; which one is found out."""
+    return _read(data, name, limits, None)
+
+
+def read_tsv(data: bytes, name: str, limits: Limits) -> Table:
+    """Read tab separated text."""
+    return _read(data, name, limits, "\t")
+
+
+def _read(data: bytes, name: str, limits: Limits, delimiter: str | None) -> Table:
+    text, notes = decode(data, name)
+    delimiter = delimiter or _sniff_delimiter(text)
+    sample = _sample(text, delimiter)
+    if not sample:
+        raise FileProblem(f"{name} is empty.")
+    decimal = _sniff_decimal(sample) if delimiter == ";" else "."
+    has_header = _has_header(sample, decimal)
+    n_records, width = count_records(text, name, limits, delimiter=delimiter)
+    if width == 1:
+        separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
+        raise FileProblem(f"{name} has only one column; separate the target and the features by {separators}.")
+    if has_header and n_records == 1:
+        raise FileProblem(f"{name} has a header but no rows.")
+    names = [cell.strip() for cell in sample[0]] if has_header else [f"x{j + 1}" for j in range(width)]
+    check_names([cell for cell in names if cell])
+    frame = parse(
+        text,
+        names=[cell or f"column {j + 1}" for j, cell in enumerate(names)],
+        header=0 if has_header else None,
+        sep=delimiter,
+        decimal=decimal,
+    )
+    if len(frame) != n_records - has_header:
+        raise FileProblem(f"{name} could not be split into rows: check its quotation marks and line ends.")
+    if not has_header:
+        notes.append("The file has no header: its columns are called x1, x2, ….")
+    if decimal == ",":
+        notes.append("Numbers have decimal commas.")
+    frame, dropped = _without_unnamed(frame, names)
+    return Table(frame, format=f"text separated by {DELIMITERS[delimiter]}", notes=(*notes, *dropped))
+
+
+def decode(data: bytes, name: str) -> tuple[str, list[str]]:
+    """Turn bytes into text with plain line ends: UTF-8, UTF-16, otherwise Latin-1 and a note that says so."""
+    notes = []
+    encoding = "utf-8-sig"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif data[:200].count(0) >= len(data[:200]) // 3 > 0:
+        # plain text in UTF-16 without a mark has a zero in every other byte
+        encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        if encoding != "utf-8-sig":
+            raise FileProblem(f"{name} is not valid {encoding.upper()} text; save it as UTF-8.") from None
+        text = data.decode("latin-1")
+        notes.append("The file is not UTF-8; it was read as Latin-1.")
+    if "\0" in text:
+        raise FileProblem(f"{name} is not a text file: it contains zero bytes.")
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def records(text: str, first_line: int = 1, **dialect: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line, cells) of every record that is not blank; a record may span lines inside quotes."""
+    reader = csv.reader(io.StringIO(text), skipinitialspace=True, **dialect)
+    while True:
+        line = first_line + reader.line_num
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            if "field larger" in str(error):
+                raise FileProblem(f"Line {line} has a cell that is too long, or a quotation mark is open.") from None
+            raise FileProblem(f"Line {line} has a misplaced or open quotation mark.") from None
+        if cells is None:
+            return
+        if len(cells) > 1 or (cells and cells[0]):
+            yield line, cells
+
+
+def count_records(text: str, name: str, limits: Limits, first_line: int = 1, **dialect: Any) -> tuple[int, int]:
+    """Check that all records are equally wide; return their number and width."""
+    width = count = 0
+    for line, cells in records(text, first_line, strict=True, **dialect):
+        width = width or len(cells)
+        if len(cells) != width:
+            raise FileProblem(f"Line {line} has {len(cells)} cells, the first line has {width}.")
+        count += 1
+        if count == 1:
+            limits.check_shape(name, 1, width)
+        # one more for the header
+        elif count > limits.max_rows + 1:
+            raise FileProblem(f"{name} has more than {limits.max_rows:,} rows, which is the most that is read.")
+    limits.check_shape(name, max(0, count - 1), width)
+    return count, width
+
+
+def parse(text: str, **options: Any) -> pandas.DataFrame:
+    """Let pandas parse checked text."""
+    import pandas as pd
+
+    return pd.read_csv(
+        io.StringIO(text),
+        index_col=False,
+        keep_default_na=False,
+        na_values=list(MISSING),
+        skipinitialspace=True,
+        low_memory=False,
+        **options,
+    )
+
+
+def _sample(text: str, delimiter: str) -> list[list[str]]:
+    head = text[:SAMPLE_CHARACTERS]
+    found = []
+    for _, cells in records(head, delimiter=delimiter):
+        found.append(cells)
+        if len(found) == SAMPLE_RECORDS:
+            return found
+    # the last record may have been cut
+    return found[:-1] if len(head) < len(text) and len(found) > 1 else found
+
+
+def _sniff_delimiter(text: str) -> str:
+    """Choose the delimiter that splits most records into the same number (> 1) of cells."""
+    best, best_share = ",", 0.0
+    for delimiter in DELIMITERS:
+        widths = Counter(len(cells) for cells in _sample(text, delimiter))
+        width, count = widths.most_common(1)[0] if widths else (1, 0)
+        share = count / widths.total() if width > 1 else 0.0
+        if share > best_share:
+            best, best_share = delimiter, share
+    return best
+
+
+def _sniff_decimal(sample: list[list[str]]) -> str:
+    cells = [cell.strip() for record in sample for cell in record]
+    commas = any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    return "," if commas and not any(DECIMAL_POINT.fullmatch(cell) for cell in cells) else "."
+
+
+def _has_header(sample: list[list[str]], decimal: str) -> bool:
+    """Tell a header by holding text, none of which occurs again in its column, or by counting from 0."""
+    first, rest = sample[0], sample[1:]
+    counted = [cell.strip() for cell in first if cell.strip()]
+    if len(counted) > 2 and counted == [str(j) for j in range(len(counted))]:
+        # what pandas writes for columns without names
+        return True
+    words = [j for j, cell in enumerate(first) if cell.strip() not in MISSING and not _is_number(cell, decimal)]
+    below = ({record[j].strip() for record in rest if j < len(record)} for j in words)
+    return bool(words) and not any(first[j].strip() in cells for j, cells in zip(words, below))
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    try:
+        float(cell.replace(decimal, "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _without_unnamed(frame: pandas.DataFrame, names: list[str]) -> tuple[pandas.DataFrame, list[str]]:
+    """Leave out columns without a name that are empty or only number the rows."""
+    import numpy as np
+
+    useless = []
+    for j in (j for j, cell in enumerate(names) if not cell):
+        values = frame.iloc[:, j]
+        counts = values.dtype.kind == "i" and np.array_equal(values - values.iloc[0], np.arange(len(frame)))
+        if values.isna().all() or counts:
+            useless.append(frame.columns[j])
+    notes = [f"Left out: {shown(column)}, a column without a name that is empty or counts rows." for column in useless]
+    return frame.drop(columns=useless), notes

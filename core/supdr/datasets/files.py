@@ -1,0 +1,262 @@
+"""Read data files that people bring: CSV, TSV, Parquet, ARFF, NPZ and LIBSVM.
+
+Everything that can be wrong with a file raises `FileProblem` with one sentence for the person who chose it. Nothing is
+unpickled or executed, and sizes are checked before memory is filled.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from supdr.datasets import _arff, _binary, _delimited
+from supdr.datasets._columns import kind_of
+from supdr.datasets._tables import Table, choose_target, guess_column_task, to_dataset
+from supdr.datasets.dataset import TASKS, Dataset
+from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+
+READERS: dict[str, Callable[[bytes, str, Limits], Table]] = {
+    ".csv": _delimited.read_csv,
+    ".tsv": _delimited.read_tsv,
+    ".parquet": _binary.read_parquet,
+    ".arff": _arff.read_arff,
+    ".npz": _binary.read_npz,
+    ".libsvm": _binary.read_libsvm,
+}
+EXTENSIONS = tuple(READERS)
+MAGIC = {b"PAR1": "Parquet", b"PK\x03\x04": "ZIP or NPZ", b"\x1f\x8b": "gzip", b"\x93NUMPY": "NPY"}
+PREVIEW_ROWS = 5
+DEFAULT_LIMITS = Limits()
+
+
+def read_file(
+    path_or_bytes: str | os.PathLike[str] | bytes,
+    *,
+    name: str | None = None,
+    target: str | None = None,
+    task: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Dataset:
+    """Read a data file.
+
+    The ending of the name tells the format: .csv, .tsv, .parquet, .arff, .npz or .libsvm, each also with .gz. Text
+    separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8, UTF-16 or
+    Latin-1. An NPZ file holds one table or several views and the targets `y`. If all features are called
+    `view:feature`, they are grouped into views.
+
+    Numbers stay as they are, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text of up to 20 levels
+    one 0/1 column per level. Missing cells become NaN, and a missing target an unlabelled row. The description says
+    what was done.
+
+    Parameters
+    ----------
+    path_or_bytes : str, path or bytes
+        Where the file is, or its content as bytes. A str is always a path: encode text that is the content.
+    name : str, optional
+        Name of the file with its ending; needed if the content is given.
+    target : str, optional
+        Column to predict. Default: the one the format marks, else one called target, class, label or y, else the last.
+    task : {"classification", "regression"}, optional
+        Default: classification for text and for at most 20 distinct whole numbers, else regression.
+    limits : Limits
+        Sizes beyond which the file is refused.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    FileProblem
+        If the file cannot be used; the message is one sentence that names the column, row or line.
+    """
+    return preview(path_or_bytes, name, limits=limits).read(target=target, task=task)
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """A look at a file before it is read.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file.
+    format : str
+        How it was read, in words.
+    n_rows : int
+        Rows, without the header.
+    columns : tuple of str
+        Names of the columns, targets included.
+    kinds : tuple of str
+        What each column holds: "number", "yes/no", "text", "date" or "other".
+    rows : tuple of tuple of str
+        The first five rows; missing cells are empty.
+    target, task : str
+        Suggested target column and task.
+    notes : tuple of str
+        What the reader found remarkable, in sentences.
+    """
+
+    name: str
+    format: str
+    n_rows: int
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    target: str
+    task: str
+    notes: tuple[str, ...]
+    table: Table = field(repr=False)
+    limits: Limits = field(repr=False)
+
+    def task_of(self, target: str) -> str:
+        """Suggest the task for another target column.
+
+        Parameters
+        ----------
+        target : str
+            Name of the column.
+
+        Returns
+        -------
+        {"classification", "regression"}
+
+        Raises
+        ------
+        FileProblem
+            If there is no such column.
+        """
+        return guess_column_task(self.table.frame[choose_target(self.table, target)])
+
+    def read(self, *, target: str | None = None, task: str | None = None) -> Dataset:
+        """Make the data set without parsing the file again.
+
+        Parameters
+        ----------
+        target, task : str, optional
+            As in `read_file`.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        FileProblem
+            If the columns cannot be used.
+        """
+        if task not in (None, *TASKS):
+            raise ValueError(f"task must be 'classification' or 'regression', got {task!r}")
+        with _plainly(self.name):
+            return to_dataset(self.table, name=_stem(self.name), target=target, task=task, limits=self.limits)
+
+
+def preview(
+    path_or_bytes: str | os.PathLike[str] | bytes, name: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> Preview:
+    """Parse a file and describe its columns; `Preview.read` then makes the data set.
+
+    Parameters
+    ----------
+    path_or_bytes, name, limits
+        As in `read_file`.
+
+    Returns
+    -------
+    Preview
+
+    Raises
+    ------
+    FileProblem
+        If the file cannot be parsed.
+    """
+    data, name = _content(path_or_bytes, name, limits)
+    with _plainly(name):
+        table = _parse(data, name, limits)
+        target = choose_target(table, None)
+        frame = table.frame
+        head = frame.head(PREVIEW_ROWS).astype(object)
+        return Preview(
+            name=name,
+            format=table.format,
+            n_rows=len(frame),
+            columns=tuple(str(column) for column in frame.columns),
+            kinds=tuple(kind_of(column) for _, column in frame.items()),
+            rows=tuple(tuple(str(cell) for cell in row) for row in head.where(head.notna(), "").to_numpy()),
+            target=target,
+            task=guess_column_task(frame[target]),
+            notes=table.notes,
+            table=table,
+            limits=limits,
+        )
+
+
+@contextmanager
+def _plainly(name: str) -> Iterator[None]:
+    """Turn what a parsing library may still raise into one sentence; our own sentences pass."""
+    try:
+        yield
+    except FileProblem:
+        raise
+    except MemoryError as error:
+        raise FileProblem(f"{name} does not fit into memory.") from error
+    except Exception as error:
+        raise FileProblem(f"{name} could not be read: {reason_of(error)}.") from error
+
+
+def _content(path_or_bytes: str | os.PathLike[str] | bytes, name: str | None, limits: Limits) -> tuple[bytes, str]:
+    """Give the bytes of a file and its name."""
+    if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+        if name is None:
+            raise ValueError("name is needed with bytes: its ending tells the format")
+        limits.check_bytes(name, len(path_or_bytes))
+        return bytes(path_or_bytes), Path(name).name
+    path = Path(path_or_bytes)
+    try:
+        limits.check_bytes(path.name, path.stat().st_size)
+        return path.read_bytes(), Path(name or path).name
+    except FileNotFoundError:
+        raise FileProblem(f"There is no file '{path}'.") from None
+    except OSError as error:
+        raise FileProblem(f"'{path}' cannot be opened: {error.strerror or error}.") from None
+
+
+def _parse(data: bytes, name: str, limits: Limits) -> Table:
+    if not data:
+        raise FileProblem(f"{name} is empty.")
+    plain = name
+    if name.lower().endswith(".gz"):
+        plain = name[:-3]
+        data = _unpack(data, name, limits)
+    ending = Path(plain).suffix.lower()
+    reader = READERS.get(ending)
+    if reader is None:
+        what = f"ends in {shown(ending)}" if ending else "has no ending"
+        raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, also with .gz.")
+    content = next((words for magic, words in MAGIC.items() if data.startswith(magic)), None)
+    if content and content.split()[-1].lower() != ending[1:]:
+        raise FileProblem(f"{name} is called {ending} but holds {content} data.")
+    return reader(data, name, limits)
+
+
+def _unpack(data: bytes, name: str, limits: Limits) -> bytes:
+    """Decompress gzip, stopping as soon as the result is too large."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            unpacked = file.read(int(limits.max_unpacked_bytes) + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileProblem(f"{name} is not a complete gzip file.") from None
+    limits.check_unpacked(name, len(unpacked))
+    if not unpacked:
+        raise FileProblem(f"{name} is empty.")
+    return unpacked
+
+
+def _stem(name: str) -> str:
+    return Path(name[:-3] if name.lower().endswith(".gz") else name).stem

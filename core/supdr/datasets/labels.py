@@ -1,0 +1,124 @@
+"""Labels: encode them as class numbers, tell classes from quantities, withhold some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+MAX_GUESSED_CLASSES = 20
+
+
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Mask of the entries that are None or NaN, bool (n,)."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind == "O":
+        # NaN is the only value that differs from itself
+        return np.array([value is None or value != value for value in values], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+def guess_task(y: Any) -> str:
+    """Guess what a target means.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Targets; None and NaN are passed over.
+
+    Returns
+    -------
+    {"classification", "regression"}
+        "classification" for text, booleans and at most 20 distinct whole numbers, "regression" for other numbers.
+    """
+    y = np.asarray(y)
+    present = y[~is_missing(y)]
+    if present.dtype.kind == "O":
+        if any(isinstance(value, (str, bytes, bool, np.bool_)) for value in present):
+            return "classification"
+        present = present.astype(np.float64)
+    if present.dtype.kind not in "iuf":
+        return "classification"
+    distinct = np.unique(present)
+    few_whole_numbers = len(distinct) <= MAX_GUESSED_CLASSES and bool(np.all(distinct == np.round(distinct)))
+    return "classification" if few_whole_numbers else "regression"
+
+
+def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Turn labels of any kind into class numbers.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Text, numbers or booleans; None and NaN mark unlabelled rows.
+
+    Returns
+    -------
+    y : ndarray of shape (n,)
+        Class numbers 0, 1, … as float64, NaN where unlabelled.
+    target_names : tuple of str
+        Name of each class: numbers in increasing order, text in alphabetical order.
+    """
+    labels = np.asarray(labels)
+    present = ~is_missing(labels)
+    values = labels[present]
+    if values.dtype.kind == "O" and not all(isinstance(value, (int, float, np.number)) for value in values):
+        values = np.array([str(value) for value in values], dtype=object)
+    distinct, numbers = np.unique(values, return_inverse=True)
+    y = np.full(len(labels), np.nan)
+    y[present] = numbers
+    return y, tuple(label_name(value) for value in distinct)
+
+
+def label_name(value: Any) -> str:
+    """Name of a class: whole numbers without a decimal point, everything else as it prints."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def hide_labels(y: Any, share: float, *, task: str | None = None, random_state: Any = None) -> np.ndarray:
+    """Withhold labels, as in semi-supervised learning.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Targets; entries that are NaN or None already stay so and do not count.
+    share : float in (0, 1]
+        Share of the labels that stays. Classification: that share of each class, rounded, and at least one row of each.
+    task : {"classification", "regression"}, optional
+        Decides whether classes are treated one by one; guessed from `y` if left out, see `guess_task`.
+    random_state : int, Generator or None
+        Decides which labels stay. For one seed, the labels of a smaller share are among those of a larger one.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        A copy: float64 with NaN where `y` holds numbers, otherwise object with None.
+
+    Raises
+    ------
+    ValueError
+        If `share` is not in (0, 1], `y` is not a vector, or it has no label at all.
+    """
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"y must be a vector, got shape {y.shape}")
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be in (0, 1], got {share!r}")
+    present = np.flatnonzero(~is_missing(y))
+    if not present.size:
+        raise ValueError("y has no label to keep: every entry is NaN or None")
+    groups = np.zeros(len(y))
+    if (task or guess_task(y)) == "classification":
+        groups, _ = encode_labels(y)
+
+    rng = np.random.default_rng(random_state)
+    kept = np.zeros(len(y), dtype=bool)
+    for group in np.unique(groups[present]):
+        rows = rng.permutation(present[groups[present] == group])
+        kept[rows[: max(1, int(share * len(rows) + 0.5))]] = True
+    hidden = y.astype(np.float64 if y.dtype.kind in "iufb" else object)
+    hidden[~kept] = np.nan if hidden.dtype.kind == "f" else None
+    return hidden

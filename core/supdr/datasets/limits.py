@@ -1,0 +1,116 @@
+"""What may go wrong with a file, and how large it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+class FileProblem(ValueError):
+    """What is wrong with a data file, uploaded or downloaded, in one sentence for the person who chose it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes beyond which a file is refused before it fills the memory.
+
+    Parameters
+    ----------
+    max_bytes : float
+        Bytes of the file as given.
+    max_unpacked_bytes : float
+        Bytes after decompression (.gz, NPZ, Parquet).
+    max_rows, max_columns, max_cells : int
+        Size of the table; columns are counted after text columns have been turned into numbers.
+    max_classes : int
+        Classes of a classification target.
+    """
+
+    max_bytes: float = 40e6
+    max_unpacked_bytes: float = 160e6
+    max_rows: int = 100_000
+    max_columns: int = 5_000
+    max_cells: int = 10_000_000
+    max_classes: int = 100
+
+    def check_bytes(self, name: str, size: int) -> None:
+        """Refuse a file that is too large.
+
+        Parameters
+        ----------
+        name : str
+            What to call it in the message.
+        size : int
+            Its bytes.
+
+        Raises
+        ------
+        FileProblem
+            If there are more than `max_bytes`.
+        """
+        if size > self.max_bytes:
+            raise FileProblem(f"{name} has {size / 1e6:,.1f} MB; at most {self.max_bytes / 1e6:,.1f} MB are read.")
+
+    def check_unpacked(self, name: str, size: int) -> None:
+        """Refuse what grows too large by decompression.
+
+        Parameters
+        ----------
+        name : str
+            What to call it in the message.
+        size : int
+            Bytes after decompression.
+
+        Raises
+        ------
+        FileProblem
+            If there are more than `max_unpacked_bytes`.
+        """
+        if size > self.max_unpacked_bytes:
+            raise FileProblem(
+                f"{name} unpacks to more than {self.max_unpacked_bytes / 1e6:,.1f} MB, which is the most that is read."
+            )
+
+    def check_shape(self, name: str, rows: int, columns: int) -> None:
+        """Refuse a table with too many rows, columns or cells.
+
+        Parameters
+        ----------
+        name : str
+            What to call it in the message.
+        rows, columns : int
+            Its size.
+
+        Raises
+        ------
+        FileProblem
+            If `max_rows`, `max_columns` or `max_cells` is exceeded.
+        """
+        for size, most, words in (
+            (rows, self.max_rows, "rows"),
+            (columns, self.max_columns, "columns"),
+            (rows * columns, self.max_cells, "cells"),
+        ):
+            if size > most:
+                raise FileProblem(f"{name} has {size:,} {words}; at most {most:,} are read.")
+
+
+def shown(value: Any) -> str:
+    """Quote a value for a message, shortened to one line of at most 40 characters."""
+    text = " ".join(str(value).split())
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """List names for a message: the first few, and how many more there are."""
+    names = [name if len(name) <= 40 else name[:37] + "..." for name in names]
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+
+
+def reason_of(error: BaseException) -> str:
+    """Give the first line of a library's message, shortened, without its full stop."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0][:200].rstrip(".")

@@ -1,0 +1,35 @@
+"""Checks of hyper-parameters and cells: each error names the argument, what came and what is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def check_integer(name: str, value: Any, low: int = 1) -> None:
+    """Raise ValueError unless `value` is an integer of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        raise ValueError(f"{name} must be an integer of at least {low}; got {value!r}")
+
+
+def check_number(name: str, value: Any, accepted: str, holds: Callable[[Any], bool]) -> None:
+    """Raise ValueError unless `value` is a finite number for which `holds` is true; `accepted` says so in words."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or not holds(value):
+        raise ValueError(f"{name} must be a number {accepted}; got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Raise ValueError unless `value` is one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+
+
+def check_cells(X: NDArray) -> None:
+    """Raise ValueError if a row of `X` has no observed cell (all NaN)."""
+    empty = np.isnan(X).all(axis=1)
+    if empty.any():
+        raise ValueError(f"X has no observed cell in row {int(np.flatnonzero(empty)[0])}")

@@ -1,0 +1,444 @@
+"""The scikit-learn shell that all methods share: validation, `iterate`, `fit`, `at`, prediction.
+
+A method adds its objective (a `Problem`), how new rows are embedded and how latent rows are scored.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags, Tags, check_random_state, column_or_1d
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from supdr.engine.iterate import Problem, Snapshot, Stop, iterate
+from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
+from supdr.engine.progress import reported
+from supdr.engine.targets import Targets, decode_targets, held_out_rows
+
+
+def _is_classifier(estimator: Any) -> bool:
+    return estimator._task() == "classification"
+
+
+class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base class: a dimensionality reduction that learns from labels and predicts them.
+
+    Subclasses have the constructor parameters ``max_iter, tol, random_state, verbose, missing_label`` and define
+
+    - ``_problem(X, targets)``: the `Problem` on preprocessed rows;
+    - ``_expose(state)``: sets the method's fitted attributes (cheap: called for every frame that is drawn);
+    - ``_latent(X)``: embeds preprocessed rows without labels;
+    - ``_latent_scores(latent, calibrated)``: head outputs (n, K) of latent rows;
+    - ``_own_latent()``: latent rows of the training set, learnt with labels.
+
+    Attributes
+    ----------
+    restart_parameters : frozenset of str
+        Hyper-parameters that cannot change within a run; all others act on a resumed run.
+    embedding_note : str
+        What `embedding_` is, in a few words for a caption.
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset()
+    accepts_missing_cells: ClassVar[bool] = False
+    embedding_note: ClassVar[str] = "embedding (saw labels)"
+
+    stop_: Stop | None
+
+    # --- the run ------------------------------------------------------------------------------------------------
+
+    def iterate(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        start: Snapshot | None = None,
+        *,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> Iterator[Snapshot]:
+        """Validate at once and return the stream of snapshots of the optimisation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Targets; NaN or None where unlabelled.
+        start : Snapshot, optional
+            Continue from this snapshot of an earlier run on the same rows, also under other hyper-parameters, those in
+            `restart_parameters` excepted.  `max_iter` counts the steps of this call.
+        interrupted : callable, optional
+            Polled during the run; True ends it at the last complete step.
+
+        Returns
+        -------
+        iterator of Snapshot
+            The starting point, then one snapshot per step.
+
+        Raises
+        ------
+        ValueError
+            If the data, the hyper-parameters or `start` do not fit.
+        """
+        X, targets = self._validate(X, y)
+        self._check_parameters(X, targets)
+        fixed = {name: getattr(self, name) for name in sorted(self.restart_parameters)}
+        if start is not None:
+            _check_unchanged(start.fixed, fixed)
+        seed = self._seed()
+        monitor = None
+        if getattr(self, "early_stopping", False):
+            rows = held_out_rows(targets, self.validation_fraction, seed)
+            monitor = _HeldOut(self, targets, rows)
+            targets = targets.hidden(rows)
+        self._preprocessing = self._fit_preprocessing(X)
+        self._training = (self._preprocessing.transform(X), targets)
+        return iterate(
+            self._problem(*self._training),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            seed=seed,
+            start=start,
+            monitor=monitor,
+            n_iter_no_change=getattr(self, "n_iter_no_change", 10),
+            interrupted=interrupted,
+            fixed=fixed,
+        )
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> Self:
+        """Run `iterate` to its end.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Targets; NaN or None where unlabelled.
+        start : Snapshot, optional
+            Continue an earlier run, see `iterate`.
+
+        Returns
+        -------
+        self : estimator
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the run diverged; the last finite iterate is kept.
+        """
+        steps: list[Snapshot] = []
+        snapshots = self.iterate(X, y, start)
+        last = next(reported_ := reported(self, snapshots, X, y))
+        first_iteration = last.iteration
+        for last in reported_:
+            if last.iteration > (steps[-1].iteration if steps else first_iteration):
+                steps.append(last)
+        keys = {key: None for step in (steps or [last]) for key in (*step.losses, *step.diagnostics)}
+        self.history_ = {
+            key: np.array([{**step.losses, **step.diagnostics}.get(key, np.nan) for step in steps]) for key in keys
+        }
+        self._use(last)
+        self.n_iter_ = len(steps)
+        self.stop_ = last.stop or Stop.interrupted
+        if self.stop_ is Stop.diverged:
+            warnings.warn(
+                f"{type(self).__name__} diverged after iteration {last.iteration}; the last finite iterate is kept. "
+                f"{self._problem(*self._training).advice}",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._finish()
+        return self
+
+    def at(self, snapshot: Snapshot) -> Self:
+        """Return a fitted estimator as of `snapshot`, sharing its arrays.
+
+        Only snapshots of this estimator's latest `iterate` (or `fit`) call are meaningful.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+            One of the yielded snapshots.
+
+        Returns
+        -------
+        estimator
+            Same class, same hyper-parameters.
+        """
+        check_is_fitted(self, "_training")
+        fitted = copy.copy(self)
+        fitted._use(snapshot)
+        fitted.n_iter_ = max(snapshot.iteration, 1)
+        fitted.stop_ = snapshot.stop
+        return fitted
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> NDArray:
+        """Fit and return ``transform(X)``: what new data will see, not `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Targets; NaN or None where unlabelled.
+        start : Snapshot, optional
+            Continue an earlier run, see `iterate`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        return self.fit(X, y, start).transform(X)
+
+    # --- use ----------------------------------------------------------------------------------------------------
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Embed rows without looking at labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        return self._visible(self._latent(self._prepare(X)))
+
+    @available_if(_is_classifier)
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the scores of new rows: (n,) for two classes, else (n, K); the largest score wins.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array
+        """
+        return _flat(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
+
+    def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
+        """Return the scores of latent rows; for regression, their predicted values.
+
+        Parameters
+        ----------
+        latent : array-like of shape (n_samples, n_components)
+            Points of the latent space.
+        head : {"fitted", "calibrated"}
+            ``"fitted"``: the head learnt with `embedding_`; ``"calibrated"``: the one refitted on ``transform`` of the
+            labelled rows, which `predict` uses when ``calibrate=True``.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self, "_training")
+        if head not in ("fitted", "calibrated"):
+            raise ValueError(f"head must be 'fitted' or 'calibrated'; got {head!r}")
+        latent = np.ascontiguousarray(latent, dtype=float)
+        return _flat(self._latent_scores(self._padded(latent), head == "calibrated"))
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Predict class labels, or target values for regression.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+        """
+        return self._decide(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy, or R² for regression, of `predict` on labelled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            True labels or values.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        measure = accuracy_score if _is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    @property
+    def embedding_(self) -> NDArray:
+        """Latent rows of the training set, (n, n_components), learnt with labels."""
+        check_is_fitted(self, "_training")
+        return self._visible(self._own_latent())
+
+    @property
+    def training_decision_(self) -> NDArray:
+        """Scores of the training rows from their own latent rows; shaped as by `decision_function`."""
+        check_is_fitted(self, "_training")
+        return _flat(self._latent_scores(self._own_latent(), False))
+
+    @property
+    def transduction_(self) -> NDArray:
+        """Predictions of the training rows, unlabelled ones included, from their own latent rows; shape (n,)."""
+        check_is_fitted(self, "_training")
+        return self._decide(self._latent_scores(self._own_latent(), False))
+
+    # --- what subclasses define -----------------------------------------------------------------------------------
+
+    def _problem(self, X: NDArray, targets: Targets) -> Problem:
+        raise NotImplementedError
+
+    def _expose(self, state: Any) -> None:
+        raise NotImplementedError
+
+    def _latent(self, X: NDArray) -> NDArray:
+        raise NotImplementedError
+
+    def _own_latent(self) -> NDArray:
+        raise NotImplementedError
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        raise NotImplementedError
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        """Raise ValueError for a hyper-parameter that is out of range."""
+
+    def _visible(self, latent: NDArray) -> NDArray:
+        """Drop hidden coordinates (row biases) from internal latent rows."""
+        return latent
+
+    def _padded(self, latent: NDArray) -> NDArray:
+        """Add hidden coordinates, as zeros, to latent rows given by a user."""
+        return latent
+
+    def _fit_preprocessing(self, X: NDArray) -> Preprocessing:
+        """Fit what is applied to the rows of X before anything else; a method may spare some columns."""
+        return fit_preprocessing(X, getattr(self, "preprocessing", "none"))
+
+    def _finish(self) -> None:
+        """Compute what prediction needs and frames do not, at the end of a fit."""
+
+    # --- shared -----------------------------------------------------------------------------------------------------
+
+    def _task(self) -> str:
+        return getattr(self, "task", "classification")
+
+    def _calibrated(self) -> bool:
+        return bool(getattr(self, "calibrate", False))
+
+    def _use(self, snapshot: Snapshot) -> None:
+        self._state = snapshot.state
+        self._memo: dict[str, Any] = {}
+        self._expose(snapshot.state)
+
+    def _prepare(self, X: ArrayLike) -> NDArray:
+        check_is_fitted(self, "_state")
+        return self._preprocessing.transform(self._checked(X, reset=False))
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray:
+        finite = "allow-nan" if self.accepts_missing_cells else True
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=finite,
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X = self._checked(X, reset=True)
+        labels: NDArray = np.asarray(y)
+        if _is_classifier(self) or labels.ndim < 2:
+            labels = column_or_1d(labels, warn=True)
+        check_consistent_length(X, labels)
+        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be an integer of at least 1; got {self.max_iter!r}")
+        targets = decode_targets(labels, self._task(), self.missing_label)
+        if targets.classes is not None:
+            self.classes_ = targets.classes
+        self._single_target = labels.ndim < 2
+        return X, targets
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _decide(self, scores: NDArray) -> NDArray:
+        if not _is_classifier(self):
+            return scores[:, 0] if self._single_target else scores
+        winners = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[winners]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.accepts_missing_cells
+        if _is_classifier(self):
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags()
+        else:
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+        return tags
+
+
+class _HeldOut:
+    """Scores a state by the error, then the hinge, of rows whose labels were hidden from it."""
+
+    def __init__(self, estimator: SupervisedReducer, targets: Targets, rows: NDArray) -> None:
+        self.estimator, self.rows = estimator, rows
+        self.codes, self.values = targets.codes[rows], targets.values[rows]
+
+    def __call__(self, state: Any) -> tuple[float, float]:
+        fitted = copy.copy(self.estimator)
+        fitted._use(Snapshot(state.iteration, 0, {}, {}, state, 0.0))
+        scores = fitted._latent_scores(fitted._own_latent()[self.rows], False)
+        if not _is_classifier(self.estimator):
+            return (float(np.mean((scores - self.values) ** 2)), 0.0)
+        wrong = (scores[:, 0] > 0) != self.codes if scores.shape[1] == 1 else scores.argmax(axis=1) != self.codes
+        return float(wrong.mean()), float(np.maximum(0.0, 1.0 - self.values * scores).mean())
+
+
+def _check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    for name, value in before.items():
+        other = now.get(name)
+        both_nan = isinstance(value, float) and isinstance(other, float) and value != value and other != other
+        if value is other or both_nan or np.array_equal(np.asarray(value), np.asarray(other)):
+            continue
+        raise ValueError(f"{name} cannot change within a run: start was made with {value!r}, now it is {other!r}")
+
+
+def _flat(scores: NDArray) -> NDArray:
+    return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -1,0 +1,50 @@
+"""A stop flag that reaches into long solvers without being passed through them.
+
+`iterate` raises the flag of its own thread around a step; a solver that may run for long calls `checkpoint` between
+slices of work of about 20 ms.  Outside of a run `checkpoint` does nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Interrupted(Exception):
+    """Raised by `checkpoint` when the current thread's run was asked to stop."""
+
+
+_current = threading.local()
+
+
+@contextmanager
+def interruptible(requested: Callable[[], bool] | None) -> Iterator[None]:
+    """Let `checkpoint` consult `requested` in this thread for the duration of the block.
+
+    Parameters
+    ----------
+    requested : callable or None
+        Returns True when the work should stop.  None leaves the enclosing flag, if any, in force.
+    """
+    if requested is None:
+        yield
+        return
+    previous = current_flag()
+    _current.requested = requested
+    try:
+        yield
+    finally:
+        _current.requested = previous
+
+
+def current_flag() -> Callable[[], bool] | None:
+    """Return the flag in force in this thread, to be handed to threads that work for it."""
+    return getattr(_current, "requested", None)
+
+
+def checkpoint() -> None:
+    """Raise `Interrupted` if the current thread's run was asked to stop."""
+    requested = current_flag()
+    if requested is not None and requested():
+        raise Interrupted

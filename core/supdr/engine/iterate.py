@@ -1,0 +1,266 @@
+"""The core protocol: a method is a problem that can be started, stepped and measured.
+
+A *state* is a NamedTuple of arrays that is never written to once it has been returned.  `iterate` turns a problem into
+a stream of `Snapshot`; `run` exhausts the stream.  Everything that watches an optimisation (histories, progress bars,
+the explorer) is an observer of that stream; no solver prints, counts or draws.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from supdr.engine.interruption import Interrupted, interruptible
+
+EXPLOSION = 1e8
+"""An objective this many times the size of the first one counts as divergence."""
+
+
+class Stop(enum.StrEnum):
+    """Why a run ended."""
+
+    converged = "converged"
+    max_iter = "max_iter"
+    no_improvement = "no_improvement"
+    diverged = "diverged"
+    interrupted = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What can be known of a run at one iteration.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of steps taken since the start of the run, earlier legs of a resumed run included.
+    stage : int
+        The objective is the same function, and is expected to fall, as long as the stage does not change.
+    losses : mapping of str to float
+        Additive named terms and ``"objective"``, their sum, which is minimised.
+    diagnostics : mapping of str to float
+        Quantities that are not part of the sum: bounds, gaps, step sizes, ...
+    state : NamedTuple
+        The arrays of the method.  Shared, never written to.
+    elapsed : float
+        Seconds spent inside the steps of this leg of the run.
+    stop : Stop or None
+        Set on the last snapshot of a run, None before.
+    fixed : mapping of str to object
+        The hyper-parameters that cannot change within a run, as this one was started with them.
+    """
+
+    iteration: int
+    stage: int
+    losses: Mapping[str, float]
+    diagnostics: Mapping[str, float]
+    state: Any
+    elapsed: float
+    stop: Stop | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def objective(self) -> float:
+        """The minimised quantity, ``losses["objective"]``."""
+        return self.losses["objective"]
+
+
+class Problem:
+    """Base of every method's problem: data and hyper-parameters, without any iterate.
+
+    Subclasses define `start`, `step` and `terms`; the rest has sensible defaults.
+    States are NamedTuples with at least the fields ``seed`` and ``iteration``; step t draws its random numbers from
+    ``default_rng([seed, t])``, so that resuming and branching are exact.
+    """
+
+    advice: str = "Try smaller step sizes or stronger regularisation."
+    """What to do when the run diverges; shown to the user."""
+
+    def start(self, seed: int) -> Any:
+        """Return the initial state."""
+        raise NotImplementedError
+
+    def step(self, state: Any) -> Any:
+        """Return the state one visible step later.  Never writes to `state`."""
+        raise NotImplementedError
+
+    def terms(self, state: Any) -> dict[str, float]:
+        """Return the additive terms of the objective, named in words."""
+        raise NotImplementedError
+
+    def losses(self, state: Any) -> dict[str, float]:
+        """Return the terms and their sum, ``"objective"``."""
+        terms = self.terms(state)
+        return {"objective": math.fsum(terms.values()), **terms} if _finite(terms) else {"objective": math.nan, **terms}
+
+    def diagnostics(self, state: Any) -> dict[str, float]:
+        """Return scalars worth watching that are not part of the objective."""
+        return {}
+
+    def stage(self, state: Any) -> int:
+        """Return the number of the stage; the objective falls within one."""
+        return 0
+
+    def adopt(self, state: Any) -> Any:
+        """Return `state`, which may stem from other hyper-parameters, made ready for this problem.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit.
+        """
+        return state
+
+    def settled(self, previous: Any, state: Any) -> bool:
+        """Whether an unchanged objective after this step means convergence (a rejected step may not)."""
+        return True
+
+
+def generator(seed: int, iteration: int) -> np.random.Generator:
+    """Return the random generator of one step; the same for the same seed and iteration."""
+    return np.random.default_rng([seed, iteration])
+
+
+def iterate(
+    problem: Problem,
+    *,
+    max_iter: int,
+    tol: float = 0.0,
+    seed: int = 0,
+    start: Snapshot | None = None,
+    monitor: Callable[[Any], tuple[float, ...]] | None = None,
+    n_iter_no_change: int = 10,
+    interrupted: Callable[[], bool] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+) -> Iterator[Snapshot]:
+    """Yield the starting point and then one snapshot per step; the last one carries the reason for stopping.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to optimise.
+    max_iter : int
+        Number of steps of this call, >= 1.
+    tol : float
+        Stop as converged when the objective changes by no more than ``tol * |objective|`` within a stage.  A value of 0
+        stops only when the objective does not change at all.  Negative: never.
+    seed : int
+        Seed of a fresh start.  A resumed run keeps the seed of its state.
+    start : Snapshot, optional
+        Continue from here, possibly under other hyper-parameters.
+    monitor : callable, optional
+        Maps a state to a tuple to be made small (held-out error, then ties).  When it has not improved for
+        `n_iter_no_change` steps the run ends.  With a monitor the last snapshot is the best one seen.
+    n_iter_no_change : int
+        See `monitor`.
+    interrupted : callable, optional
+        Polled between and, through `checkpoint`, within steps; True ends the run at the last complete step.  A run
+        that is stopped before its starting point is ready yields nothing.
+    fixed : mapping, optional
+        Noted in every snapshot: the hyper-parameters that a resumed run must not change.
+
+    Yields
+    ------
+    Snapshot
+    """
+    try:
+        with interruptible(interrupted):
+            current = replace(_first(problem, seed, start), fixed=dict(fixed or {}))
+    except Interrupted:
+        return
+    yield current
+    limit = EXPLOSION * (1.0 + abs(current.objective))
+    best, best_score, waited = current, monitor(current.state) if monitor else (), 0
+    for count in range(1, max_iter + 1):
+        following = _advance(problem, current, interrupted)
+        if following is None:
+            yield replace(best if monitor else current, stop=Stop.interrupted)
+            return
+        if not _finite(following.losses) or abs(following.objective) > limit:
+            yield replace(current, stop=Stop.diverged)
+            return
+        stop = _judge(problem, current, following, tol, last=count == max_iter)
+        current = following
+        if monitor:
+            score = monitor(current.state)
+            waited = 0 if score < best_score else waited + 1
+            if waited == 0:
+                best, best_score = current, score
+            if waited >= n_iter_no_change:
+                stop = Stop.no_improvement
+            if stop:
+                if best is not current:
+                    yield current
+                yield replace(best, stop=stop)
+                return
+        yield replace(current, stop=stop)
+        if stop:
+            return
+
+
+def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
+    """Exhaust `iterate` and return its last snapshot with the reason for stopping.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to optimise.
+    **settings
+        As for `iterate`.
+
+    Returns
+    -------
+    snapshot : Snapshot
+    stop : Stop
+    """
+    for snapshot in iterate(problem, **settings):
+        last = snapshot
+    if last.stop is None:
+        raise ValueError(f"max_iter must be at least 1, got {settings.get('max_iter')!r}")
+    return last, last.stop
+
+
+def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
+    state = problem.start(seed) if start is None else problem.adopt(start.state)
+    with np.errstate(over="ignore", invalid="ignore"):
+        losses = problem.losses(state)
+    if not _finite(losses):
+        raise ValueError(f"the starting point has a non-finite objective: {losses}. {problem.advice}")
+    return Snapshot(state.iteration, problem.stage(state), losses, problem.diagnostics(state), state, 0.0)
+
+
+def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool] | None) -> Snapshot | None:
+    if interrupted is not None and interrupted():
+        return None
+    began = time.perf_counter()
+    try:
+        # A diverging run overflows; it is reported as such, not by warnings from inside NumPy.
+        with interruptible(interrupted), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            state = problem.step(current.state)
+            elapsed = current.elapsed + time.perf_counter() - began
+            losses = problem.losses(state)
+            diagnostics = problem.diagnostics(state)
+    except Interrupted:
+        return None
+    return Snapshot(state.iteration, problem.stage(state), losses, diagnostics, state, elapsed, fixed=current.fixed)
+
+
+def _judge(problem: Problem, previous: Snapshot, current: Snapshot, tol: float, last: bool) -> Stop | None:
+    change = abs(previous.objective - current.objective)
+    if (
+        previous.stage == current.stage
+        and change <= tol * max(abs(previous.objective), np.finfo(float).tiny)
+        and problem.settled(previous.state, current.state)
+    ):
+        return Stop.converged
+    return Stop.max_iter if last else None
+
+
+def _finite(losses: Mapping[str, float]) -> bool:
+    return all(math.isfinite(value) for value in losses.values())

@@ -1,0 +1,1 @@
+"""Losses, kernels and exponential families: value, derivative, curvature."""

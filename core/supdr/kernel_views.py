@@ -1,0 +1,173 @@
+"""Precomputed kernels as views: kernel principal components with fold-in of new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.checks import check_integer, check_number
+
+ASYMMETRY = 1e-8
+"""Largest accepted asymmetry, as a share of the largest entry."""
+
+NEGATIVE = 1e-6
+"""Largest accepted negative eigenvalue, as a share of the largest eigenvalue."""
+
+
+class KernelViews(TransformerMixin, BaseEstimator):
+    """Turn precomputed kernels into column groups that reproduce the centred kernels.
+
+    Kc = HKH = U diag(l) U' of every kernel; its features are U diag(l)^1/2, whose inner products are Kc.  New rows,
+    given by their kernel values with the training rows, are centred with the training means and folded in by
+    (k* - rowmean(k*) - colmean(K) + mean(K)) U diag(l)^-1/2.
+
+    Centring is part of the model: a gated sum of kernels without a bias per view changes with it.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Features kept of every kernel, >= 1; None: all whose eigenvalue counts.
+    tol : float, default=1e-10
+        Eigenvalues up to this share of the largest are dropped, in [0, 1).
+
+    Attributes
+    ----------
+    views_ : tuple of int
+        Numbers of columns of every view, for `supdr.SLDR`'s `views`.
+    eigenvalues_ : tuple of arrays
+        Those kept, of every kernel.
+
+    References
+    ----------
+    B. Scholkopf, A. Smola, K.-R. Muller, "Nonlinear component analysis as a kernel eigenvalue problem", Neural
+    Computation 10 (1998).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.random.default_rng(0).standard_normal((20, 3))
+    >>> front = KernelViews().fit([A @ A.T, np.exp(-((A[:, None] - A) ** 2).sum(axis=2))])
+    >>> front.transform([A[:4] @ A.T, np.exp(-((A[:4, None] - A) ** 2).sum(axis=2))]).shape
+    (4, 22)
+    """
+
+    def __init__(self, n_components: int | None = None, *, tol: float = 1e-10) -> None:
+        self.n_components = n_components
+        self.tol = tol
+
+    def fit(self, X: ArrayLike | Sequence[ArrayLike], y: Any = None) -> Self:
+        """Decompose the kernels of the training rows.
+
+        Parameters
+        ----------
+        X : sequence of array-likes of shape (n, n), or array-like of shape (P, n, n) or (n, P n)
+            Symmetric positive semi-definite kernel matrices; one table holds them side by side.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        ValueError
+            If a kernel is not square, not symmetric, not positive semi-definite, not finite, or zero after centring.
+        """
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components)
+        check_number("tol", self.tol, "in [0, 1)", lambda value: 0 <= value < 1)
+        self._maps, self._means, values = [], [], []
+        for number, K in enumerate(_kernels(X)):
+            means = K.mean(axis=0)
+            eigenvalues, vectors = _decompose(_checked(K, number), means, number)
+            kept = eigenvalues > self.tol * eigenvalues[0]
+            if self.n_components is not None:
+                kept[self.n_components :] = False
+            # The sign of an eigenvector is arbitrary: fixed so that equal kernels give equal pictures.
+            vectors = vectors[:, kept]
+            vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
+            self._maps.append(vectors / np.sqrt(eigenvalues[kept]))
+            self._means.append(means)
+            values.append(eigenvalues[kept])
+        self.eigenvalues_ = tuple(values)
+        self.views_ = tuple(len(each) for each in values)
+        return self
+
+    def transform(self, X: ArrayLike | Sequence[ArrayLike]) -> NDArray:
+        """Fold rows in by their kernel values with the training rows.
+
+        Parameters
+        ----------
+        X : sequence of array-likes of shape (n_new, n), or array-like of shape (P, n_new, n) or (n_new, P n)
+            One table per kernel, columns in the order of the training rows.
+
+        Returns
+        -------
+        array of shape (n_new, sum of views_)
+
+        Raises
+        ------
+        ValueError
+            If the number of kernels or of columns differs from those of the fit, or values are not finite.
+        """
+        check_is_fitted(self, "views_")
+        n = len(self._means[0])
+        tables = _kernels(X, n_columns=n)
+        if len(tables) != len(self._maps):
+            raise ValueError(f"X must hold {len(self._maps)} kernels, as in fit; got {len(tables)}")
+        features = []
+        for number, (K, matrix, means) in enumerate(zip(tables, self._maps, self._means)):
+            if K.shape[1] != n or not np.isfinite(K).all():
+                raise ValueError(
+                    f"kernel {number} must be finite with {n} columns, one per training row; got {K.shape}"
+                )
+            features.append((K - K.mean(axis=1, keepdims=True) - means + means.mean()) @ matrix)
+        return np.ascontiguousarray(np.hstack(features))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "views_")
+
+
+def _kernels(X: Any, n_columns: int | None = None) -> list[NDArray]:
+    """Return the tables of X, whichever way they are given."""
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        width = n_columns or len(X)
+        if X.shape[1] % width:
+            raise ValueError(f"X must hold kernels of {width} columns side by side; got shape {X.shape}")
+        tables = np.split(X.astype(np.float64), X.shape[1] // width, axis=1)
+    else:
+        tables = [np.asarray(table, dtype=np.float64) for table in X]
+    if not tables:
+        raise ValueError("X must hold at least one kernel; got none")
+    if any(table.ndim != 2 or len(table) != len(tables[0]) for table in tables):
+        raise ValueError(f"kernels must be tables with the same rows; got shapes {[table.shape for table in tables]}")
+    return tables
+
+
+def _checked(K: NDArray, number: int) -> NDArray:
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"kernel {number} must be square; got shape {K.shape}")
+    if not np.isfinite(K).all():
+        raise ValueError(f"kernel {number} contains NaN or infinity")
+    if np.abs(K - K.T).max() > ASYMMETRY * np.abs(K).max():
+        raise ValueError(f"kernel {number} must be symmetric; entries differ by up to {np.abs(K - K.T).max():.3g}")
+    return K
+
+
+def _decompose(K: NDArray, means: NDArray, number: int) -> tuple[NDArray, NDArray]:
+    """Return eigenvalues, falling, and eigenvectors of the centred kernel."""
+    centred = K - means - means[:, None] + means.mean()
+    values, vectors = np.linalg.eigh(0.5 * (centred + centred.T))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    scale = np.abs(K).max()
+    if values[0] <= 1e-12 * len(K) * scale:
+        raise ValueError(f"kernel {number} is constant: nothing is left after centring")
+    if values[-1] < -NEGATIVE * values[0]:
+        raise ValueError(f"kernel {number} must be positive semi-definite; its smallest eigenvalue is {values[-1]:.3g}")
+    return values, vectors

@@ -1,0 +1,135 @@
+"""What is known about MAC's optimum without reaching it, and the numbers that describe its latent space.
+
+With V = W'U' the least of  reg_w |W|^2 + 1/2 |U|^2  over the factors of V is sqrt(2 reg_w) |V|_* (nuclear norm), so
+
+    min E  >=  min over V, b of  sqrt(2 reg_w) |V|_* + C sum hinge,        with equality if L >= rank V
+
+which is convex.  Its dual: every alpha in [0, C] with sum_n alpha_nk Y_nk = 0 for every k gives
+
+    min E  >=  t sum alpha,     t = min(1, sqrt(2 reg_w) / |Phi'(alpha Y)|_2)     (spectral norm).
+
+Not in the paper.  With two classes V has rank one, so equality holds for every L >= 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def balanced(alpha: Array, signs: Array) -> Array:
+    """Return a copy of alpha (n, P) whose columns satisfy sum alpha Y = 0: the heavier sign of each is scaled down."""
+    alpha = np.where(signs != 0.0, alpha, 0.0)
+    positive = signs > 0.0
+    up = np.where(positive, alpha, 0.0).sum(axis=0)
+    down = alpha.sum(axis=0) - up
+    least = np.minimum(up, down)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio_up, ratio_down = np.where(up > 0.0, least / up, 0.0), np.where(down > 0.0, least / down, 0.0)
+    return alpha * np.where(positive, ratio_up, ratio_down)
+
+
+class Certificate(NamedTuple):
+    """A balanced point of the dual, reduced to what its value needs.
+
+    Attributes
+    ----------
+    total : float
+        Sum of alpha.
+    pulled : array of shape (M, P)
+        Phi'(alpha Y).
+    bound : float
+        The lower bound on E that it proves.
+    """
+
+    total: float
+    pulled: Array
+    bound: float
+
+
+MIXTURES = np.concatenate([[0.0, 1e-3, 3e-3, 0.01, 0.03], np.linspace(0.1, 1.0, 10)])
+
+
+def certify(alpha: Array, pulled: Array, reg_w: float, known: Certificate | None = None) -> Certificate:
+    """Return what a balanced alpha proves, mixed with what was known if that proves more.
+
+    The set of balanced alpha in [0, C] is convex: every mixture with an earlier point is one too.  The multipliers of
+    successive iterates swing around the optimal ones, so that mixtures prove much more than any one of them.
+
+    Parameters
+    ----------
+    alpha : array of shape (n, P)
+        In [0, C], balanced.
+    pulled : array of shape (M, P)
+        Phi'(alpha Y).
+    reg_w : float
+        > 0.
+    known : Certificate, optional
+        Of the same features, labels, C and reg_w.
+
+    Returns
+    -------
+    Certificate
+        Its bound is at least that of `known`.
+    """
+    total, limit = float(alpha.sum()), math.sqrt(2.0 * reg_w)
+    if known is None:
+        norm = math.sqrt(max(float(np.linalg.eigvalsh(pulled.T @ pulled)[-1]), 0.0))
+        return Certificate(total, pulled, total * min(1.0, limit / max(norm, np.finfo(float).tiny)))
+    old, cross, new = known.pulled.T @ known.pulled, known.pulled.T @ pulled, pulled.T @ pulled
+    share = MIXTURES[:, None, None]
+    grams = (1.0 - share) ** 2 * old + share * (1.0 - share) * (cross + cross.T) + share**2 * new
+    norms = np.sqrt(np.maximum(np.linalg.eigvalsh(grams)[:, -1], np.finfo(float).tiny))
+    bounds = ((1.0 - MIXTURES) * known.total + MIXTURES * total) * np.minimum(1.0, limit / norms)
+    best = int(np.argmax(bounds))
+    if bounds[best] <= known.bound:
+        return known
+    share_ = float(MIXTURES[best])
+    mixed = (1.0 - share_) * known.pulled + share_ * pulled
+    return Certificate((1.0 - share_) * known.total + share_ * total, mixed, float(bounds[best]))
+
+
+def simplex_numbers(latent: Array, codes: NDArray, n_classes: int) -> dict[str, float]:
+    """Describe how close the classes are to the corners of a regular simplex.
+
+    Parameters
+    ----------
+    latent : array of shape (n, L)
+        Latent rows.
+    codes : int array of shape (n,)
+        Classes.
+    n_classes : int
+        K.
+
+    Returns
+    -------
+    dict
+        ``"edge_ratio"``: smallest / largest distance between class means, 1 for a regular simplex; ``"spread"``: rms
+        distance to the own mean / mean distance of the means, 0 when classes have collapsed to points; ``"sv_ratio"``:
+        (K-1)-th / first singular value of the centred means, 1 for a regular simplex, 0 when the means have lost a
+        dimension.
+    """
+    means = class_means(latent, codes, n_classes)
+    spread = float(np.sqrt(np.mean(((latent - means[codes]) ** 2).sum(axis=1))))
+    first, second = np.triu_indices(n_classes, 1)
+    edges = np.sqrt(((means[first] - means[second]) ** 2).sum(axis=1))
+    singular = np.linalg.svd(means - means.mean(axis=0), compute_uv=False)
+    last = singular[n_classes - 2] if len(singular) >= n_classes - 1 else 0.0
+    tiny = np.finfo(float).tiny
+    return {
+        "edge_ratio": float(edges.min() / max(edges.max(), tiny)),
+        "spread": spread / max(float(edges.mean()), tiny),
+        "sv_ratio": float(last / max(singular[0], tiny)),
+    }
+
+
+def class_means(latent: Array, codes: NDArray, n_classes: int) -> Array:
+    """Return the mean latent row (K, L) of every class."""
+    sizes = np.bincount(codes, minlength=n_classes)
+    sums = np.column_stack([np.bincount(codes, weights=column, minlength=n_classes) for column in latent.T])
+    return sums / np.maximum(sizes, 1)[:, None]

@@ -1,0 +1,140 @@
+"""Where MAC starts: one code per class in the latent space; and how its classifiers name a class."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+REPULSION_STEPS = 300
+
+
+def simplex_codes(n_classes: int) -> Array:
+    """Return K unit vectors (K, K - 1) with equal distances: the corners of a regular simplex.
+
+    Parameters
+    ----------
+    n_classes : int
+        K >= 2.
+    """
+    corners = np.eye(n_classes) - 1.0 / n_classes
+    # Corner k has zeros behind coordinate k: the layout does not depend on a decomposition's arbitrary signs.
+    basis = np.linalg.qr(corners[:, : n_classes - 1])[0]
+    basis *= np.where(np.einsum("ij,ij->j", basis, corners[:, : n_classes - 1]) < 0.0, -1.0, 1.0)
+    codes = corners @ basis
+    return codes / np.linalg.norm(codes, axis=1, keepdims=True)
+
+
+def class_codes(n_classes: int, n_components: int) -> Array:
+    """Return one code per class, (K, L): a simplex if there is room, else points spread over the unit sphere.
+
+    Parameters
+    ----------
+    n_classes : int
+        K >= 2.
+    n_components : int
+        L >= 1.  1: equidistant points of [-1, 1]; 2: a regular polygon; beyond K - 1 the other coordinates are 0.
+    """
+    codes = np.zeros((n_classes, n_components))
+    if n_components >= n_classes - 1:
+        codes[:, : n_classes - 1] = simplex_codes(n_classes)
+    elif n_components == 1:
+        codes[:, 0] = np.linspace(-1.0, 1.0, n_classes)
+    elif n_components == 2:
+        angle = 2.0 * np.pi * np.arange(n_classes) / n_classes
+        codes[:] = np.column_stack([np.cos(angle), np.sin(angle)])
+    else:
+        codes[:] = _spread(simplex_codes(n_classes)[:, :n_components])
+    return codes
+
+
+def _spread(points: Array) -> Array:
+    """Push points (K, L) apart on the unit sphere, by gradient steps on the sum of 1 / distance^2."""
+    points = points + 1e-3 * np.cos(np.arange(points.size)).reshape(points.shape)  # equal points would stay equal
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    for number in range(REPULSION_STEPS):
+        difference = points[:, None] - points
+        squared = (difference**2).sum(axis=2) + np.eye(len(points))
+        push = (difference / squared[:, :, None] ** 2).sum(axis=1)
+        push -= (push * points).sum(axis=1, keepdims=True) * points
+        length = 0.2 / (1.0 + 0.1 * number) / max(float(np.abs(push).max()), 1.0)
+        points = points + length * push
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+    return points
+
+
+def initial_targets(
+    codes: NDArray, n_classes: int, n_components: int, how: str, noise: float, rng: np.random.Generator
+) -> Array:
+    """Return the targets (n, L) that a run starts from.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Classes.
+    n_classes, n_components : int
+        K and L.
+    how : {"simplex", "blobs", "random"}
+        "simplex": `class_codes`; "blobs": a standard normal mean per class and a third of that spread around it;
+        "random": standard normal, classes ignored.
+    noise : float
+        Standard deviation of noise added to "simplex": without it, coordinates beyond K - 1 stay 0 for ever.
+    rng : Generator
+        Source of random numbers.
+    """
+    shape = len(codes), n_components
+    if how == "random":
+        return rng.standard_normal(shape)
+    if how == "blobs":
+        means = rng.standard_normal((n_classes, n_components))
+        return means[codes] + rng.standard_normal(shape) / 3.0
+    return class_codes(n_classes, n_components)[codes] + noise * rng.standard_normal(shape)
+
+
+def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
+    """Return Y (n, P), the sign of every row in every classifier's problem; 0 where it takes no part.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Classes.
+    n_classes : int
+        K; two classes need one classifier, +1 for the second class.
+    scheme : {"ova", "ovo"}
+        "ova": one classifier per class against the rest; "ovo": one per pair i < j in lexical order, +1 for i.
+    """
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    one = codes[:, None] == np.arange(n_classes)
+    if scheme == "ova":
+        return np.where(one, 1.0, -1.0)
+    first, second = np.triu_indices(n_classes, 1)
+    return one[:, first].astype(float) - one[:, second]
+
+
+def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:
+    """Turn the classifiers' scores (n, P) into class scores: (n, 1) for two classes, else (n, K).
+
+    "ovo": the number of votes, ties decided by the summed scores, which weigh less than one vote.
+
+    Parameters
+    ----------
+    scores : array of shape (n, P)
+        u_k'F(x) + b_k.
+    n_classes : int
+        K.
+    scheme : {"ova", "ovo"}
+        As in `class_signs`.
+    """
+    if n_classes == 2 or scheme == "ova":
+        return scores
+    first, second = np.triu_indices(n_classes, 1)
+    sums = np.zeros((len(scores), n_classes))
+    votes = np.zeros((len(scores), n_classes))
+    for k, (i, j) in enumerate(zip(first, second)):
+        sums[:, i] += scores[:, k]
+        sums[:, j] -= scores[:, k]
+        votes[:, i] += scores[:, k] > 0.0
+        votes[:, j] += scores[:, k] <= 0.0
+    return votes + sums / (3.0 * (np.abs(sums) + 1.0))

@@ -1,0 +1,327 @@
+"""NSDR's objective, shared by its three solvers, and the first of them: block descent.
+
+    F = R + (1 - beta) S(Z)
+
+R is the reconstruction part (`supdr.solvers.reconstruction`), S the value of the kernel SVMs on the labelled latent
+rows (`supdr.solvers.kernel_heads`).  By the envelope theorem no derivative of the multipliers appears:
+
+    dS/dZ = - d/dZ  1/2 sum_k sum_il c_ik c_lk k(Z_i, Z_l),   c = alpha * Y held fixed at the solution.
+
+The value that is reported and tested is F with the primal value of the SVMs, an upper bound of F.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Problem
+from supdr.functions.kernels import Kernel
+from supdr.solvers.kernel_heads import FIRST_CAP, Heads, close_gap
+from supdr.solvers.lbfgs import LBFGSState
+from supdr.solvers.reconstruction import (
+    fit_loadings,
+    initial_factors,
+    latent_system,
+    reconstruction_terms,
+    solve_positive,
+)
+
+CAP = 30_000
+"""Pair updates per head and trial; doubled after every step in which it bit."""
+
+HUGE = 1e100
+"""Kernel values beyond this are not worth an SVM solve: the trial is refused."""
+
+SUFFICIENT_DECREASE = 1e-4
+MAX_TRIALS = 40
+FIRST_STEP = 0.25
+"""First length of a label move: a full one from a small start overshoots to where the SVMs are ill-conditioned."""
+
+SMALLEST_STEP = 1e-10
+SHORT_STEP = 0.1
+"""Shares of a full step: below the first nothing can move, below the second little progress proves nothing."""
+
+
+Factors = tuple[NDArray, NDArray, NDArray]
+"""Z (N, D), V (d, m), bv (m,)."""
+
+
+class NSDRState(NamedTuple):
+    """Where a run stands.  Nothing in it is ever written to.
+
+    Attributes
+    ----------
+    latent : array of shape (N, D)
+        Z = U, or [U, bu] with row biases.
+    components, intercept_x : arrays of shape (d, m) and (m,)
+        V and bv.
+    heads : Heads
+        Multipliers (n, K), biases (K,), bounds of S at `latent`.
+    label_gradient : array of shape (n, D)
+        dS/dZ of the labelled rows; empty where the solver does not need it.
+    step_size : float
+        Length of the next label move, in (0, 1] ("bcd"); of the last step ("lbfgs").
+    accepted : bool
+        Whether the last step moved the labelled rows.
+    cap : int
+        Work cap of an SVM solve.
+    search : LBFGSState or None
+        Memory of "lbfgs".
+    settings : tuple
+        What `heads` and the memories belong to.
+    seed, iteration : int
+    """
+
+    latent: NDArray
+    components: NDArray
+    intercept_x: NDArray
+    heads: Heads
+    label_gradient: NDArray
+    step_size: float
+    accepted: bool
+    cap: int
+    search: LBFGSState | None
+    settings: tuple
+    seed: int
+    iteration: int
+
+
+@dataclass(frozen=True)
+class NSDRProblem(Problem):
+    """Data, hyper-parameters and objective; subclasses are the solvers.
+
+    Attributes
+    ----------
+    X : array of shape (N, m)
+        Preprocessed; missing cells filled.
+    observed : array of shape (N, m) or None
+        1.0 where observed.
+    rows : int array of shape (n,)
+        Labelled rows.
+    signs : array of shape (n, K)
+        One column per one-vs-rest head.
+    kernel : Kernel
+    C, beta, reg_u, reg_v : float
+    n_components : int
+    row_bias : bool
+    init : "pca", "random" or array of shape (N, d)
+    init_scale : float
+    n_jobs : int or None
+    """
+
+    X: NDArray
+    observed: NDArray | None
+    rows: NDArray
+    signs: NDArray
+    kernel: Kernel
+    C: float
+    beta: float
+    reg_u: float
+    reg_v: float
+    n_components: int
+    row_bias: bool
+    init: Any = "pca"
+    init_scale: float = 0.1
+    n_jobs: int | None = None
+    settings: tuple = field(init=False)
+
+    precision = 1e-3
+
+    def __post_init__(self) -> None:
+        digest = zlib.crc32(self.rows.tobytes() + self.signs.tobytes())
+        weights = (self.C, self.beta, self.reg_u, self.reg_v)
+        object.__setattr__(self, "settings", (type(self).__name__, self.kernel, *weights, digest))
+
+    # --- objective ----------------------------------------------------------------------------------------------------
+
+    def reconstruction(self, latent: NDArray, components: NDArray, intercept_x: NDArray) -> dict[str, float]:
+        """Return R as its two terms."""
+        return reconstruction_terms(
+            self.X,
+            latent,
+            components,
+            intercept_x,
+            beta=self.beta,
+            reg_u=self.reg_u,
+            reg_v=self.reg_v,
+            observed=self.observed,
+        )
+
+    def terms(self, state: NSDRState) -> dict[str, float]:
+        """Return the terms; "label" is (1 - beta) times the primal value."""
+        terms = self.reconstruction(state.latent, state.components, state.intercept_x)
+        return {**terms, "label": (1.0 - self.beta) * state.heads.primal}
+
+    def diagnostics(self, state: NSDRState) -> dict[str, float]:
+        """Return the label term's lower bound and gap in units of the objective, and what the solver did."""
+        heads, weight = state.heads, 1.0 - self.beta
+        return {
+            "dual": weight * heads.dual,
+            "gap": weight * heads.gap,
+            "step_size": state.step_size,
+            "svm_iterations": float(heads.iterations),
+            "support_fraction": float((heads.alpha > 0).any(axis=1).mean()),
+        }
+
+    def solve_heads(self, latent: NDArray, alpha: NDArray, cap: int, ceiling: float = math.inf) -> Heads:
+        """Solve the SVMs on labelled latent rows (n, D), warm from `alpha`."""
+        if not self.kernel.diagonal(latent).max() < HUGE:  # bounds the whole matrix; nan is refused too
+            return Heads(alpha, np.zeros(alpha.shape[1]), math.inf, -math.inf, 0, False, False)
+        K = self.kernel.matrix(latent)
+        return close_gap(
+            K, self.signs, self.C, alpha=alpha, precision=self.precision, cap=cap, ceiling=ceiling, n_jobs=self.n_jobs
+        )
+
+    def label_gradient(self, latent: NDArray, alpha: NDArray) -> NDArray:
+        """Return dS/dZ (n, D) at labelled latent rows (n, D); rows that are no support vectors have none."""
+        duals = alpha * self.signs
+        support = np.flatnonzero(duals.any(axis=1))
+        gradient = np.zeros_like(latent)
+        gradient[support] = -self.kernel.gradient(latent[support], duals[support])
+        return gradient
+
+    # --- the run ------------------------------------------------------------------------------------------------------
+
+    def start(self, seed: int) -> NSDRState:
+        """Return the initial factors with solved heads."""
+        factors = initial_factors(
+            self.X,
+            self.n_components,
+            self.init,
+            self.init_scale,
+            np.random.default_rng(seed),
+            reg_v=self.reg_v,
+            beta=self.beta,
+            row_bias=self.row_bias,
+            observed=self.observed,
+        )
+        return self.prepared(factors, np.zeros_like(self.signs), np.zeros(self.signs.shape[1]), seed, 0)
+
+    def adopt(self, state: NSDRState) -> NSDRState:
+        """Return `state` made consistent with this problem: heads solved anew, memories dropped if settings changed."""
+        width = self.n_components + self.row_bias
+        shapes = (len(self.X), width), (self.n_components, self.X.shape[1])
+        if (state.latent.shape, state.components.shape) != shapes:
+            raise ValueError(
+                f"the snapshot to start from has latent rows {state.latent.shape} and components "
+                f"{state.components.shape}; these data and parameters need {shapes[0]} and {shapes[1]}"
+            )
+        if state.settings == self.settings:
+            return state
+        # Scaled with C the multipliers stay feasible, and bounded ones stay bounded.
+        same_labels = state.settings[-1] == self.settings[-1]
+        alpha, bias = np.zeros_like(self.signs), np.zeros(self.signs.shape[1])
+        if same_labels:
+            alpha, bias = np.minimum(state.heads.alpha * (self.C / state.settings[2]), self.C), state.heads.bias
+        factors = state.latent, state.components, state.intercept_x
+        fresh = self.prepared(factors, alpha, bias, state.seed, state.iteration)
+        same_solver = state.settings[0] == self.settings[0]
+        return fresh._replace(step_size=state.step_size) if same_solver and state.step_size > 0 else fresh
+
+    def prepared(self, factors: Factors, alpha: NDArray, bias: NDArray, seed: int, iteration: int) -> NSDRState:
+        """Return a state at `factors` (Z, V, bv) with solved heads; the first solve has a work cap of its own."""
+        labelled = factors[0][self.rows]
+        heads = self.solve_heads(labelled, alpha, FIRST_CAP)
+        if not heads.closed:
+            raise ValueError(
+                f"the support vector machine with C={self.C:g} and the {self.kernel} did not close its gap within "
+                f"{FIRST_CAP:,} updates; try a smaller C, another kernel or a smaller degree"
+            )
+        gradient = self.label_gradient(labelled, heads.alpha)
+        return self.state(factors, heads, gradient, seed, iteration)
+
+    def state(self, factors: Factors, heads: Heads, gradient: NDArray, seed: int, iteration: int) -> NSDRState:
+        """Return a state without any memory but `heads`."""
+        return NSDRState(
+            latent=factors[0],
+            components=factors[1],
+            intercept_x=factors[2],
+            heads=heads,
+            label_gradient=gradient,
+            step_size=FIRST_STEP,
+            accepted=True,
+            cap=CAP,
+            search=None,
+            settings=self.settings,
+            seed=seed,
+            iteration=iteration,
+        )
+
+
+class BlockDescent(NSDRProblem):
+    """solver="bcd": loadings and unlabelled rows exactly, labelled rows by a backtracked step, heads solved warm."""
+
+    precision = 1e-3
+
+    def step(self, state: NSDRState) -> NSDRState:
+        """One round.  O(N m d) and, per trial, a kernel matrix and K warm SVMs."""
+        d, rows = self.n_components, self.rows
+        offset = state.latent[:, d] if self.row_bias else None
+        components, intercept_x = fit_loadings(
+            self.X, state.latent[:, :d], self.reg_v, self.beta, row_offset=offset, observed=self.observed
+        )
+        target, system = self._pulled_rows(components, intercept_x, state.label_gradient)
+        old = state.latent[rows]
+        move = target[rows] - old
+        heads, step_size, capped = self._label_step(state, old, move, system)
+        latent = target  # unlabelled rows take their exact minimiser
+        latent[rows] = old if heads is None else old + step_size * move
+        gradient = state.label_gradient if heads is None else self.label_gradient(latent[rows], heads.alpha)
+        return state._replace(
+            latent=latent,
+            components=components,
+            intercept_x=intercept_x,
+            heads=state.heads._replace(iterations=0) if heads is None else heads,
+            label_gradient=gradient,
+            step_size=step_size if heads is None else min(1.0, 2.0 * step_size),
+            accepted=heads is not None,
+            cap=2 * state.cap if capped else state.cap,
+            iteration=state.iteration + 1,
+        )
+
+    def settled(self, previous: NSDRState, state: NSDRState) -> bool:
+        """Whether little progress is due to the point, not to a rejected or a short step."""
+        return state.step_size < SMALLEST_STEP or (state.accepted and state.step_size > SHORT_STEP)
+
+    def _pulled_rows(self, components: NDArray, intercept_x: NDArray, pull: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the minimiser (N, D) of R + (1 - beta) <pull, Z> over the latent rows, and the systems A."""
+        system, extended = latent_system(
+            components, self.reg_u, self.beta, row_bias=self.row_bias, observed=self.observed
+        )
+        residual = self.X - intercept_x
+        if self.observed is not None:
+            residual *= self.observed
+        right = residual @ (self.beta * extended.T)
+        right[self.rows] -= 0.5 * (1.0 - self.beta) * pull
+        if self.observed is None:
+            return np.ascontiguousarray(solve_positive(system, right.T).T), system
+        return np.ascontiguousarray(solve_positive(system, right[:, :, None])[:, :, 0]), system[self.rows]
+
+    def _label_step(
+        self, state: NSDRState, old: NDArray, move: NDArray, system: NDArray
+    ) -> tuple[Heads | None, float, bool]:
+        """Backtrack along `move` (n, D); return the heads of the accepted trial or None, its length, if a cap bit.
+
+        R is a parabola along the move: with q = sum_i move_i' A_i move_i its slope at 0 is -2q - (1 - beta) <g, move>.
+        """
+        weight = 1.0 - self.beta
+        curvature = float(np.einsum("...i,...ij,...j->...", move, system, move).sum())
+        slope = -2.0 * curvature - weight * float(np.vdot(state.label_gradient, move))
+        length, capped, spent = state.step_size, False, 0
+        for _ in range(MAX_TRIALS):
+            if length < SMALLEST_STEP or not math.isfinite(curvature):
+                break
+            allowed = -length * (slope + (length + 2.0 * SUFFICIENT_DECREASE) * curvature)
+            ceiling = state.heads.primal + allowed / weight if weight > 0 else math.inf
+            heads = self.solve_heads(old + length * move, state.heads.alpha, state.cap, ceiling)
+            capped, spent = capped or heads.capped, spent + heads.iterations
+            if heads.closed and heads.primal <= ceiling:
+                return heads._replace(iterations=spent), length, capped
+            length *= 0.5
+        return None, length, capped

@@ -1,0 +1,318 @@
+"""Linear algebra of SDR-GLM: many small systems at once, the starting point, and the gauge step.
+
+A symmetric d x d matrix is packed into its P = d (d + 1) / 2 products of coordinates l <= k, row by row, so that the
+weighted Grams of all rows or columns are one matrix product: curvatures times the packed products of the factors.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supdr.engine.interruption import checkpoint
+
+BLOCK = 2**17
+"""Cells of one block of rows: it stays in the cache, and takes well below 20 ms."""
+
+LEAST_ROWS = 64
+"""Very wide data come in blocks of this many rows nevertheless, up to 32 times `BLOCK` cells."""
+
+SYSTEMS = 4096
+"""Small systems solved between two looks at the stop flag."""
+
+SMALL_SIDE = 1000
+"""Up to this many rows or columns the starting point is exact."""
+
+LARGEST_CONDITION = 1e12
+OVERSAMPLING, POWER_STEPS = 10, 6
+
+
+def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
+    """Yield slices of rows, with a look at the stop flag before each.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of the matrix.
+
+    Yields
+    ------
+    slice
+    """
+    n_rows, n_columns = shape
+    width = max(n_columns, 1)
+    size = max(BLOCK // width, min(LEAST_ROWS, 32 * BLOCK // width), 1)
+    for begin in range(0, n_rows, size):
+        checkpoint()
+        yield slice(begin, min(begin + size, n_rows))
+
+
+def leading_singular_values(X: NDArray, count: int) -> NDArray:
+    """Return the largest singular values of X minus its column means, largest first.
+
+    Parameters
+    ----------
+    X : array of shape (N, D)
+        NaN where not observed: such cells count as their column's mean.
+    count : int
+        How many; zeros follow where there are fewer.
+
+    Returns
+    -------
+    array of shape (count,)
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column may have no observed cell
+        mean = np.nan_to_num(np.nanmean(X, axis=0))
+    tall = X.shape[0] > X.shape[1]
+    gram: NDArray = np.zeros((min(X.shape), min(X.shape)))
+    for part in row_blocks(X.shape if tall else X.shape[::-1]):
+        block = np.nan_to_num(X[part] - mean) if tall else np.nan_to_num(X[:, part] - mean[part]).T
+        gram += block.T @ block
+    values = np.linalg.eigvalsh(gram)[::-1][:count]
+    found = np.zeros(count)
+    found[: len(values)] = np.sqrt(np.maximum(values, 0.0))
+    return found
+
+
+def augmented(latent: NDArray) -> NDArray:
+    """Return [U, 1], (n, d + 1)."""
+    wide = np.ones((latent.shape[0], latent.shape[1] + 1))
+    wide[:, :-1] = latent
+    return wide
+
+
+def padded_width(width: int) -> int:
+    """Return the next multiple of 4: matrix products with few columns are up to half as fast again that way."""
+    return -(-width // 4) * 4
+
+
+def padded(matrix: NDArray) -> NDArray:
+    """Return a copy of `matrix` (n, d) with columns of zeros up to `padded_width`."""
+    wide = np.zeros((matrix.shape[0], padded_width(matrix.shape[1])))
+    wide[:, : matrix.shape[1]] = matrix
+    return wide
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _products(Z, packed):  # noqa: ANN001
+    """Write the products of the coordinates of Z (n, d) into the first columns of packed."""
+    for i in range(Z.shape[0]):
+        p = 0
+        for left in range(Z.shape[1]):
+            for right in range(left, Z.shape[1]):
+                packed[i, p] = Z[i, left] * Z[i, right]
+                p += 1
+
+
+def packed_products(Z: NDArray) -> NDArray:
+    """Return the packed z z' of every row of `Z` (n, d), with columns of zeros up to `padded_width`."""
+    n_products = Z.shape[1] * (Z.shape[1] + 1) // 2
+    packed = np.empty((Z.shape[0], padded_width(n_products)))
+    packed[:, n_products:] = 0.0
+    _products(np.ascontiguousarray(Z), packed)
+    return packed
+
+
+def pack(matrix: NDArray) -> NDArray:
+    """Return the upper triangle of a symmetric (d, d) matrix, row by row, padded like `packed_products`."""
+    return padded(matrix[np.triu_indices(len(matrix))][None])[0]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve(packed, ridge, right, work):  # noqa: ANN001
+    """Overwrite right (n, d) with the solutions of (packed_i + ridge I) z = right_i, by Cholesky; work is (d, d)."""
+    d = right.shape[1]
+    for i in range(right.shape[0]):
+        p = 0
+        for left in range(d):
+            for below in range(left, d):
+                work[below, left] = packed[i, p]
+                p += 1
+            work[left, left] += ridge
+        for column in range(d):
+            for below in range(column, d):
+                total = work[below, column]
+                for k in range(column):
+                    total -= work[below, k] * work[column, k]
+                work[below, column] = math.sqrt(total) if below == column else total / work[column, column]
+            total = right[i, column]
+            for k in range(column):
+                total -= work[column, k] * right[i, k]
+            right[i, column] = total / work[column, column]
+        for column in range(d - 1, -1, -1):
+            total = right[i, column]
+            for k in range(column + 1, d):
+                total -= work[k, column] * right[i, k]
+            right[i, column] = total / work[column, column]
+
+
+def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
+    """Solve one small positive definite system per row.
+
+    Parameters
+    ----------
+    packed : array of shape (n, P) or wider
+        Packed matrices, positive semidefinite.
+    ridge : float
+        Added to every diagonal, > 0.
+    right : array of shape (n, d)
+        Right-hand sides.
+
+    Returns
+    -------
+    array of shape (n, d)
+    """
+    solution = right.copy()
+    work = np.empty((right.shape[1], right.shape[1]))
+    for begin in range(0, len(right), SYSTEMS):
+        checkpoint()
+        rows = slice(begin, begin + SYSTEMS)
+        _solve(packed[rows], ridge, solution[rows], work)
+    return solution
+
+
+# --- the starting point -----------------------------------------------------------------------------------------------
+
+
+def leading_rows(X: NDArray, centre: NDArray, n_components: int, rng: np.random.Generator) -> NDArray:
+    """Return the leading left singular vectors of X - centre times sqrt(N), their largest entries positive.
+
+    Parameters
+    ----------
+    X : array of shape (N, D)
+        Data; NaN counts as the centre.
+    centre : array of shape (D,)
+        Column means.
+    n_components : int
+        L <= min(N, D).
+    rng : numpy.random.Generator
+        Fills components of rank-deficient data, and starts the subspace iteration where both sides are long.
+
+    Returns
+    -------
+    array of shape (N, L)
+    """
+    n_rows, n_columns = X.shape
+    if n_rows <= min(n_columns, SMALL_SIDE):
+        gram = np.zeros((n_rows, n_rows))
+        for columns in row_blocks((n_columns, n_rows)):
+            part = _centred(X[:, columns], centre[columns])
+            gram += part @ part.T
+        vectors = np.linalg.eigh(gram)[1][:, ::-1][:, :n_components]
+    else:
+        if n_columns <= SMALL_SIDE:
+            gram = np.zeros((n_columns, n_columns))
+            for rows in row_blocks(X.shape):
+                part = _centred(X[rows], centre)
+                gram += part.T @ part
+            directions = np.linalg.eigh(gram)[1][:, ::-1][:, :n_components]
+        else:
+            directions = _subspace(X, centre, n_components, rng)
+        vectors = np.concatenate([_centred(X[rows], centre) @ directions for rows in row_blocks(X.shape)])
+        length = np.sqrt((vectors**2).sum(axis=0))
+        empty = length <= 1e-7 * max(float(length.max()), np.finfo(float).tiny)
+        vectors[:, empty] = rng.standard_normal((n_rows, int(empty.sum())))
+        vectors /= np.sqrt((vectors**2).sum(axis=0))
+    peak = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return vectors * (np.sign(peak) * math.sqrt(n_rows))
+
+
+def _centred(part: NDArray, centre: NDArray) -> NDArray:
+    part = part - centre
+    part[np.isnan(part)] = 0.0
+    return part
+
+
+def _subspace(X: NDArray, centre: NDArray, n_components: int, rng: np.random.Generator) -> NDArray:
+    """Return approximate leading right singular vectors (D, L) by subspace iteration."""
+    n_columns = X.shape[1]
+    basis = rng.standard_normal((n_columns, min(n_components + OVERSAMPLING, *X.shape)))
+    for _ in range(POWER_STEPS):
+        basis = np.linalg.qr(basis)[0]
+        image = np.zeros_like(basis)
+        for rows in row_blocks(X.shape):
+            part = _centred(X[rows], centre)
+            image += part.T @ (part @ basis)
+        previous, basis = basis, image
+    small = previous.T @ basis  # V' X'X V
+    _, vectors = np.linalg.eigh(0.5 * (small + small.T))
+    return previous @ vectors[:, ::-1][:, :n_components]
+
+
+# --- the gauge --------------------------------------------------------------------------------------------------------
+
+
+def gauge_shift(latent: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]) -> NDArray:
+    """Return t (L,) with which U + 1 t', b_x - V't, b_y - W't have the smallest ridges; theta is unchanged.
+
+    Parameters
+    ----------
+    latent : array of shape (N, L)
+        U.
+    grams : two arrays of shape (L + 1, L + 1)
+        Grams of the rows of [V; b_x] and of [W; b_y].
+    ridges : (float, float, float)
+        reg_u, reg_v, reg_w.
+
+    Returns
+    -------
+    array of shape (L,)
+    """
+    reg_u, reg_v, reg_w = ridges
+    both = reg_v * grams[0] + reg_w * grams[1]
+    system = both[:-1, :-1] + reg_u * len(latent) * np.eye(latent.shape[1])
+    return np.linalg.solve(system, both[:-1, -1] - reg_u * latent.sum(axis=0))
+
+
+def gauge_turn(
+    latent: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
+) -> tuple[NDArray, NDArray] | None:
+    """Return A and its inverse with which U A, A^-1 V, A^-1 W have the smallest ridges.
+
+    A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W'.
+
+    Parameters
+    ----------
+    latent : array of shape (N, L)
+        U.
+    grams : two arrays of shape (L + 1, L + 1)
+        Grams of the rows of [V; b_x] and of [W; b_y].
+    ridges : (float, float, float)
+        reg_u, reg_v, reg_w.
+
+    Returns
+    -------
+    (array, array) or None
+        None if a component is dead, so that P or Z is close to singular, or if there is nothing to gain.
+    """
+    reg_u, reg_v, reg_w = ridges
+    P = reg_u * (latent.T @ latent)
+    S = reg_v * grams[0][:-1, :-1] + reg_w * grams[1][:-1, :-1]
+    values, vectors = np.linalg.eigh(P)
+    if not values[0] * LARGEST_CONDITION > values[-1]:
+        return None
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    inverse_root = (vectors / np.sqrt(values)) @ vectors.T
+    middle_values, middle_vectors = np.linalg.eigh(root @ S @ root)
+    middle = (middle_vectors * np.sqrt(np.maximum(middle_values, 0.0))) @ middle_vectors.T
+    Z = inverse_root @ middle @ inverse_root
+    values, vectors = np.linalg.eigh(0.5 * (Z + Z.T))
+    if not values[0] * LARGEST_CONDITION > values[-1]:
+        return None
+    turn, back = (vectors * np.sqrt(values)) @ vectors.T, (vectors / np.sqrt(values)) @ vectors.T
+    # A component that is nearly dead makes Z inexact; a turn that does not pay is not taken.
+    pays = np.trace(turn.T @ P @ turn) + np.trace(back @ S @ back.T) <= np.trace(P) + np.trace(S)
+    return (turn, back) if pays else None
+
+
+def product_singular_values(latent: NDArray, gram: NDArray) -> NDArray:
+    """Return the singular values of U V, largest first, from U (N, L) and V V' (L, L)."""
+    values, vectors = np.linalg.eigh(latent.T @ latent)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(root.T @ gram @ root), 0.0))[::-1]

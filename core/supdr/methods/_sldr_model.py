@@ -1,0 +1,176 @@
+"""SLDR's model without its training: gate, local projections, decisions; and the projections in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from supdr.engine.interruption import checkpoint
+from supdr.functions.kernels import Kernel
+
+Views = tuple[NDArray, ...]
+"""One array (n, D_m) per local model; local models that see the same view share it."""
+
+PORTION = 2048
+"""New rows scored at a time."""
+
+
+class Point(NamedTuple):
+    """What is learnt beside the multipliers.
+
+    Attributes
+    ----------
+    gate_projection : array of shape (D_G, R_G) or None
+        T; None: the gate sees its columns as they are.
+    gate_weights : array of shape (P, R_G)
+        V.
+    gate_offset : array of shape (P,)
+        v0.
+    projections : tuple of arrays of shape (D_m, R_m)
+        W_m; empty where they follow from the multipliers (`closed_form_projections`).
+    """
+
+    gate_projection: NDArray | None
+    gate_weights: NDArray
+    gate_offset: NDArray
+    projections: tuple[NDArray, ...]
+
+    def gating(self, X: NDArray) -> NDArray:
+        """Return Z_G = X T (n, R_G) of gating columns X (n, D_G)."""
+        return X if self.gate_projection is None else X @ self.gate_projection
+
+    def logits(self, X: NDArray) -> NDArray:
+        """Return V Z_G + v0 (n, P) of gating columns X (n, D_G)."""
+        return self.gating(X) @ self.gate_weights.T + self.gate_offset
+
+    def gate(self, X: NDArray) -> NDArray:
+        """Return eta (n, P), rows that sum to 1, of gating columns X (n, D_G)."""
+        logits = self.logits(X)
+        logits -= logits.max(axis=1, keepdims=True)
+        np.exp(logits, out=logits)
+        logits /= logits.sum(axis=1, keepdims=True)
+        return logits
+
+    def local(self, views: Views) -> Views:
+        """Return Z_m = X_m W_m, (n, R_m) each; X_m itself where W_m follows from the multipliers."""
+        if not self.projections:
+            return views
+        return tuple(X @ W for X, W in zip(views, self.projections))
+
+
+@dataclass(frozen=True)
+class GatedModel:
+    """f_k(x) = sum_m eta_m(x) sum_i a_imk k(z_i^m, z^m) + b_k,  a_imk = alpha_ik y_ik eta_im.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    point : Point
+    support : tuple of arrays of shape (s, R_m)
+        Z_m of the support vectors.
+    weights : tuple of arrays of shape (s, K)
+        a_m of the support vectors.
+    bias : array of shape (K,)
+    """
+
+    kernel: Kernel
+    point: Point
+    support: Views
+    weights: tuple[NDArray, ...]
+    bias: NDArray
+
+    def normals(self) -> tuple[NDArray, ...]:
+        """Return w_m = Z_m'a_m, (R_m, K) each: the local hyperplanes of the linear kernel.
+
+        No support vector has to be kept for it; the paper's count of stored ones does not apply to that kernel.
+        """
+        return tuple(Z.T @ a for Z, a in zip(self.support, self.weights))
+
+    def lengths(self) -> NDArray:
+        """Return |w_m| (P,) over all heads; |g_m| where W_m follows from the multipliers."""
+        if self.kernel.name == "linear":
+            return np.array([np.linalg.norm(normal) for normal in self.normals()])
+        squares = [float((a * (self.kernel.matrix(Z) @ a)).sum()) for Z, a in zip(self.support, self.weights)]
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    def scores(self, views: Views, gating: NDArray) -> NDArray:
+        """Return f (n, K) of rows given by their views and gating columns."""
+        scores = np.tile(self.bias, (len(gating), 1))
+        normals = self.normals() if self.kernel.name == "linear" else ()
+        for start in range(0, len(gating), PORTION):
+            checkpoint()
+            rows = slice(start, start + PORTION)
+            gate = self.point.gate(gating[rows])
+            for m, Z in enumerate(self.point.local(tuple(X[rows] for X in views))):
+                response = Z @ normals[m] if normals else self.kernel.matrix(Z, self.support[m]) @ self.weights[m]
+                scores[rows] += gate[:, m, None] * response
+        return scores
+
+    def scores_of_winners(self, local: Views) -> NDArray:
+        """Return f (n, K) of projected rows (n, R_m), each read by the local model in which it is longest, alone."""
+        winner = np.argmax([np.einsum("ij,ij->i", Z, Z) for Z in local], axis=0)
+        scores = np.tile(self.bias, (len(winner), 1))
+        for m, Z in enumerate(local):
+            rows = np.flatnonzero(winner == m)
+            scores[rows] += self.kernel.matrix(Z[rows], self.support[m]) @ self.weights[m]
+        return scores
+
+
+def closed_form_projections(pulls: tuple[NDArray, ...], views: Views, gate: NDArray, sizes: tuple[int, ...]) -> Views:
+    """Return the W_m (D_m, R_m) that minimise J for the linear kernel and given gate and multipliers.
+
+    J depends on W_m only through the share of g_m = X_m'a_m that its columns span: those of g_m itself suffice.  With
+    one head the first column is g_m / |g_m|; with several they are the leading left singular vectors of all g_mk.
+    Columns left over are principal directions of the rows weighted by eta_m, orthogonal to the first.
+
+    Parameters
+    ----------
+    pulls : tuple of arrays of shape (D_m, K)
+        g_m.
+    views : tuple of arrays of shape (n, D_m)
+        Rows.
+    gate : array of shape (n, P)
+        eta.
+    sizes : tuple of int
+        R_m.
+
+    Returns
+    -------
+    tuple of arrays of shape (D_m, R_m)
+    """
+    projections = []
+    for m, (pull, X, size) in enumerate(zip(pulls, views, sizes)):
+        checkpoint()
+        left, singular, _ = np.linalg.svd(pull, full_matrices=False)
+        rank = int((singular > 1e-12 * max(singular[0], 1e-300)).sum()) if singular[0] > 0.0 else 0
+        first = left[:, : min(rank, size)]
+        # The sign of a singular vector is arbitrary: each points the way its heads pull.
+        turn = np.sign((first.T @ pull).sum(axis=1))
+        first = first * np.where(turn < 0.0, -1.0, 1.0)
+        if first.shape[1] < size:
+            rest = _gated_directions(X, gate[:, m], first, size - first.shape[1])
+            first = np.column_stack([first, rest])
+        projections.append(np.ascontiguousarray(first))
+    return tuple(projections)
+
+
+def _gated_directions(X: NDArray, weight: NDArray, known: NDArray, n_directions: int) -> NDArray:
+    """Return the leading principal directions of rows weighted by `weight`, orthogonal to the columns of `known`."""
+    mean = weight @ X / weight.sum() if weight.sum() > 0.0 else X.mean(axis=0)
+    rows = (X - mean) * np.sqrt(weight)[:, None]
+    rows -= (rows @ known) @ known.T
+    n_rows, n_columns = rows.shape
+    if n_columns > n_rows:
+        vectors = np.linalg.svd(rows, full_matrices=False)[2][:n_directions].T
+    else:
+        vectors = eigh(rows.T @ rows, subset_by_index=(n_columns - n_directions, n_columns - 1))[1][:, ::-1]
+    if vectors.shape[1] < n_directions:
+        vectors = np.column_stack([vectors, np.eye(n_columns, n_directions - vectors.shape[1])])
+    # The factor Q is orthonormal whatever the rest is worth: rows of a view that is not used may all weigh nothing.
+    vectors = np.linalg.qr(np.column_stack([known, vectors]))[0][:, known.shape[1] :]
+    peak = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None, :], axis=0)
+    return vectors * np.where(peak < 0.0, -1.0, 1.0)

@@ -1,0 +1,155 @@
+"""SLDR's support vector machines, on a kernel matrix or on features, and the fewest support vectors that do the same.
+
+One head for two classes, else one per class against the rest, all on the same kernel.  The multipliers of a kernel of
+low rank are not unique: `purify` moves them to a vertex of the optimal face, which leaves w and b as they are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supdr.engine.interruption import checkpoint
+from supdr.solvers.kernel_heads import Heads
+from supdr.solvers.linear_svm import solve_linear_svm
+from supdr.solvers.smo import minimising_bias, solve_svm
+
+GAP = 10.0
+"""Relative duality gap asked of the linear solver, in units of tol²: it is of second order in the violation."""
+
+AT_BOUND = 1e-8
+"""Multipliers within this share of C from a bound count as at the bound."""
+
+PORTION = 64
+"""Free multipliers moved at a time by `purify`, unless there are many features."""
+
+RANK = 1e-9
+"""Singular values below this share of the largest count as 0."""
+
+
+def heads_on_kernel(K: NDArray, signs: NDArray, C: float, tol: float, alpha: NDArray) -> Heads:
+    """Solve one SVM per column of `signs` (n, K) on a kernel matrix (n, n), warm from `alpha` (n, K)."""
+    parts = [solve_svm(K, signs[:, k], C, tol=tol, alpha=alpha[:, k]) for k in range(signs.shape[1])]
+    return _collect(
+        np.column_stack([part.alpha for part in parts]),
+        [part.best_bias for part in parts],
+        [part.objective + part.gap for part in parts],
+        [part.objective for part in parts],
+        sum(part.iterations for part in parts),
+        all(part.converged for part in parts),
+    )
+
+
+def heads_on_features(features: NDArray, signs: NDArray, C: float, tol: float, start: Heads | None) -> Heads:
+    """Solve one SVM per column of `signs` (n, K) on the kernel of features (n, d), warm from `start`."""
+    alpha, biases, upper, lower, spent, converged = np.empty(signs.shape), [], [], [], 0, True
+    for k in range(signs.shape[1]):
+        y = np.ascontiguousarray(signs[:, k])
+        warm = {}
+        if start is not None:
+            coef = features.T @ (start.alpha[:, k] * y)
+            warm = {"alpha": start.alpha[:, k], "coef": coef, "bias": float(start.bias[k])}
+        part = solve_linear_svm(features, y, C, tol=GAP * tol**2, **warm)
+        # What the multipliers say is the model: w is recomputed from them.
+        decision = features @ (features.T @ (part.alpha * y))
+        bias = minimising_bias(decision, y, C)
+        quadratic = float((part.alpha * y) @ decision)
+        alpha[:, k] = part.alpha
+        biases.append(bias)
+        upper.append(0.5 * quadratic + C * float(np.maximum(0.0, 1.0 - y * (decision + bias)).sum()))
+        lower.append(float(part.alpha.sum()) - 0.5 * quadratic)
+        spent += part.iterations
+        converged &= part.converged
+    return _collect(alpha, biases, upper, lower, spent, converged)
+
+
+def _collect(
+    alpha: NDArray, biases: list[float], upper: list[float], lower: list[float], spent: int, converged: bool
+) -> Heads:
+    return Heads(alpha, np.array(biases), math.fsum(upper), math.fsum(lower), spent, converged, not converged)
+
+
+def support_share(alpha: NDArray, C: float) -> float:
+    """Return the share of rows of `alpha` (n, K) with a multiplier above rounding in some head."""
+    return float((alpha > AT_BOUND * C).any(axis=1).mean())
+
+
+def purify(beta: NDArray, C: float, features: NDArray) -> NDArray:
+    """Return signed multipliers (n,) at a vertex of the optimal face: the same w and b, fewest free support vectors.
+
+    While there are more free multipliers than rank [features, 1] of their rows, they move along a vector v with
+    [features, 1]'v = 0 until one hits a bound.  That changes neither sum beta_i features_i nor sum beta; rows whose
+    multiplier was free stay on the margin, so the objective stays too.
+
+    Parameters
+    ----------
+    beta : array of shape (n,)
+        alpha y, 0 <= alpha <= C.
+    C : float
+        Upper bound of alpha.
+    features : array of shape (n, d)
+        What the SVM is linear in.
+
+    Returns
+    -------
+    array of shape (n,)
+    """
+    beta = np.where(np.abs(beta) <= AT_BOUND * C, 0.0, beta)
+    beta = np.where(np.abs(beta) >= (1.0 - AT_BOUND) * C, np.sign(beta) * C, beta)
+    free = np.flatnonzero((beta != 0.0) & (np.abs(beta) < C))
+    signs, alpha = np.sign(beta), np.abs(beta)
+    constraints = np.column_stack([features, np.ones(len(beta))])
+    constraints /= np.maximum(np.abs(constraints).max(axis=0), np.finfo(float).tiny)
+    # A few at a time: those left free and some more, until all have had their turn.
+    portion = max(PORTION, 2 * constraints.shape[1])
+    chosen, waiting = free[:0], free
+    while len(waiting):
+        checkpoint()
+        room = portion - len(chosen)
+        chosen, waiting = np.concatenate([chosen, waiting[:room]]), waiting[room:]
+        left, singular, _ = np.linalg.svd(constraints[chosen])
+        rank = int((singular > RANK * singular[0]).sum())
+        moved = alpha[chosen]
+        _walk_to_vertex(np.ascontiguousarray(left[:, rank:].T) * signs[chosen], float(C), moved)
+        alpha[chosen] = moved
+        chosen = chosen[(moved > 0.0) & (moved < C)]
+    return alpha * signs
+
+
+@njit(cache=True, nogil=True)
+def _walk_to_vertex(moves, C, alpha):  # noqa: ANN001
+    """Write `alpha` (f,), in [0, C], and `moves` (q, f): along each row of moves until a multiplier hits a bound.
+
+    A row that was used is combined with the others so that none of them moves the multiplier that stopped.
+    """
+    for last in range(len(moves) - 1, -1, -1):
+        move = moves[last]
+        smallest = 1e-12 * np.abs(move).max()
+        hit, room = -1, np.inf
+        for i in range(len(alpha)):
+            if abs(move[i]) <= smallest:
+                continue
+            way = ((C if move[i] > 0.0 else 0.0) - alpha[i]) / move[i]
+            if way < room:
+                hit, room = i, way
+        if hit < 0:
+            continue
+        alpha += room * move
+        alpha[hit] = C if move[hit] > 0.0 else 0.0
+        pivot = 0  # the row that moves it most replaces the one just used
+        for row in range(last + 1):
+            if abs(moves[row, hit]) > abs(moves[pivot, hit]):
+                pivot = row
+        chosen = moves[pivot] / moves[pivot, hit]
+        moves[pivot] = moves[last]
+        for row in range(last):
+            moves[row] -= moves[row, hit] * chosen
+            moves[row, hit] = 0.0
+            length = np.sqrt((moves[row] ** 2).sum())
+            if length > 0.0:
+                moves[row] /= length
+    for i in range(len(alpha)):
+        alpha[i] = min(max(alpha[i], 0.0), C)

@@ -1,0 +1,152 @@
+"""Explicit features of the polynomial kernel: weighted monomials of the latent coordinates.
+
+    psi(z).psi(z') + coef0^degree = (z.z' + coef0)^degree
+
+The constant monomial is left out: every regression has a bias.  All loops share two tables: each monomial is the
+product of an earlier one and one coordinate, and each partial derivative is a multiple of an earlier monomial.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+class Monomials(NamedTuple):
+    """Tables of the F monomials of degree 1 to `degree` in D coordinates; entry 0 of `parent`, `axis` is the constant.
+
+    Attributes
+    ----------
+    parent, axis : int arrays of shape (F + 1,)
+        Monomial e is monomial ``parent[e]`` times coordinate ``axis[e]``.
+    weight : array of shape (F,)
+        Square roots of the coefficients with which the monomials stand in the kernel.
+    feature, coordinate, source : int arrays of shape (T,)
+        The derivative of feature ``feature[t]`` in ``coordinate[t]`` is ``factor[t]`` times monomial ``source[t]``.
+    factor : array of shape (T,)
+    """
+
+    parent: NDArray
+    axis: NDArray
+    weight: NDArray
+    feature: NDArray
+    coordinate: NDArray
+    source: NDArray
+    factor: NDArray
+
+    def features(self, Z: NDArray) -> NDArray:
+        """Return psi of every row of `Z` (n, D), shape (n, F)."""
+        psi = np.empty((len(Z), len(self.weight)))
+        _features(Z, self.parent, self.axis, self.weight, psi)
+        return psi
+
+    def pull_back(self, Z: NDArray, weights: NDArray) -> NDArray:
+        """Return sum_e weights_ie dpsi_e(z_i)/dz_i of every row, (n, D), from weights (n, F)."""
+        gradient = np.zeros_like(Z)
+        _pull_back(
+            Z, self.parent, self.axis, self.feature, self.coordinate, self.source, self.factor, weights, gradient
+        )
+        return gradient
+
+    def jacobian(self, Z: NDArray, coef: NDArray) -> NDArray:
+        """Return the derivative of psi(z)'coef in z at every row, (n, D, M), from coef (F, M)."""
+        slopes = np.zeros((len(Z), Z.shape[1], coef.shape[1]))
+        _jacobian(Z, self.parent, self.axis, self.feature, self.coordinate, self.source, self.factor, coef, slopes)
+        return slopes
+
+
+def n_monomials(n_components: int, degree: int) -> int:
+    """Return F = C(D + degree, degree) - 1, without making the tables."""
+    return comb(n_components + degree, degree) - 1
+
+
+@lru_cache(maxsize=8)
+def monomials(n_components: int, degree: int, coef0: float) -> Monomials:
+    """Return the tables for (z.z' + coef0)^degree.
+
+    Parameters
+    ----------
+    n_components : int
+        D.
+    degree : int
+        Power of the kernel, >= 1.
+    coef0 : float
+        Constant of the kernel, >= 0; with 0, monomials below the full degree have weight 0.
+
+    Returns
+    -------
+    Monomials
+    """
+    index: dict[tuple[int, ...], int] = {(): 0}
+    for size in range(1, degree + 1):
+        for factors in combinations_with_replacement(range(n_components), size):
+            index[factors] = len(index)
+    parent, axis, weight = np.zeros(len(index), np.int64), np.zeros(len(index), np.int64), np.zeros(len(index))
+    derivatives = []
+    for factors, e in index.items():
+        if not factors:
+            continue
+        parent[e], axis[e] = index[factors[:-1]], factors[-1]
+        size, distinct = len(factors), sorted(set(factors))
+        ways = factorial(size) // prod(factorial(factors.count(k)) for k in distinct)
+        weight[e] = np.sqrt(comb(degree, size) * coef0 ** (degree - size) * ways)
+        for k in distinct:
+            position = factors.index(k)
+            rest = factors[:position] + factors[position + 1 :]
+            derivatives.append((e - 1, k, index[rest], weight[e] * factors.count(k)))
+    feature, coordinate, source, factor = zip(*derivatives)
+    return Monomials(
+        parent,
+        axis,
+        weight[1:].copy(),
+        feature=np.array(feature, dtype=np.int64),
+        coordinate=np.array(coordinate, dtype=np.int64),
+        source=np.array(source, dtype=np.int64),
+        factor=np.array(factor),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _expand(z, parent, axis, raw):  # noqa: ANN001
+    """Write the unweighted monomials of the row z (D,) into raw (F + 1,), the constant first."""
+    raw[0] = 1.0
+    for e in range(1, len(parent)):
+        raw[e] = raw[parent[e]] * z[axis[e]]
+
+
+@njit(cache=True, nogil=True)
+def _features(Z, parent, axis, weight, psi):  # noqa: ANN001
+    """Write the weighted monomials of the rows of Z (n, D) into psi (n, F).  O(n F)."""
+    raw = np.empty(len(parent))
+    for i in range(len(Z)):
+        _expand(Z[i], parent, axis, raw)
+        for e in range(len(weight)):
+            psi[i, e] = weight[e] * raw[e + 1]
+
+
+@njit(cache=True, nogil=True)
+def _pull_back(Z, parent, axis, feature, coordinate, source, factor, weights, gradient):  # noqa: ANN001
+    """Add sum_e weights_ie dpsi_e/dz_i to gradient (n, D); Z (n, D), weights (n, F).  O(n F degree)."""
+    raw = np.empty(len(parent))
+    for i in range(len(Z)):
+        _expand(Z[i], parent, axis, raw)
+        for t in range(len(feature)):
+            gradient[i, coordinate[t]] += factor[t] * raw[source[t]] * weights[i, feature[t]]
+
+
+@njit(cache=True, nogil=True)
+def _jacobian(Z, parent, axis, feature, coordinate, source, factor, coef, slopes):  # noqa: ANN001
+    """Add dpsi(z_i)'coef/dz_ik to slopes (n, D, M); Z (n, D), coef (F, M).  O(n F degree M)."""
+    raw = np.empty(len(parent))
+    for i in range(len(Z)):
+        _expand(Z[i], parent, axis, raw)
+        for t in range(len(feature)):
+            slope = factor[t] * raw[source[t]]
+            for j in range(coef.shape[1]):
+                slopes[i, coordinate[t], j] += slope * coef[feature[t], j]

@@ -1,0 +1,129 @@
+"""The grid of a sweep: values of one or two parameters, and the order in which its cells are visited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+MOST_CELLS = 100_000
+
+
+def logarithmic(low: float, high: float, count: int, *, whole: bool = False) -> list[Any]:
+    """Return values at equal ratios, rounded to 4 digits.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends, > 0, included.
+    count : int
+        Number of values, >= 1.
+    whole : bool
+        Round to whole numbers; equal ones count once.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    ValueError
+        If an end is not positive or `count` is too small.
+    """
+    if not (low > 0 and high > 0):
+        raise ValueError(f"a logarithmic range needs ends above 0; got {low!r} to {high!r}")
+    return _tidy(np.geomspace(low, high, _checked(count)), whole)
+
+
+def linear(low: float, high: float, count: int, *, whole: bool = False) -> list[Any]:
+    """Return values at equal distances.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends, included.
+    count : int
+        Number of values, >= 1.
+    whole : bool
+        Round to whole numbers; equal ones count once.
+
+    Returns
+    -------
+    list
+    """
+    return _tidy(np.linspace(low, high, _checked(count)), whole)
+
+
+def _checked(count: int) -> int:
+    if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
+        raise ValueError(f"a range needs a whole number of values, at least 1; got {count!r}")
+    return int(count)
+
+
+def _tidy(values: np.ndarray, whole: bool) -> list[Any]:
+    if whole:
+        return list(dict.fromkeys(round(float(value)) for value in values))
+    return list(dict.fromkeys(float(f"{value:.4g}") for value in values))
+
+
+def checked_grid(grid: Mapping[str, Iterable[Any]], known: Iterable[str], estimator: str) -> dict[str, list[Any]]:
+    """Return the grid as lists, checked against the estimator's parameters.
+
+    Parameters
+    ----------
+    grid : mapping of str to values
+    known : iterable of str
+        Parameters of the estimator.
+    estimator : str
+        Its name, for messages.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If there are no or more than two parameters, an unknown one, one without values, or too many cells.
+    """
+    lists = {name: list(values) for name, values in grid.items()}
+    if not 1 <= len(lists) <= 2:
+        raise ValueError(f"grid must have one or two parameters; got {len(lists)}: {', '.join(lists) or 'none'}")
+    known = set(known)
+    for name, values in lists.items():
+        if name not in known:
+            raise ValueError(f"grid: {estimator} has no parameter {name!r}; it has {', '.join(sorted(known))}")
+        if not values:
+            raise ValueError(f"grid: {name} has no values")
+    count = int(np.prod([len(values) for values in lists.values()]))
+    if count > MOST_CELLS:
+        raise ValueError(f"grid has {count:,} cells; {MOST_CELLS:,} are allowed")
+    return lists
+
+
+def cells_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return the parameters of every cell; the last parameter runs fastest."""
+    return [dict(zip(grid, values)) for values in product(*grid.values())]
+
+
+def visiting_order(grid: Mapping[str, Sequence[Any]]) -> list[int]:
+    """Return the numbers of the cells, coarse before fine: a picture that fills shows the whole range at once."""
+    levels = [_levels(len(values)) for values in grid.values()]
+    places = list(product(*(range(len(each)) for each in levels)))
+    finest = [max(level[k] for level, k in zip(levels, place)) for place in places]
+    return sorted(range(len(places)), key=lambda number: (finest[number], number))
+
+
+def _levels(count: int) -> list[int]:
+    """Return for 0 ... count - 1 the number of halvings after which each value is visited."""
+    stride = 1 << max(count - 1, 0).bit_length()
+    levels = [-1] * count
+    level = 0
+    while stride:
+        for number in range(0, count, stride):
+            if levels[number] < 0:
+                levels[number] = level
+        stride, level = stride // 2, level + 1
+    return levels

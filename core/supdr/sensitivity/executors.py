@@ -1,0 +1,307 @@
+"""Where cells are computed: in this process, on loky's workers, on a Dask cluster, or on any executor that is given.
+
+All through the interface of `concurrent.futures`.  A `Crew` adds what that interface leaves open: how the rows get to
+the workers once, how many jobs to keep waiting, and what to do when a worker dies.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from supdr.sensitivity.fitting import Job, evaluate
+from supdr.sensitivity.rows import Rows
+
+IDLE_SECONDS = 120
+"""After this long without work loky's workers end."""
+
+LOADED = 4
+"""Data sets that a worker keeps."""
+
+
+class InProcess(Executor):
+    """Computes at once, in the caller's thread."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        """Call ``fn(*args, **kwargs)`` now.
+
+        Parameters
+        ----------
+        fn : callable
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        Future
+            Finished.
+        """
+        future: Future = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class RowsOnDisk:
+    """Rows in a file of this machine; every worker maps it once.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def load(self) -> Rows:
+        """Return the rows, read-only views of the file."""
+        if self.path not in _loaded:
+            while len(_loaded) >= LOADED:
+                _loaded.pop(next(iter(_loaded)))
+            _loaded[self.path] = joblib.load(self.path, mmap_mode="r")
+        return _loaded[self.path]
+
+
+_loaded: dict[str, Rows] = {}
+
+
+class Crew:
+    """An executor with what a sweep needs around it; a context manager.
+
+    Parameters
+    ----------
+    executor : Executor
+    workers : int
+        Jobs that run at the same time.
+    renew : callable, optional
+        Returns a fresh executor after a worker died; None: the sweep must end.
+    end : callable, optional
+        Called at the end.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        workers: int,
+        *,
+        renew: Callable[[], Executor] | None = None,
+        end: Callable[[], Any] | None = None,
+    ) -> None:
+        self.executor, self.workers = executor, workers
+        self._renew, self._end = renew, end
+        self._folder = ""
+        self._rows: Any = None
+
+    @property
+    def waiting(self) -> int:
+        """Number of jobs to hand out at a time: enough that no worker waits for the next one."""
+        return 1 if isinstance(self.executor, InProcess) else 2 * self.workers
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._end is not None:
+            self._end()
+
+    def take(self, rows: Rows) -> None:
+        """Bring the rows to the workers."""
+        if isinstance(self.executor, (InProcess, ThreadPoolExecutor)):
+            self._rows = rows
+        elif type(self.executor).__name__ == "ClientExecutor":
+            # Dask's executor has no public way to its client, and only the client sends data to all workers at once.
+            client = vars(self.executor)["_client"]
+            [self._rows] = client.scatter([rows], broadcast=True, hash=False)
+        elif _is_local(self.executor):
+            self._folder = tempfile.mkdtemp(prefix="supdr-sweep-")
+            path = str(Path(self._folder) / "rows.joblib")
+            joblib.dump(rows, path)
+            self._rows = RowsOnDisk(path)
+        else:
+            self._rows = rows
+
+    def submit(self, job: Job) -> Future:
+        """Hand out a job."""
+        return self.executor.submit(evaluate, job, self._rows)
+
+    def renew(self) -> bool:
+        """Replace an executor whose worker died; False if that is not possible."""
+        if self._renew is None:
+            return False
+        self.executor = self._renew()
+        return True
+
+
+def _is_local(executor: Executor) -> bool:
+    names = {cls.__name__ for cls in type(executor).__mro__}
+    return isinstance(executor, ProcessPoolExecutor) or bool(names & {"_ReusablePoolExecutor", "ProcessPoolExecutor"})
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return max(1, joblib.cpu_count())
+
+
+def crew_of(executor: Executor | str | None = None, workers: int | None = None) -> Crew:
+    """Return the crew for what a user asked for.
+
+    Parameters
+    ----------
+    executor : Executor or str, optional
+        ``None`` or ``"loky"``: processes of this machine; ``"in-process"``: this thread; ``"dask"``: a Dask cluster on
+        this machine; an address such as ``"tcp://host:8786"``: the Dask scheduler there; or an executor of one's own,
+        which is left open.
+    workers : int, optional
+        Number of processes; default: one per processor.  For an executor of one's own: how many jobs run at once.
+
+    Returns
+    -------
+    Crew
+
+    Raises
+    ------
+    ValueError
+        If the executor is unknown or `workers` is not a positive number.
+    ImportError
+        If Dask is asked for and not installed.
+    """
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise ValueError(f"workers must be a whole number of at least 1; got {workers!r}")
+    if isinstance(executor, str) and executor == "in-process":
+        return Crew(InProcess(), 1)
+    if executor is None or executor == "loky":
+        return _loky(workers or processors())
+    if isinstance(executor, str):
+        if executor == "dask" or "://" in executor:
+            return _dask("" if executor == "dask" else executor, workers)
+        raise ValueError(
+            f"executor must be 'loky', 'in-process', 'dask', the address of a Dask scheduler such as tcp://host:8786, "
+            f"or an executor of concurrent.futures; got {executor!r}"
+        )
+    if not callable(getattr(executor, "submit", None)):
+        raise ValueError(f"executor must have the method submit of concurrent.futures.Executor; got {executor!r}")
+    return Crew(executor, workers or getattr(executor, "_max_workers", None) or processors())
+
+
+def _loky(workers: int) -> Crew:
+    from joblib.externals import loky
+
+    def fresh() -> Executor:
+        return loky.get_reusable_executor(
+            max_workers=workers,
+            timeout=IDLE_SECONDS,
+            initializer=_follow_parent,
+            initargs=(os.getpid(),),
+            env=_one_thread(),
+        )
+
+    return Crew(fresh(), workers, renew=fresh)
+
+
+def _follow_parent(parent: int) -> None:
+    """End this worker soon after its parent was killed: nobody would take its results."""
+
+    def watch() -> None:
+        """Look every now and then."""
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    if os.getppid() == parent:
+        threading.Thread(target=watch, name="supdr-follow-parent", daemon=True).start()
+
+
+def _one_thread() -> dict[str, str]:
+    """Return what keeps a worker's BLAS from starting threads that it will not use."""
+    return dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def _dask(address: str, workers: int | None) -> Crew:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError("a Dask cluster needs the package distributed: pip install supdr-viz[dask]") from error
+    if address:
+        try:
+            client = distributed.Client(address, timeout="10s", set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ConnectionError(f"no Dask scheduler answers at {address}: {error}") from error
+        count = sum(client.nthreads().values())
+        if not count:
+            client.close()
+            raise ConnectionError(f"the Dask scheduler at {address} has no workers")
+        return Crew(client.get_executor(), workers or count, end=client.close)
+    count = workers or processors()
+    cluster = distributed.LocalCluster(
+        n_workers=count, threads_per_worker=1, dashboard_address=None, env=_one_thread(), silence_logs=50
+    )
+    client = distributed.Client(cluster, set_as_default=False)
+
+    def end() -> None:
+        client.close()
+        cluster.close()
+
+    return Crew(client.get_executor(), count, end=end)
+
+
+def is_death(error: BaseException) -> bool:
+    """Whether a job failed because its worker died, not because of what it computed."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+
+
+def breaks_executor(error: BaseException) -> bool:
+    """Whether the executor is of no use after this; Dask starts new workers by itself."""
+    return isinstance(error, BrokenExecutor)
+
+
+def warm_up(workers: int | None = None) -> None:
+    """Start loky's workers and let them import the library, in the background: the first cells come sooner.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Default: one per processor.
+    """
+    count = workers or processors()
+
+    def start() -> None:
+        """Give every worker something to import."""
+        executor = _loky(count).executor
+        for future in [executor.submit(_imported, 0.2) for _ in range(count)]:
+            future.exception()
+
+    threading.Thread(target=start, name="supdr-warm-up", daemon=True).start()
+
+
+def _imported(seconds: float) -> int:
+    """Import what fits need; stay long enough that every worker gets one of these."""
+    import supdr
+    import supdr.sensitivity.shortcuts
+
+    assert supdr.METHODS
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def explain_unsendable(error: BaseException) -> str:
+    """Return a sentence about a job that could not be sent to a worker, or the error itself."""
+    if isinstance(error, (pickle.PicklingError, AttributeError, TypeError)) and "pickle" in str(error).lower():
+        return (
+            f"the estimator or the metric cannot be sent to other processes ({error}): define it in a module, "
+            "or use executor='in-process'"
+        )
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,76 @@
+"""The rows of a sweep, and the part of them that one fit sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
+
+from supdr.sensitivity.splits import hidden
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The data of a sweep as workers get them, once.
+
+    Attributes
+    ----------
+    X, y : arrays
+    splits : dict of int to list of (train, test)
+        Of every seed.
+    digest : str
+        Names the rows.
+    """
+
+    X: NDArray
+    y: NDArray
+    splits: dict[int, list[tuple[NDArray, NDArray]]]
+    digest: str = ""
+
+    def load(self) -> Rows:
+        """Return the rows themselves."""
+        return self
+
+
+class Part:
+    """The rows of one fit; copied out of all rows only where they are needed.
+
+    Parameters
+    ----------
+    rows : Rows
+        All of them.
+    train, test : int arrays
+        Which the fit sees, and which it is judged on.
+    transductive : bool
+        Whether the fit sees all rows, labels of the test rows hidden.
+    """
+
+    def __init__(self, rows: Rows, train: NDArray, test: NDArray, transductive: bool) -> None:
+        self.rows, self.train, self.test, self.transductive = rows, train, test, transductive
+
+    @property
+    def features_key(self) -> tuple[Any, ...]:
+        """What the features of the fit, and of the rows that will be asked for, depend on."""
+        return (self.rows.digest, True) if self.transductive else (self.rows.digest, False, self.train, self.test)
+
+    @cached_property
+    def X(self) -> NDArray:
+        """Features of the fit."""
+        return self.rows.X if self.transductive else self.rows.X[self.train]
+
+    @cached_property
+    def y(self) -> NDArray:
+        """Targets of the fit."""
+        return hidden(self.rows.y, self.test) if self.transductive else self.rows.y[self.train]
+
+    @cached_property
+    def X_test(self) -> NDArray:
+        """Features of the test rows."""
+        return self.rows.X[self.test]
+
+    @property
+    def asked(self) -> NDArray:
+        """Features of new rows that will be asked for."""
+        return self.X_test[:0] if self.transductive else self.X_test

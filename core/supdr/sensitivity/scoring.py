@@ -1,0 +1,131 @@
+"""What a cell is judged by: errors of predictions, numbers that a fitted estimator shows, or scikit-learn's scorers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer, get_scorer_names, mean_absolute_error, r2_score
+
+Scoring = str | Callable[..., float] | Sequence[str] | Mapping[str, Any]
+
+
+def _correlation(truth: NDArray, predicted: NDArray) -> float:
+    spread = float(np.std(truth) * np.std(predicted))
+    return float(np.corrcoef(truth, predicted)[0, 1]) if spread > 0.0 else 0.0
+
+
+PREDICTIONS: dict[str, Callable[[NDArray, NDArray], float]] = {
+    "error": lambda truth, predicted: float(np.mean(truth != predicted)),
+    "accuracy": lambda truth, predicted: float(np.mean(truth == predicted)),
+    "mse": lambda truth, predicted: float(np.mean((truth - predicted) ** 2)),
+    "rmse": lambda truth, predicted: float(np.sqrt(np.mean((truth - predicted) ** 2))),
+    "mae": lambda truth, predicted: float(mean_absolute_error(truth, predicted)),
+    "r2": lambda truth, predicted: float(r2_score(truth, predicted)),
+    "correlation": _correlation,
+}
+"""Metrics of true values and predictions."""
+
+FITTED = ("support_fraction", "support_fraction_min", "n_iter", "objective", "bound", "gap", "fit_seconds")
+"""Metrics of the fitted estimator; any other number ``name_`` of it, or entry of its history, works as well."""
+
+GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation"})
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A fitted estimator with the rows that it is judged on.
+
+    Attributes
+    ----------
+    fitted : estimator
+    X, y : arrays
+        Rows that its fit did not know (transductive: whose labels it did not know), and their targets.
+    predicted : array or None
+        Predictions of these rows where the fit has made them; None: ``fitted.predict(X)`` makes them.
+    seconds : float
+        Of the fit.
+    """
+
+    fitted: Any
+    X: NDArray
+    y: NDArray
+    predicted: NDArray | None
+    seconds: float
+
+
+def checked_scoring(scoring: Scoring) -> dict[str, Any]:
+    """Return the metrics by name.
+
+    Parameters
+    ----------
+    scoring : str, callable, sequence of str, or mapping of str to either
+        Names are those of `PREDICTIONS` and `FITTED`, of fitted attributes without their underscore, and of
+        scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``.
+
+    Returns
+    -------
+    dict of str to str or callable
+
+    Raises
+    ------
+    ValueError
+        If it is empty or of another kind.
+    """
+    if isinstance(scoring, str):
+        return {scoring: scoring}
+    if callable(scoring):
+        return {getattr(scoring, "__name__", "score"): scoring}
+    named = dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in scoring}
+    if not named or not all(isinstance(each, str) or callable(each) for each in named.values()):
+        raise ValueError(f"scoring must name a metric, several, or be a callable; got {scoring!r}")
+    return named
+
+
+def scores_of(judged: Judged, scoring: Mapping[str, Any]) -> dict[str, float]:
+    """Return every metric of one fit.
+
+    Raises
+    ------
+    ValueError
+        If a metric is unknown to this estimator.
+    """
+    predicted = judged.predicted
+    scores = {}
+    for name, metric in scoring.items():
+        if callable(metric):
+            scores[name] = float(metric(judged.fitted, judged.X, judged.y))
+        elif metric in PREDICTIONS:
+            predicted = judged.fitted.predict(judged.X) if predicted is None else predicted
+            scores[name] = PREDICTIONS[metric](judged.y, predicted)
+        else:
+            scores[name] = _fitted_number(judged, metric)
+    return scores
+
+
+def _fitted_number(judged: Judged, metric: str) -> float:
+    if metric == "fit_seconds":
+        return judged.seconds
+    history = getattr(judged.fitted, "history_", {})
+    if metric in history:
+        return float(history[metric][-1])
+    value = getattr(judged.fitted, f"{metric}_", None)
+    if value is not None and np.ndim(value) == 0:
+        return float(value)
+    if metric in get_scorer_names():
+        if judged.predicted is not None:
+            raise ValueError(f"metric {metric!r} is a scorer of new rows: it does not work with transductive=True")
+        return float(get_scorer(metric)(judged.fitted, judged.X, judged.y))
+    raise ValueError(
+        f"metric {metric!r} is neither one of {', '.join((*PREDICTIONS, *FITTED))}, nor a scorer of scikit-learn, "
+        f"nor a number that a fitted {type(judged.fitted).__name__} has"
+    )
+
+
+def is_finite(value: float) -> bool:
+    """Whether a score counts in a mean."""
+    return math.isfinite(value)

@@ -1,0 +1,195 @@
+"""Finished fits in an SQLite file: written at once, found again after a crash, shared by sweeps that overlap."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from supdr.sensitivity.outcome import Outcome
+
+APPLICATION = 0x53444C52
+VERSION = 1
+BUSY_SECONDS = 5.0
+BATCH = 500
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS fits (
+    key TEXT PRIMARY KEY,
+    estimator TEXT NOT NULL,
+    params TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    fold INTEGER NOT NULL,
+    scores TEXT NOT NULL,
+    stop TEXT NOT NULL,
+    iterations INTEGER,
+    seconds REAL NOT NULL,
+    shared TEXT NOT NULL,
+    warm INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    finished REAL NOT NULL
+)
+"""
+
+
+class StoreError(RuntimeError):
+    """The store cannot be read or written; the message says why and what helps."""
+
+
+class Store:
+    """An SQLite file of finished fits.
+
+    Parameters
+    ----------
+    path : str or Path
+        Created where it does not exist; ``":memory:"`` forgets everything at the end.
+    busy_seconds : float
+        How long to wait for another program that is writing.
+
+    Raises
+    ------
+    StoreError
+        If the file is no store of sweeps, damaged, locked, or cannot be written.
+
+    Notes
+    -----
+    Every write is a transaction in SQLite's write-ahead log: a killed process loses nothing that was written.
+    """
+
+    def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.path = str(path)
+        if self.path != ":memory:" and not Path(self.path).absolute().parent.is_dir():
+            raise StoreError(f"there is no folder {Path(self.path).absolute().parent} for the store {self.path}")
+        with self._explained():
+            self._connection = sqlite3.connect(self.path, timeout=busy_seconds, check_same_thread=False)
+            try:
+                self._open()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _open(self) -> None:
+        found = self._connection.execute("PRAGMA application_id").fetchone()[0]
+        tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if found != APPLICATION and tables:
+            raise StoreError(f"{self.path} is a database of another program; choose another file for the store")
+        if found == APPLICATION:
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > VERSION:
+                raise StoreError(f"{self.path} was written by a newer version of supdr; update, or choose another file")
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        if found != APPLICATION:
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+        with self._connection:
+            self._connection.execute(_TABLE)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        with self._explained():
+            return int(self._connection.execute("SELECT count(*) FROM fits").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def add(self, estimator: str, rows: Iterable[tuple[str, dict[str, Any], Outcome]]) -> None:
+        """Write finished fits in one transaction; those that are there already stay as they are.
+
+        Parameters
+        ----------
+        estimator : str
+            Name of the method.
+        rows : iterable of (key, parameters, outcome)
+
+        Raises
+        ------
+        StoreError
+            If the file is locked, the disk is full, or the file is damaged.
+        """
+        values = [
+            (
+                key,
+                estimator,
+                json.dumps(params, default=repr),
+                each.seed,
+                each.fold,
+                json.dumps(each.scores),
+                each.stop,
+                each.iterations,
+                each.seconds,
+                each.shared,
+                int(each.warm),
+                each.error,
+                time.time(),
+            )
+            for key, params, each in rows
+        ]
+        marks = ", ".join("?" * 13)
+        with self._explained(), self._connection:
+            self._connection.executemany(f"INSERT OR IGNORE INTO fits VALUES ({marks})", values)
+
+    def find(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return what is known under these keys: key -> fields of an `Outcome`.
+
+        Parameters
+        ----------
+        keys : iterable of str
+
+        Returns
+        -------
+        dict
+        """
+        wanted = list(dict.fromkeys(keys))
+        names = ("stop", "iterations", "seconds", "shared", "warm", "error")
+        found = {}
+        with self._explained():
+            for first in range(0, len(wanted), BATCH):
+                part = wanted[first : first + BATCH]
+                marks = ", ".join("?" * len(part))
+                query = f"SELECT key, scores, {', '.join(names)} FROM fits WHERE key IN ({marks})"
+                for key, scores, *rest in self._connection.execute(query, part):
+                    found[key] = {"scores": json.loads(scores), **dict(zip(names, rest))}
+        return found
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove fits, so that they are computed again.
+
+        Parameters
+        ----------
+        keys : iterable of str
+        """
+        with self._explained(), self._connection:
+            self._connection.executemany("DELETE FROM fits WHERE key = ?", [(key,) for key in keys])
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(_reason(self.path, error)) from error
+
+
+def _reason(path: str, error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return f"the store {path} is locked: another program is writing to it. End that one, or choose another file"
+    if code == sqlite3.SQLITE_FULL:
+        return f"the disk is full: the store {path} cannot grow. Free some space and run again; finished cells are kept"
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return f"{path} is damaged or not a store of sweeps. Choose another file, or remove this one and start afresh"
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return f"the store {path} cannot be opened for writing: {error}. Check the permissions, or choose another file"
+    if code == sqlite3.SQLITE_IOERR:
+        return f"reading or writing the store {path} failed: {error}. The disk may be full or gone"
+    return f"the store {path} failed: {error}"

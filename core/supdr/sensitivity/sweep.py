@@ -1,0 +1,413 @@
+"""Parameter sweeps: every cell of a grid fitted and judged on every fold and seed."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_regressor
+
+from supdr.engine.reuse import fingerprint
+from supdr.sensitivity.axes import cells_of, checked_grid, visiting_order
+from supdr.sensitivity.executors import Crew, breaks_executor, crew_of, explain_unsendable, is_death
+from supdr.sensitivity.fitting import Fit, Job, prepared
+from supdr.sensitivity.outcome import Cell, Outcome, Result
+from supdr.sensitivity.rows import Rows
+from supdr.sensitivity.scoring import Scoring, checked_scoring
+from supdr.sensitivity.splits import splits_of
+from supdr.sensitivity.store import Store
+
+JOB_SECONDS = 0.15
+"""Fits are sent in batches that take about this long: what sending costs is a small share of it."""
+
+MOST_ATTEMPTS = 3
+"""A fit that was alone when its worker died, this many times, is recorded as failed."""
+
+
+class SweepError(RuntimeError):
+    """The sweep cannot go on; what is finished is in the store."""
+
+
+@dataclass
+class Progress:
+    """How far a run is.
+
+    Attributes
+    ----------
+    total, done : int
+        Fits.
+    stored : int
+        Those of `done` that came from the store.
+    began : float
+        Of `time.monotonic`.
+    """
+
+    total: int
+    done: int = 0
+    stored: int = 0
+    began: float = 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the end at the rate so far; None before the first fit."""
+        computed = self.done - self.stored
+        if computed < 1:
+            return None if self.done < self.total else 0.0
+        return (time.monotonic() - self.began) * (self.total - self.done) / computed
+
+
+class Sweep:
+    """The sensitivity of an estimator to one or two of its parameters.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any of this library's or scikit-learn's; cloned, never fitted itself.
+    grid : mapping of str to iterable
+        One or two parameters and their values, see `logarithmic` and `linear`; names as for ``set_params``.
+    cv : int, float, cross-validator or iterable of (train, test), default=5
+        Folds, or the share that is held out.  Rows without a label train in every fold.
+    scoring : str, sequence, mapping or callable, default="error"
+        See `supdr.sensitivity.scoring`; of several metrics the first one is the main one.
+    seeds : iterable of int, default=(0,)
+        One repetition each: seed of the shuffle and of the estimator's ``random_state``.
+    transductive : bool, default=False
+        Fit on all rows, labels of the test rows hidden, and judge ``transduction_``; False: the fit does not see the
+        test rows.
+    warm_along : str or None, default=None
+        Follow this parameter's values as a path on which every fit starts from the end of the one before.  It may end
+        in other local optima than fresh starts: results say ``warm``.
+    shortcuts : bool, default=True
+        Spare work that cells have in common; the results are the same, up to rounding.
+    store : str, Path, Store or None, default=None
+        SQLite file in which every finished fit is at once, and from which a sweep goes on.
+    retry_failed : bool, default=False
+        Whether fits that failed in an earlier run are tried again.
+
+    Attributes
+    ----------
+    cells : list of dict
+        Parameters of every cell.
+    progress : Progress
+        Of the latest run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supdr import LSDR
+    >>> from supdr.sensitivity import Sweep, logarithmic
+    >>> X, y = load_iris(return_X_y=True)
+    >>> sweep = Sweep(LSDR(max_iter=5), {"reg_u": logarithmic(0.01, 1, 3)}, cv=2)
+    >>> result = sweep.result(sweep.run(X, y, "in-process"))
+    >>> result.means().shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        grid: Mapping[str, Iterable[Any]],
+        *,
+        cv: Any = 5,
+        scoring: Scoring = "error",
+        seeds: Iterable[int] = (0,),
+        transductive: bool = False,
+        warm_along: str | None = None,
+        shortcuts: bool = True,
+        store: str | Path | Store | None = None,
+        retry_failed: bool = False,
+    ) -> None:
+        name = type(estimator).__name__
+        self.estimator = estimator
+        self.grid = checked_grid(grid, estimator.get_params(), name)
+        self.cv, self.scoring = cv, checked_scoring(scoring)
+        self.seeds = [int(seed) for seed in seeds]
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            raise ValueError(f"seeds must be distinct whole numbers, at least one; got {self.seeds}")
+        if transductive and not hasattr(type(estimator), "transduction_"):
+            raise ValueError(f"transductive=True needs an estimator with transduction_; {name} has none")
+        if warm_along is not None:
+            _check_path(estimator, self.grid, warm_along)
+        self.transductive, self.warm_along, self.shortcuts = transductive, warm_along, shortcuts
+        self.store, self.retry_failed = store, retry_failed
+        self.cells = cells_of(self.grid)
+        self.progress = Progress(0)
+
+    def result(self, cells: Iterable[Cell] = ()) -> Result:
+        """Gather cells into a table.
+
+        Parameters
+        ----------
+        cells : iterable of Cell
+            Those of a run, for instance.
+
+        Returns
+        -------
+        Result
+        """
+        return Result(self.grid, list(self.scoring), cells)
+
+    def run(
+        self, X: ArrayLike, y: ArrayLike, executor: Executor | str | None = None, *, workers: int | None = None
+    ) -> Generator[Cell, None, None]:
+        """Yield every cell as soon as all its fits are finished; those in the store first.
+
+        To pause, ask for no more; to cancel, close the iterator.  What is finished stays in the store.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Targets; NaN or None where unlabelled.
+        executor : Executor or str, optional
+            See `supdr.sensitivity.crew_of`; default: loky's processes.
+        workers : int, optional
+            Number of them.
+
+        Yields
+        ------
+        Cell
+
+        Raises
+        ------
+        ValueError
+            If the data or the folds do not fit.
+        StoreError, SweepError
+            If the store or the executor fails.
+        """
+        run = _Run(self, *_checked_rows(X, y))
+        with run.opened() as store:
+            yield from run.recall(store)
+            if run.pending:
+                with crew_of(executor, workers) as crew:
+                    crew.take(run.rows)
+                    yield from run.work(crew, store)
+
+
+class _Run:
+    """One pass over a sweep's fits."""
+
+    def __init__(self, sweep: Sweep, X: NDArray, y: NDArray) -> None:
+        self.sweep = sweep
+        classification = not is_regressor(sweep.estimator)
+        splits = {seed: splits_of(sweep.cv, X, y, seed, classification=classification) for seed in sweep.seeds}
+        self.rows = Rows(X, y, splits, fingerprint((X, y)))
+        self.places = [(seed, fold) for seed in sweep.seeds for fold in range(len(splits[seed]))]
+        self.outcomes: dict[int, dict[tuple[int, int], Outcome]] = {number: {} for number in range(len(sweep.cells))}
+        self.recalled: set[int] = set()
+        self.pending: deque[tuple[Fit, ...]] = deque()
+        self.suspects: deque[tuple[Fit, ...]] = deque()
+        self.deaths: dict[tuple[Fit, ...], int] = {}
+        self._paths = _paths(sweep)
+        self._seconds = 0.0
+        self._keys = self._all_keys()
+        sweep.progress = Progress(len(self._keys), began=time.monotonic())
+
+    def _all_keys(self) -> dict[tuple[int, int, int], str]:
+        """Return the store's key of every fit: everything that its result depends on."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        sweep, rows = self.sweep, self.rows
+        try:
+            release = version("supdr-viz")
+        except PackageNotFoundError:
+            release = ""
+        kind = f"{type(sweep.estimator).__module__}.{type(sweep.estimator).__qualname__}"
+        metrics = {name: _named(metric) for name, metric in sweep.scoring.items()}
+        common = fingerprint((release, kind, rows.digest, metrics, sweep.transductive))
+        parts = {place: fingerprint(list(rows.splits[place[0]][place[1]])) for place in self.places}
+        keys = {}
+        for path in self._paths:
+            for length, number in enumerate(path, start=1):
+                cells = path[:length] if sweep.warm_along is not None else [number]
+                for seed in sweep.seeds:
+                    params = [
+                        {name: _named(value) for name, value in estimator.get_params().items()}
+                        for estimator in (prepared(sweep.estimator, sweep.cells[cell], seed) for cell in cells)
+                    ]
+                    digest = fingerprint(params)
+                    for fold in range(len(rows.splits[seed])):
+                        keys[number, seed, fold] = fingerprint((common, parts[seed, fold], digest))
+        return keys
+
+    def opened(self) -> Store:
+        """Open the store; in memory without one."""
+        store = self.sweep.store
+        if isinstance(store, Store):
+            return Store(store.path)
+        return Store(":memory:" if store is None else store)
+
+    def recall(self, store: Store) -> Iterator[Cell]:
+        """Yield the cells that are in the store, and queue the rest."""
+        known = store.find(self._keys.values())
+        if self.sweep.retry_failed:
+            failed = [key for key, fields in known.items() if fields["error"]]
+            store.forget(failed)
+            known = {key: fields for key, fields in known.items() if not fields["error"]}
+        finished = []
+        for place, key in self._keys.items():
+            if key in known:
+                fields = known[key]
+                finished.append(Outcome(*place, **{**fields, "warm": bool(fields["warm"])}))
+        complete = list(self._note(finished))
+        self.sweep.progress.stored = len(finished)
+        self.recalled = {cell.number for cell in complete}
+        for path in self._paths:
+            for seed, fold in self.places:
+                fits = tuple(Fit(number, seed, fold, self.sweep.cells[number]) for number in path)
+                if any((seed, fold) not in self.outcomes[number] for number in path):
+                    self.pending.append(fits)
+        yield from (replace(cell, stored=True) for cell in complete)
+
+    def _note(self, outcomes: Iterable[Outcome]) -> Iterator[Cell]:
+        """Take outcomes and give the cells that they complete."""
+        for each in outcomes:
+            known = self.outcomes[each.cell]
+            if (each.seed, each.fold) in known:
+                continue
+            known[each.seed, each.fold] = each
+            self.sweep.progress.done += 1
+            if len(known) == len(self.places):
+                ordered = tuple(known[place] for place in self.places)
+                yield Cell(each.cell, dict(self.sweep.cells[each.cell]), ordered)
+
+    # --- computing ----------------------------------------------------------------------------------------------------
+
+    def work(self, crew: Crew, store: Store) -> Iterator[Cell]:
+        """Yield cells as they finish; every outcome is in the store before its cell is seen."""
+        running: dict[Future, tuple[Fit, ...]] = {}
+        self.sweep.progress.began = time.monotonic()
+        try:
+            while self.pending or self.suspects or running:
+                self._hand_out(crew, running)
+                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                outcomes = self._collect(finished, running, crew)
+                self._write(store, outcomes)
+                yield from self._note(outcomes)
+        finally:
+            for future in running:
+                future.cancel()
+            done = [future for future in running if future.done() and not future.cancelled()]
+            kept = [future.result() for future in done if future.exception() is None]
+            self._write(store, [each for outcomes in kept for each in outcomes])
+
+    def _hand_out(self, crew: Crew, running: dict[Future, tuple[Fit, ...]]) -> None:
+        """Keep the workers busy; fits that may have killed a worker run alone."""
+        if self.suspects:
+            if not running:
+                fits = self.suspects.popleft()
+                running[crew.submit(self._job(fits))] = fits
+            return
+        while self.pending and len(running) < crew.waiting:
+            fits = self._next_fits(crew)
+            running[crew.submit(self._job(fits))] = fits
+
+    def _next_fits(self, crew: Crew) -> tuple[Fit, ...]:
+        """Return a batch: about `JOB_SECONDS` of work, less near the end so that all workers finish together."""
+        fits = self.pending.popleft()
+        if self.sweep.warm_along is not None or not self._seconds:
+            return fits
+        count = min(int(JOB_SECONDS / self._seconds), len(self.pending) // (2 * crew.workers))
+        for _ in range(count - 1):
+            fits += self.pending.popleft()
+        return fits
+
+    def _job(self, fits: tuple[Fit, ...]) -> Job:
+        sweep = self.sweep
+        warm = sweep.warm_along is not None
+        return Job(sweep.estimator, fits, sweep.scoring, sweep.transductive, warm, sweep.shortcuts)
+
+    def _collect(self, finished: Iterable[Future], running: dict[Future, tuple[Fit, ...]], crew: Crew) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        broken: BaseException | None = None
+        for future in list(finished):
+            fits = running.pop(future)
+            error = future.exception()
+            if error is None:
+                outcomes += future.result()
+                self._measure(outcomes[-len(fits) :])
+            elif is_death(error):
+                outcomes += self._bury(fits, alone=not running)
+                broken = error if breaks_executor(error) else broken
+            else:
+                raise SweepError(explain_unsendable(error)) from error
+        if broken is not None:
+            wait(running)
+            for future, fits in list(running.items()):
+                if future.exception() is None:
+                    outcomes += future.result()
+                else:
+                    outcomes += self._bury(fits, alone=False)
+            running.clear()
+            if not crew.renew():
+                raise SweepError(
+                    f"the executor lost its workers ({broken}); finished cells are in the store: run again to go on"
+                ) from broken
+        return outcomes
+
+    def _bury(self, fits: tuple[Fit, ...], *, alone: bool) -> list[Outcome]:
+        """Queue the fits of a job whose worker died one by one; give up on one that killed it several times."""
+        if self.sweep.warm_along is None and len(fits) > 1:
+            self.suspects.extend((fit,) for fit in fits)
+            return []
+        self.deaths[fits] = self.deaths.get(fits, 0) + alone
+        if self.deaths[fits] < MOST_ATTEMPTS:
+            self.suspects.append(fits)
+            return []
+        message = f"the worker process died {MOST_ATTEMPTS} times on this fit; it may have run out of memory"
+        return [Outcome(fit.cell, fit.seed, fit.fold, error=message) for fit in fits]
+
+    def _measure(self, outcomes: list[Outcome]) -> None:
+        mean = sum(each.seconds for each in outcomes) / max(len(outcomes), 1)
+        self._seconds = mean if not self._seconds else 0.7 * self._seconds + 0.3 * mean
+
+    def _write(self, store: Store, outcomes: list[Outcome]) -> None:
+        if outcomes:
+            name, cells = type(self.sweep.estimator).__name__, self.sweep.cells
+            store.add(
+                name, [(self._keys[each.cell, each.seed, each.fold], cells[each.cell], each) for each in outcomes]
+            )
+
+
+def _checked_rows(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
+    X, y = np.asarray(X), np.asarray(y)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions; got shape {X.shape}")
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} rows, y has {len(y)}")
+    return np.ascontiguousarray(X), y
+
+
+def _check_path(estimator: Any, grid: Mapping[str, Any], name: str) -> None:
+    if name not in grid:
+        raise ValueError(f"warm_along must be a parameter of the grid ({', '.join(grid)}); got {name!r}")
+    if not hasattr(estimator, "restart_parameters"):
+        raise ValueError(f"warm_along: {type(estimator).__name__} cannot go on from an earlier run")
+    if name in estimator.restart_parameters:
+        raise ValueError(f"warm_along: {name} of {type(estimator).__name__} cannot change within a run")
+
+
+def _paths(sweep: Sweep) -> list[list[int]]:
+    """Return the cells in the order of visits, each alone or, on warm paths, with those that follow it."""
+    if sweep.warm_along is None:
+        return [[number] for number in visiting_order(sweep.grid)]
+    numbers = np.arange(len(sweep.cells)).reshape([len(values) for values in sweep.grid.values()])
+    along = list(sweep.grid).index(sweep.warm_along)
+    return [list(map(int, path)) for path in np.moveaxis(numbers, along, -1).reshape(-1, numbers.shape[along])]
+
+
+def _named(value: Any) -> Any:
+    """Return what stands for a parameter in a key: estimators by their class, whose parameters are listed anyway."""
+    if isinstance(value, BaseEstimator):
+        return type(value).__qualname__
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+    return value

@@ -1,0 +1,1 @@
+"""Numerical parts that several methods use, and that stand on their own."""

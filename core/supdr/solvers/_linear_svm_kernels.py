@@ -1,0 +1,207 @@
+"""Kernels of `supdr.solvers.linear_svm`: Newton steps on the proximal problem.
+
+Rows are stored across: A is (D, n) with A[l, i] = y_i z_il and, last, A[D-1, i] = y_i for the bias; every loop runs
+over i.  Sums may be reordered (fastmath "reassoc"): vector instructions need that, and without them sums are the
+whole cost.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_SUMS = {"reassoc", "nsz", "contract"}
+
+LINE_TOL = 0.05
+"""The line search ends when the slope has fallen to this share."""
+
+MAX_LINE_TRIALS = 60
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def hinge_arguments(A: Array, theta: Array, linear: Array, t: Array) -> None:
+    """Write t = linear - theta'A in place.  A (D, n), theta (D,), linear (n,), t (n,)."""
+    D, n = A.shape
+    t[:] = linear
+    for j in range(D):
+        value = theta[j]
+        row = A[j]
+        for i in range(n):
+            t[i] -= value * row[i]
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def weighted_sum(A: Array, weight: Array, share: Array, total: Array) -> None:
+    """Write total = sum_i weight_i share_i A[:, i] in place.  A (D, n), weight and share (n,), total (D,)."""
+    D, n = A.shape
+    for j in range(D):
+        row = A[j]
+        sum_ = 0.0
+        for i in range(n):
+            sum_ += weight[i] * share[i] * row[i]
+        total[j] = sum_
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def shares(t: Array, centre: Array, tau: float, beta: Array) -> None:
+    """Write beta = clip(centre + t / tau, 0, 1) in place.  All (n,)."""
+    inverse = 1.0 / tau
+    for i in range(t.shape[0]):
+        beta[i] = min(max(centre[i] + t[i] * inverse, 0.0), 1.0)
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def _slope(s: float, t: Array, d: Array, weight: Array, centre: Array, tau: float) -> tuple[float, float]:
+    """Return sum weight beta(t - s d) d and its curvature part sum_free weight d^2 / tau."""
+    inverse = 1.0 / tau
+    slope, curvature = 0.0, 0.0
+    for i in range(t.shape[0]):
+        raw = centre[i] + (t[i] - s * d[i]) * inverse
+        beta = min(max(raw, 0.0), 1.0)
+        pulled = weight[i] * d[i]
+        slope += pulled * beta
+        curvature += pulled * d[i] if beta == raw else 0.0
+    return slope, curvature * inverse
+
+
+@njit(cache=True, nogil=True)
+def _step_length(
+    linear: float, quadratic: float, t: Array, d: Array, weight: Array, centre: Array, tau: float
+) -> float:
+    """Return s with slope linear + s quadratic - sum weight beta(t - s d) d nearly 0; the slope rises with s."""
+    low, high, s = 0.0, np.inf, 1.0
+    pulled, _ = _slope(0.0, t, d, weight, centre, tau)
+    enough = LINE_TOL * abs(linear - pulled)
+    for _ in range(MAX_LINE_TRIALS):
+        pulled, curvature = _slope(s, t, d, weight, centre, tau)
+        slope = linear + s * quadratic - pulled
+        if abs(slope) <= enough:
+            break
+        if slope < 0.0:
+            low = s
+        else:
+            high = s
+        curvature += quadratic
+        s = s - slope / curvature if curvature > 0.0 else np.inf
+        if not low < s < high:
+            s = 2.0 * low if high == np.inf else 0.5 * (low + high)
+    return s
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def solve_positive(H: Array, g: Array, size: int) -> None:
+    """Replace the leading part of g (size,) by the solution of H x = g in place; H is overwritten by its factor.
+
+    H is symmetric, positive definite up to rounding.  Compiling LAPACK's solver instead takes eight seconds.
+    """
+    for i in range(size):
+        for j in range(i + 1):
+            total = H[i, j]
+            for k in range(j):
+                total -= H[i, k] * H[j, k]
+            if i == j:
+                H[i, i] = np.sqrt(max(total, 1e-300))
+            else:
+                H[i, j] = total / H[j, j]
+    for i in range(size):
+        for k in range(i):
+            g[i] -= H[i, k] * g[k]
+        g[i] /= H[i, i]
+    for i in range(size - 1, -1, -1):
+        for k in range(i + 1, size):
+            g[i] -= H[k, i] * g[k]
+        g[i] /= H[i, i]
+
+
+@njit(cache=True, nogil=True)
+def _hessian(A: Array, weight: Array, beta: Array, tau: float, fit_bias: bool) -> Array:
+    """Return I + A_free W A_free' / tau (D, D), a little above it for the bias; free is 0 < beta < 1."""
+    D = A.shape[0]
+    free = np.empty(beta.shape[0], np.int64)
+    count = 0
+    for i in range(beta.shape[0]):
+        if 0.0 < beta[i] < 1.0:
+            free[count] = i
+            count += 1
+    gathered = np.empty((D, count))
+    for j in range(D):
+        row = A[j]
+        for i in range(count):
+            gathered[j, i] = row[free[i]] * np.sqrt(weight[free[i]] / tau)
+    H = np.dot(gathered, gathered.T)
+    last = D - 1
+    trace = 0.0
+    for j in range(last):
+        H[j, j] += 1.0
+        trace += H[j, j]
+    H[last, last] += 1e-10 * (1.0 + H[last, last])
+    if count == 0:
+        H[last, last] += 1e-3 * trace / max(last, 1)
+    if not fit_bias:
+        for j in range(last):
+            H[last, j] = 0.0
+            H[j, last] = 0.0
+        H[last, last] = 1.0
+    return H
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def newton_steps(
+    A: Array,
+    weight: Array,
+    constant: Array,
+    centre: Array,
+    tau: float,
+    fit_bias: bool,
+    max_steps: int,
+    theta: Array,
+    t: Array,
+    beta: Array,
+) -> tuple[int, bool]:
+    """Write theta (D,), t (n,) and beta (n,) in place: minimise |w|^2 / 2 + sum weight psi(t).
+
+    psi(t) = max over 0 <= beta <= 1 of beta t - tau / 2 (beta - centre)^2.  `constant` (D,) is the part of
+    sum weight beta A that belongs to rows held at beta = 1 elsewhere.  Returns (steps, whether the gradient vanished).
+    """
+    D = A.shape[0]
+    last = D - 1
+    g = np.empty(D)
+    direction = np.empty(D)
+    d = np.empty_like(t)
+    zeros = np.zeros_like(t)
+    for step in range(max_steps + 1):
+        shares(t, centre, tau, beta)
+        weighted_sum(A, weight, beta, g)
+        total, size, worst = 0.0, 0.0, 0.0
+        for i in range(t.shape[0]):
+            total += weight[i] * beta[i]
+        for j in range(D):
+            g[j] = -constant[j] - g[j]
+            if j < last:
+                g[j] += theta[j]
+                size = max(size, abs(theta[j]))
+                worst = max(worst, abs(g[j]))
+        if not fit_bias:
+            g[last] = 0.0
+        if worst <= 1e-8 * max(1e-3, size) and abs(g[last]) <= 1e-9 * (1e-3 + total):
+            return step, True
+        if step == max_steps:
+            break
+        direction[:] = g  # of ascent, as t falls by s A'(-direction)
+        solve_positive(_hessian(A, weight, beta, tau, fit_bias), direction, D)
+        hinge_arguments(A, direction, zeros, d)
+        slope, linear, quadratic = 0.0, constant[last] * direction[last], 0.0
+        for j in range(D):
+            slope -= g[j] * direction[j]
+            if j < last:
+                linear += (constant[j] - theta[j]) * direction[j]
+                quadratic += direction[j] ** 2
+        if not slope < 0.0:
+            return step, True  # rounding is all that is left
+        s = _step_length(linear, quadratic, t, d, weight, centre, tau)
+        for j in range(D):
+            theta[j] -= s * direction[j]
+        for i in range(t.shape[0]):
+            t[i] -= s * d[i]
+    return max_steps, False

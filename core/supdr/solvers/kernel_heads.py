@@ -1,0 +1,208 @@
+"""One-vs-rest kernel SVMs on one kernel matrix, solved until their duality gap is closed; the heads of NSDR.
+
+    S = sum_k max over alpha_k of  sum alpha - 1/2 sum_il alpha_i alpha_l y_i y_l K_il,   0 <= alpha <= C, alpha'y = 0
+
+The dual value of an unfinished solve is a LOWER bound on S: a line search on it accepts false descent.  The primal
+value is an upper bound, and once primal - dual <= precision (1 + primal) a fall of the primal value proves a fall of S,
+up to the gap of one solve; errors do not add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn import get_config
+
+from supdr.engine.interruption import checkpoint, current_flag, interruptible
+from supdr.functions.kernels import Kernel
+from supdr.solvers.smo import solve_svm
+
+FIRST_CAP = 3_000_000
+"""Pair updates per head of a first solve."""
+
+TOLERANCES = tuple(10.0**-exponent for exponent in range(2, 10))
+"""Stopping tolerances of the successive solves, each warm from the one before."""
+
+WORN = 0.5
+"""Warm multipliers are discarded when a multiple of them below this is better: the problem has changed too much."""
+
+PORTION = 2_000_000
+"""Numbers gathered between two looks at the stop flag, some 10 ms."""
+
+SHARP = 1e-7
+"""A relative gap below which a comparison with the ceiling is as good as it gets."""
+
+
+class Heads(NamedTuple):
+    """Solved heads.
+
+    Attributes
+    ----------
+    alpha : array of shape (n, K)
+        Multipliers, 0 <= alpha <= C.
+    bias : array of shape (K,)
+        The best for these multipliers, which `primal` takes.
+    primal, dual : float
+        Upper and lower bound of S, summed over the heads.
+    iterations : int
+        Pair updates spent.
+    closed : bool
+        Whether the gap is small enough for `primal` to stand for S.
+    capped : bool
+        Whether a head ran out of its work cap.
+    """
+
+    alpha: NDArray
+    bias: NDArray
+    primal: float
+    dual: float
+    iterations: int
+    closed: bool
+    capped: bool
+
+    @property
+    def gap(self) -> float:
+        """Primal minus dual value."""
+        return self.primal - self.dual
+
+
+def close_gap(
+    K: NDArray,
+    signs: NDArray,
+    C: float,
+    *,
+    alpha: NDArray | None = None,
+    precision: float = 1e-3,
+    cap: int = FIRST_CAP,
+    ceiling: float = math.inf,
+    n_jobs: int | None = None,
+) -> Heads:
+    """Solve every head until the gap of their sum is closed.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel matrix.
+    signs : array of shape (n, K)
+        +1 or -1, one column per head.
+    C : float
+        Upper bound of the multipliers, > 0.
+    alpha : array of shape (n, K), optional
+        Where to start from; feasible.
+    precision : float
+        The gap is closed when it is at most ``precision * (1 + primal)``.
+    cap : int
+        Pair updates per head.
+    ceiling : float
+        What the primal value is to be compared with.  Work ends as soon as the answer is known: when the lower bound
+        exceeds the ceiling, or when the gap is closed and the primal value, if it can be told apart, does not.
+    n_jobs : int, optional
+        Threads over heads.
+
+    Returns
+    -------
+    Heads
+        `closed` is False when a cap was reached, when the ceiling is exceeded, or when values are not finite.
+    """
+    n_samples, n_heads = signs.shape
+    columns = np.zeros((n_heads, n_samples)) if alpha is None else np.ascontiguousarray(alpha.T)
+    ys = np.ascontiguousarray(signs.T)
+    _discard_worn(K, columns, ys)
+    bias, primal, dual = np.zeros(n_heads), np.full(n_heads, np.nan), np.zeros(n_heads)
+    spent = np.zeros(n_heads, dtype=np.int64)
+
+    def solve(k: int, tol: float) -> bool:
+        """Carry head k on to a tolerance; writes its column of each array.  False: the cap came first."""
+        result = solve_svm(K, ys[k], C, tol=tol, alpha=columns[k], max_iter=max(int(cap - spent[k]), 1))
+        columns[k], bias[k], dual[k] = result.alpha, result.best_bias, result.objective
+        primal[k] = result.objective + result.gap
+        spent[k] += result.iterations
+        return bool(result.converged)
+
+    level = precision
+    for tol in TOLERANCES:
+        # A head whose gap is within its share is left alone (shares add up to the total); nan: not solved yet.
+        open_heads = [k for k in range(n_heads) if not primal[k] - dual[k] <= level * (1.0 / n_heads + primal[k])]
+        converged = all(_map(partial(solve, tol=tol), open_heads, n_jobs))
+        upper, lower = math.fsum(primal), math.fsum(dual)
+        closed = upper - lower <= precision * (1.0 + upper) < math.inf  # nan and inf are not closed
+        decided = lower > ceiling or (closed and (upper <= ceiling or upper - lower <= SHARP * (1.0 + upper)))
+        if decided or not converged or not math.isfinite(upper):
+            break
+        level = SHARP if closed else precision
+    return Heads(columns.T.copy(), bias, upper, lower, int(spent.sum()), closed and lower <= ceiling, not converged)
+
+
+def _discard_worn(K: NDArray, columns: NDArray, ys: NDArray) -> None:
+    """Set warm multipliers (K, n) to zero in place where a much smaller multiple of them is better.
+
+    After a move that spreads the latent rows the multipliers of the old kernel matrix are far too large, and pair
+    updates need longer to shrink them all than to find the few that are needed.
+    """
+    for alpha, y in zip(columns, ys):
+        support = np.flatnonzero(alpha)
+        duals = alpha[support] * y[support]
+        step = max(1, PORTION // max(len(support), 1))
+        quadratic = 0.0
+        for start in range(0, len(support), step):
+            checkpoint()
+            rows = slice(start, start + step)
+            quadratic += duals[rows] @ (K[np.ix_(support[rows], support)] @ duals)
+        if alpha.sum() < WORN * quadratic:
+            alpha[:] = 0.0
+
+
+def _map(solve: Callable[[int], bool], heads: list[int], n_jobs: int | None) -> list[bool]:
+    """Apply `solve` to every head, in threads if asked for; a stop request reaches them too."""
+    n_threads = min(effective_n_jobs(n_jobs), len(heads))
+    if n_threads <= 1:
+        return [solve(k) for k in heads]
+    requested = current_flag()
+
+    def watched(k: int) -> bool:
+        with interruptible(requested):
+            return solve(k)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(watched, heads))
+
+
+class KernelHead(NamedTuple):
+    """A fitted decision: f_k(z) = sum_i weights_ik k(rows_i, z / scale) + bias_k.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    rows : array of shape (s, d)
+        Support rows, already divided by `scale`.
+    weights : array of shape (s, K)
+        Signed multipliers.
+    bias : array of shape (K,)
+    scale : array of shape (d,) or None
+        Divides the columns of latent rows; None is 1.
+    """
+
+    kernel: Kernel
+    rows: NDArray
+    weights: NDArray
+    bias: NDArray
+    scale: NDArray | None = None
+
+    def scores(self, latent: NDArray) -> NDArray:
+        """Return the decisions (n, K) of latent rows (n, d), in blocks within scikit-learn's working memory."""
+        if self.scale is not None:
+            latent = latent / self.scale
+        scores = np.empty((len(latent), len(self.bias)))
+        step = max(1, int(get_config()["working_memory"] * 2**20 / (8 * max(len(self.rows), 1))))
+        for start in range(0, len(latent), step):
+            rows = slice(start, start + step)
+            np.matmul(self.kernel.matrix(latent[rows], self.rows), self.weights, out=scores[rows])
+        scores += self.bias
+        return scores

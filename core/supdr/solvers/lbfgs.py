@@ -1,0 +1,164 @@
+"""L-BFGS as a map from state to next state, so that a run can be paused, resumed and branched bit for bit.
+
+The state holds the point, its value and gradient, and the curvature pairs.  Steps never raise the value: the line
+search backtracks until Armijo's condition holds, and a value that is not finite counts as a rejected trial, so the
+function may refuse a point by returning ``inf``.
+
+Source: J. Nocedal, S. J. Wright, "Numerical Optimization", algorithms 3.1 and 7.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.interruption import checkpoint
+
+Evaluate = Callable[[NDArray], tuple[float, NDArray, Any]]
+"""Maps a point (p,) to its value, its gradient (p,) and a payload; the gradient is ignored when the value is inf."""
+
+SUFFICIENT_DECREASE = 1e-4
+CURVATURE = 1e-10
+"""A pair enters the memory only if s'y > CURVATURE |s| |y|; else it would spoil positive definiteness."""
+
+
+class LBFGSState(NamedTuple):
+    """Where a minimisation stands.  Nothing in it is ever written to.
+
+    Attributes
+    ----------
+    point : array of shape (p,)
+    value : float
+    gradient : array of shape (p,)
+    pairs : tuple of (s, y)
+        Changes of point and gradient, each (p,), oldest first.
+    step : float
+        The accepted step size; 0 when no trial was accepted (or before the first step).
+    payload : object
+        What the function returned beside value and gradient, such as an inner solver's dual variables at this point.
+    """
+
+    point: NDArray
+    value: float
+    gradient: NDArray
+    pairs: tuple[tuple[NDArray, NDArray], ...] = ()
+    step: float = 0.0
+    payload: Any = None
+
+
+def lbfgs_start(point: NDArray, evaluate: Evaluate) -> LBFGSState:
+    """Return the state at `point`, with an empty memory.
+
+    Parameters
+    ----------
+    point : array of shape (p,)
+        Where to start.
+    evaluate : callable
+        See `Evaluate`.
+
+    Returns
+    -------
+    LBFGSState
+    """
+    value, gradient, payload = evaluate(point)
+    return LBFGSState(point, value, gradient, payload=payload)
+
+
+def lbfgs_adopt(state: LBFGSState, evaluate: Evaluate) -> LBFGSState:
+    """Return `state` if `evaluate` still is the function it belongs to, else a start at its point without memory.
+
+    The function is the same if value and gradient are, exactly: curvature learnt from another objective misleads.
+
+    Parameters
+    ----------
+    state : LBFGSState
+        A state, possibly of a run under other hyper-parameters.
+    evaluate : callable
+        The function to be minimised from now on.
+
+    Returns
+    -------
+    LBFGSState
+    """
+    fresh = lbfgs_start(state.point, evaluate)
+    same = fresh.value == state.value and np.array_equal(fresh.gradient, state.gradient)
+    # What belongs to the point may depend on what the value does not: a regression of weight 0, for instance.
+    if not same:
+        return fresh
+    return state if fresh.payload is state.payload else state._replace(payload=fresh.payload)
+
+
+def lbfgs_step(
+    state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, max_backtracks: int = 40, reach: float = 1.0
+) -> LBFGSState:
+    """Return the state after one accepted step, whose value is lower.
+
+    If no trial along the quasi-Newton direction is accepted, the memory is dropped and steepest descent is tried; if
+    that fails too the same point comes back, with ``step`` 0.
+
+    Parameters
+    ----------
+    state : LBFGSState
+        Where to go from.
+    evaluate : callable
+        See `Evaluate`.
+    memory : int
+        Number of curvature pairs kept, >= 1.
+    max_backtracks : int
+        Trials per direction, each half as long as the one before.
+    reach : float
+        How far, in the sum over all coordinates, steepest descent goes at first, when nothing is known of the scale.
+
+    Returns
+    -------
+    LBFGSState
+    """
+    if state.pairs:
+        following = _search(state, _direction(state), 1.0, evaluate, memory, max_backtracks)
+        if following is not None:
+            return following
+    # Nothing is known of the scale: the first trial moves no coordinate by more than `reach` in total.
+    length = min(1.0, reach / max(float(np.abs(state.gradient).sum()), np.finfo(float).tiny))
+    bare = state._replace(pairs=())
+    following = _search(bare, -state.gradient, length, evaluate, memory, max_backtracks)
+    return following if following is not None else bare._replace(step=0.0)
+
+
+def _direction(state: LBFGSState) -> NDArray:
+    """Return -H g by the two-loop recursion; H starts from the scaled identity s'y / y'y."""
+    direction = -state.gradient
+    weights = []
+    for s, y in reversed(state.pairs):
+        weight = (s @ direction) / (s @ y)
+        direction = direction - weight * y
+        weights.append(weight)
+    s, y = state.pairs[-1]
+    direction = direction * ((s @ y) / (y @ y))
+    for (s, y), weight in zip(state.pairs, reversed(weights)):
+        direction = direction + (weight - (y @ direction) / (s @ y)) * s
+    return direction
+
+
+def _search(
+    state: LBFGSState, direction: NDArray, step: float, evaluate: Evaluate, memory: int, max_backtracks: int
+) -> LBFGSState | None:
+    """Halve the step until the value falls enough; None if it never does."""
+    slope = float(state.gradient @ direction)
+    if not slope < 0.0:  # also catches nan
+        return None
+    for _ in range(max_backtracks):
+        checkpoint()
+        point = state.point + step * direction
+        value, gradient, payload = evaluate(point)
+        fell = np.isfinite(value) and value <= state.value + SUFFICIENT_DECREASE * step * slope and value < state.value
+        if fell and np.isfinite(gradient).all():
+            s, y = point - state.point, gradient - state.gradient
+            pairs = state.pairs
+            if s @ y > CURVATURE * np.sqrt((s @ s) * (y @ y)):
+                pairs = (*pairs, (s, y))[-memory:]
+            return LBFGSState(point, value, gradient, pairs, step, payload)
+        step *= 0.5
+    return None

@@ -1,0 +1,398 @@
+"""The part that LSDR and NSDR share: X ~ U V + bu 1' + 1 bv', a matrix factorisation with optional row biases.
+
+    R = beta sum_ij e_ij^2 + reg_u |U|^2 + reg_v |V|^2,    e = X - U V - bu 1' - 1 bv'    (sum over observed cells)
+
+Internally a latent row is Z_i = U_i, or [U_i, bu_i] with a row bias: the bias is a last coordinate whose loading is 1
+in every column and which is not regularised.  Throughout
+
+- ``X`` (N, m): preprocessed data; unobserved cells hold any finite number (see `split_missing`);
+- ``observed`` (N, m): 1.0 where a cell is observed, else 0.0; None when all cells are;
+- ``latent`` (N, d) or (N, d + 1); ``components`` (d, m) = V; ``intercept_x`` (m,) = bv.
+
+Source: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervised Dimensionality Reduction", eq. 5-12.
+Errata: beta stands once (eq. 5 prints it inside a term that eq. 1 weighs again); the biases move once per cell, not
+once per latent coordinate (algorithm 1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
+
+WHITE = 1e-6
+"""Data whose covariance is the identity up to this have no leading direction."""
+
+
+def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
+    """Separate values and missing cells.
+
+    Parameters
+    ----------
+    X : array of shape (N, m)
+        NaN marks a missing cell.
+
+    Returns
+    -------
+    filled : array of shape (N, m)
+        `X` with column means over the observed cells (0 if there is none) where cells are missing; `X` itself if none
+        is.
+    observed : array of shape (N, m) or None
+        1.0 where observed, else 0.0; None if no cell is missing.
+    """
+    missing = np.isnan(X)
+    if not missing.any():
+        return X, None
+    observed = np.where(missing, 0.0, 1.0)
+    zeros = np.where(missing, 0.0, X)
+    means = zeros.sum(axis=0) / np.maximum(observed.sum(axis=0), 1.0)
+    return np.where(missing, means, X), observed
+
+
+def reconstruct(latent: NDArray, components: NDArray, intercept_x: NDArray) -> NDArray:
+    """Return U V + bv, plus the row bias where `latent` has one more column than `components` has rows; (N, m)."""
+    d = len(components)
+    fitted = latent[:, :d] @ components
+    fitted += intercept_x
+    if latent.shape[1] > d:
+        fitted += latent[:, d:]
+    return fitted
+
+
+def reconstruction_error(
+    X: NDArray,
+    latent: NDArray,
+    components: NDArray,
+    intercept_x: NDArray,
+    *,
+    observed: NDArray | None = None,
+) -> float:
+    """Return the sum of squared residuals over the observed cells, without the weight beta.
+
+    A row bias is recognised by its column: `latent` is (N, d) or (N, d + 1).
+    """
+    residual = reconstruct(latent, components, intercept_x)
+    residual -= X
+    if observed is not None:
+        residual *= observed
+    return float(np.vdot(residual, residual))
+
+
+def reconstruction_terms(
+    X: NDArray,
+    latent: NDArray,
+    components: NDArray,
+    intercept_x: NDArray,
+    *,
+    beta: float,
+    reg_u: float,
+    reg_v: float,
+    observed: NDArray | None = None,
+) -> dict[str, float]:
+    """Return R as the terms ``"reconstruction"`` (weighted by beta) and ``"regularisation"``.
+
+    The method adds its own ``"label"`` term, and its predictor's ridge to ``"regularisation"``.
+    """
+    error = reconstruction_error(X, latent, components, intercept_x, observed=observed)
+    visible = latent[:, : len(components)]
+    ridge = reg_u * float(np.vdot(visible, visible)) + reg_v * float(np.vdot(components, components))
+    return {"reconstruction": beta * error, "regularisation": ridge}
+
+
+def fit_loadings(
+    X: NDArray,
+    latent: NDArray,
+    reg_v: float,
+    beta: float,
+    *,
+    row_offset: NDArray | None = None,
+    observed: NDArray | None = None,
+) -> tuple[NDArray, NDArray]:
+    """Minimise R over V and bv: a ridge regression of X on [U, 1] in which only U's part is regularised.
+
+    Parameters
+    ----------
+    X : array of shape (N, m)
+        Data.
+    latent : array of shape (N, d)
+        U, without row biases.
+    reg_v, beta : float
+        Ridge weight (>= 0) and reconstruction weight (> 0); only ``reg_v / beta`` matters.
+    row_offset : array of shape (N,), optional
+        bu.
+    observed : array of shape (N, m), optional
+        Mask of observed cells.  Every column needs one.
+
+    Returns
+    -------
+    components : array of shape (d, m)
+    intercept_x : array of shape (m,)
+    """
+    n_rows, d = latent.shape
+    design = np.empty((n_rows, d + 1))  # [U, 1]
+    design[:, :d] = latent
+    design[:, d] = 1.0
+    target = X if row_offset is None else X - row_offset[:, None]
+    ridge = np.full(d + 1, reg_v / beta)
+    ridge[d] = 0.0
+    if observed is None:
+        solution = solve_positive(_plus_diagonal(design.T @ design, ridge), design.T @ target)  # (d+1, m)
+    else:
+        systems = _plus_diagonal(_masked_grams(design, observed.T), ridge)  # (m, d+1, d+1)
+        right = (observed * target).T @ design  # (m, d+1)
+        solution = solve_positive(systems, right[:, :, None])[:, :, 0].T
+    return np.ascontiguousarray(solution[:d]), np.ascontiguousarray(solution[d])
+
+
+def latent_system(
+    components: NDArray, reg_u: float, beta: float, *, row_bias: bool = False, observed: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """Return the matrix of the latent rows' normal equations, A = beta Vt Vt' + reg_u D, and Vt.
+
+    Parameters
+    ----------
+    components : array of shape (d, m)
+        V.
+    reg_u, beta : float
+        Ridge weight (>= 0) and reconstruction weight (> 0).
+    row_bias : bool
+        Whether Vt has a last row of ones (and D a last zero).
+    observed : array of shape (N, m), optional
+        Mask of observed cells.
+
+    Returns
+    -------
+    system : array of shape (D, D), or (N, D, D) when cells are missing
+        D = d + 1 with a row bias, else d.
+    extended : array of shape (D, m)
+        Vt = [V; 1'], or V.
+    """
+    d, m = components.shape
+    extended = components
+    if row_bias:
+        extended = np.empty((d + 1, m))
+        extended[:d] = components
+        extended[d] = 1.0
+    ridge = np.full(len(extended), float(reg_u))
+    ridge[d:] = 0.0
+    gram = extended @ extended.T if observed is None else _masked_grams(np.ascontiguousarray(extended.T), observed)
+    gram *= beta
+    return _plus_diagonal(gram, ridge), extended
+
+
+def fold_in(
+    X: NDArray,
+    components: NDArray,
+    intercept_x: NDArray,
+    reg_u: float,
+    beta: float,
+    *,
+    row_bias: bool = False,
+    observed: NDArray | None = None,
+) -> NDArray:
+    """Minimise R over the latent rows, labels unseen: z = A^-1 beta Vt (x - bv).
+
+    Parameters
+    ----------
+    X : array of shape (N, m)
+        Data.
+    components : array of shape (d, m)
+        V.
+    intercept_x : array of shape (m,)
+        bv.
+    reg_u, beta : float
+        Ridge weight (>= 0) and reconstruction weight (> 0); only ``reg_u / beta`` matters.
+    row_bias : bool
+        Whether rows have a bias of their own: an unregularised last coordinate with loading 1.
+    observed : array of shape (N, m), optional
+        Mask of observed cells; each row is then a system of its own on its observed columns.  With a row bias every
+        row needs an observed cell.
+
+    Returns
+    -------
+    latent : array of shape (N, d), or (N, d + 1) with a row bias
+    """
+    system, extended = latent_system(components, reg_u, beta, row_bias=row_bias, observed=observed)
+    centred = X - intercept_x
+    if observed is None:
+        return centred @ solve_positive(system, beta * extended).T
+    right = (observed * centred) @ (beta * extended.T)  # (N, D)
+    return np.ascontiguousarray(solve_positive(system, right[:, :, None])[:, :, 0])
+
+
+def solve_positive(system: NDArray, right: NDArray) -> NDArray:
+    """Solve symmetric positive (semi-)definite systems: one, by Cholesky, or a stack; least norm where singular.
+
+    Parameters
+    ----------
+    system : array of shape (D, D) or (B, D, D)
+        Not written to.
+    right : array of shape (D, R) or (B, D, R)
+        Right-hand sides.
+
+    Returns
+    -------
+    array of the shape of `right`
+    """
+    if system.ndim == 2:
+        _, solution, failed = dposv(system, right)
+        return solution if not failed else np.linalg.pinv(system, hermitian=True) @ right
+    try:
+        return np.linalg.solve(system, right)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(system, hermitian=True) @ right
+
+
+def pca_start(X: NDArray, n_components: int) -> NDArray:
+    """Return U = sqrt(N) times the first left singular vectors of the centred X: unit variance, signs fixed.
+
+    Whitened data have no leading direction, any rotation of them is as good: their first columns are taken, which come
+    from the directions of largest variance before whitening.
+
+    Parameters
+    ----------
+    X : array of shape (N, m)
+        Data; missing cells filled with column means (`split_missing`).
+    n_components : int
+        d.
+
+    Returns
+    -------
+    latent : array of shape (N, min(d, N, m))
+    """
+    n_rows, m = X.shape
+    centred = X - X.mean(axis=0)
+    if m <= n_rows and np.abs(centred.T @ centred / n_rows - np.eye(m)).max() < WHITE:
+        return centred[:, :n_components].copy()
+    left, _, right = np.linalg.svd(centred, full_matrices=False)
+    # The sign of a singular vector is arbitrary: the largest loading of each is made positive.
+    peak = np.take_along_axis(right, np.abs(right).argmax(axis=1)[:, None], axis=1)[:, 0]
+    signs = np.where(peak < 0, -1.0, 1.0)
+    return np.ascontiguousarray((left * (np.sqrt(n_rows) * signs))[:, :n_components])
+
+
+def initial_factors(
+    X: NDArray,
+    n_components: int,
+    init: str | NDArray,
+    init_scale: float,
+    rng: np.random.Generator,
+    *,
+    reg_v: float,
+    beta: float,
+    row_bias: bool = False,
+    observed: NDArray | None = None,
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the starting Z, V and bv.
+
+    Parameters
+    ----------
+    X : array of shape (N, m)
+        Data; missing cells filled with column means.
+    n_components : int
+        d.
+    init : {"pca", "random"} or array of shape (N, d)
+        ``"pca"`` and an array give U; then V and bv are the best for it, and bu is 0.  Coordinates that PCA cannot
+        provide (d > min(N, m)) are random.  ``"random"``: everything N(0, init_scale^2), as in the paper.
+    init_scale : float
+        Standard deviation of random entries.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    reg_v, beta, row_bias, observed
+        As in `fit_loadings` and `fold_in`.
+
+    Returns
+    -------
+    latent : array of shape (N, d) or (N, d + 1)
+    components : array of shape (d, m)
+    intercept_x : array of shape (m,)
+    """
+    n_rows, m = X.shape
+    latent = init_scale * rng.standard_normal((n_rows, n_components + row_bias))
+    if isinstance(init, str) and init == "random":
+        components = init_scale * rng.standard_normal((n_components, m))
+        intercept_x = init_scale * rng.standard_normal((1, m))[0]
+        return latent, components, intercept_x
+    given = pca_start(X, n_components) if isinstance(init, str) else init
+    latent[:, : given.shape[1]] = given
+    latent[:, n_components:] = 0.0  # the row bias
+    components, intercept_x = fit_loadings(X, latent[:, :n_components], reg_v, beta, observed=observed)
+    return latent, components, intercept_x
+
+
+def sgd_shrinkage(reg: float, shape: tuple[int, int], observed: NDArray | None, axis: int) -> NDArray:
+    """Return each row's (``axis=1``) or column's (``axis=0``) ridge weight per observed cell.
+
+    One epoch visits every observed cell once and takes a share of the ridge with each, so that the shares of a row, or
+    column, add up to `reg`.
+
+    Parameters
+    ----------
+    reg : float
+        Ridge weight.
+    shape : tuple of int
+        (N, m).
+    observed : array of shape (N, m) or None
+        Mask of observed cells.
+    axis : {0, 1}
+        1 for rows (reg_u), 0 for columns (reg_v).
+
+    Returns
+    -------
+    array of shape (N,) or (m,)
+    """
+    counts = np.full(shape[1 - axis], float(shape[axis])) if observed is None else observed.sum(axis=axis)
+    return reg / np.maximum(counts, 1.0)
+
+
+def sgd_cells(shape: tuple[int, int], observed: NDArray | None) -> NDArray:
+    """Return the flat indices of the observed cells, to be permuted afresh for every `reconstruction_epoch`."""
+    return np.arange(shape[0] * shape[1]) if observed is None else np.flatnonzero(observed)
+
+
+@njit(cache=True, nogil=True)
+def reconstruction_epoch(X, latent, loadings, intercept_x, cells, rate, beta, shrink_u, shrink_v):  # noqa: ANN001, ANN201
+    """Write one epoch of stochastic gradient steps into latent (N, D), loadings (m, d) and intercept_x (m,).
+
+    For each cell (i, j) of cells (flat indices, in this order), with e from the old values,
+    u += rate (2 beta e v - 2 shrink_u u) and v += rate (2 beta e u - 2 shrink_v v) from the old u and v, then both
+    biases += rate 2 beta e, once.  X (N, m), shrink_u (N,), shrink_v (m,); D = d, or d + 1 with a row bias.
+    """
+    m, d = loadings.shape
+    row_bias = latent.shape[1] > d
+    for cell in cells:
+        i, j = cell // m, cell % m
+        e = X[i, j] - intercept_x[j]
+        for k in range(d):
+            e -= latent[i, k] * loadings[j, k]
+        if row_bias:
+            e -= latent[i, d]
+        pull = 2.0 * rate * beta * e
+        keep_u = 1.0 - 2.0 * rate * shrink_u[i]
+        keep_v = 1.0 - 2.0 * rate * shrink_v[j]
+        for k in range(d):
+            u, v = latent[i, k], loadings[j, k]
+            latent[i, k] = keep_u * u + pull * v
+            loadings[j, k] = keep_v * v + pull * u
+        intercept_x[j] += pull
+        if row_bias:
+            latent[i, d] += pull
+
+
+def _plus_diagonal(system: NDArray, diagonal: NDArray) -> NDArray:
+    """Add `diagonal` to the last two axes of `system`, in place, and return it."""
+    index = np.arange(len(diagonal))
+    system[..., index, index] += diagonal
+    return system
+
+
+def _masked_grams(rows: NDArray, mask: NDArray) -> NDArray:
+    """Return sum_b mask_ab rows_b rows_b' for every a, (A, D, D), from rows (B, D) and mask (A, B), by one GEMM."""
+    d = rows.shape[1]
+    first, second = np.triu_indices(d)
+    packed = mask @ (rows[:, first] * rows[:, second])  # (A, D(D+1)/2)
+    grams = np.empty((len(mask), d, d))
+    grams[:, first, second] = packed
+    grams[:, second, first] = packed
+    return grams

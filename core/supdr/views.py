@@ -1,0 +1,108 @@
+"""Several views of the same rows as groups of columns of one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def stack_views(arrays: Sequence[ArrayLike]) -> tuple[NDArray, tuple[int, ...]]:
+    """Put several views of the same rows side by side.
+
+    Parameters
+    ----------
+    arrays : sequence of array-likes of shape (n_samples, D_m)
+        One table per view.
+
+    Returns
+    -------
+    X : array of shape (n_samples, sum of D_m)
+    sizes : tuple of int
+        D_m; what `supdr.SLDR` takes as `views`.
+
+    Raises
+    ------
+    ValueError
+        If there is no view, or views differ in their numbers of rows, or one is no table of numbers.
+
+    Examples
+    --------
+    >>> X, sizes = stack_views([np.zeros((5, 2)), np.ones((5, 3))])
+    >>> X.shape, sizes
+    ((5, 5), (2, 3))
+    """
+    tables = [np.asarray(array, dtype=np.float64) for array in arrays]
+    if not tables:
+        raise ValueError("arrays must hold at least one view; got none")
+    for number, table in enumerate(tables):
+        if table.ndim != 2 or table.shape[1] < 1:
+            raise ValueError(f"view {number} must have shape (n_samples, n_columns); got {table.shape}")
+        if len(table) != len(tables[0]):
+            raise ValueError(
+                f"view {number} has {len(table)} rows, view 0 has {len(tables[0])}: views share their rows"
+            )
+    return np.ascontiguousarray(np.hstack(tables)), tuple(table.shape[1] for table in tables)
+
+
+def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
+    """Return the columns of every view.
+
+    Parameters
+    ----------
+    views : None, sequence of int, or sequence of sequences of int
+        None: one view of all columns.  Integers: sizes of consecutive views, which add up to `n_features`.  Lists:
+        column indices of every view; views may share columns.
+    n_features : int
+        Number of columns of X.
+
+    Returns
+    -------
+    tuple of int arrays
+
+    Raises
+    ------
+    ValueError
+        If sizes do not add up, a view is empty, or an index is out of range or repeated.
+    """
+    if views is None:
+        return (np.arange(n_features),)
+    entries = list(views)
+    if not entries:
+        raise ValueError("views must name at least one view; got none")
+    if all(isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) for entry in entries):
+        if min(entries) < 1 or sum(entries) != n_features:
+            raise ValueError(f"views must be sizes >= 1 that add up to the {n_features} columns of X; got {views!r}")
+        return tuple(np.split(np.arange(n_features), np.cumsum(entries)[:-1]))
+    return tuple(column_indices(f"views[{number}]", entry, n_features) for number, entry in enumerate(entries))
+
+
+def column_indices(name: str, columns: Any, n_features: int) -> NDArray[np.intp]:
+    """Return `columns` as an array of distinct indices.
+
+    Parameters
+    ----------
+    name : str
+        What they are called in errors.
+    columns : sequence of int
+        Column indices.
+    n_features : int
+        Number of columns of X.
+
+    Returns
+    -------
+    int array
+
+    Raises
+    ------
+    ValueError
+        If they are no distinct integers from 0 to n_features - 1, or none.
+    """
+    indices = np.asarray(columns)
+    if indices.ndim != 1 or not len(indices) or indices.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a non-empty list of column indices; got {columns!r}")
+    if indices.min() < 0 or indices.max() >= n_features or len(np.unique(indices)) < len(indices):
+        raise ValueError(f"{name} must hold distinct column indices from 0 to {n_features - 1}; got {columns!r}")
+    return indices.astype(np.intp)

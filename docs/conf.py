@@ -1,0 +1,64 @@
+"""How the documentation site is built: ``make docs``.  Nothing is fetched; every example of the gallery is run."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "core")]
+
+project = "supdr-viz"
+release = importlib.metadata.version("supdr-viz")
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "examples"]
+suppress_warnings = ["myst.header"]  # some pages begin a section deeper than the last one
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "See supervised dimensionality reduction learn",
+    "page_width": "1040px",
+    "fixed_sidebar": True,
+    "show_powered_by": False,
+    "font_family": "Roboto, 'Segoe UI', Helvetica, Arial, sans-serif",
+}
+html_static_path = ["_static"]
+(HERE / "_static").mkdir(exist_ok=True)
+html_show_sourcelink = False
+
+
+def prepare(_app: object) -> None:
+    """Run the gallery and lay BokehJS beside the pages, so that they work from disk."""
+    import bokeh
+    from gallery import write_gallery
+
+    static = HERE / "_static"
+    shutil.copy(Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js", static)
+    write_gallery(HERE / "examples", HERE / "gallery.md")
+
+
+def escape_bars(_app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+    """Let |x| in docstrings be a norm, not a substitution; code in backticks stays as it is."""
+    for number, line in enumerate(lines):
+        parts = line.split("``")
+        parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        lines[number] = "``".join(parts)
+
+
+def setup(app: Sphinx) -> None:
+    """Prepare before the sources are read."""
+    app.connect("builder-inited", prepare)
+    app.connect("autodoc-process-docstring", escape_bars, priority=100)

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Creates .venv when it is missing and installs the project there, editable, in the versions of constraints.txt.
+# Usage: scripts/install.sh [EXTRA]   (EXTRA: optional dependency groups of pyproject.toml: "test" or "test,jupyter")
+set -eu
+cd "$(dirname "$0")/.."
+extra="${1:-}"
+
+fail() {
+    printf '\n%s\n' "$1" >&2
+    exit 1
+}
+
+# A usable interpreter is new enough and can create virtual environments (Debian packs that part separately).
+find_python() {
+    without_venv=""
+    for candidate in "${PYTHON:-}" python3 python3.14 python3.13 python3.12 python3.11 python; do
+        [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
+        "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue
+        if "$candidate" -c 'import ensurepip, venv' 2>/dev/null; then
+            python="$candidate"
+            return
+        fi
+        without_venv="$candidate"
+    done
+    [ -z "$without_venv" ] || fail "$without_venv cannot create virtual environments: its module ensurepip is missing.
+On Debian or Ubuntu install it with: apt install python3-venv"
+    fail "No Python 3.11 or newer was found (looked for python3, python3.14 ... python3.11, python).
+Install one, or name it: make PYTHON=/path/to/python3 ..."
+}
+
+if [ ! -x .venv/bin/python ]; then
+    find_python
+    echo "Creating .venv with $("$python" --version) ($(command -v "$python"))"
+    # A half-made environment would look complete to the next run.
+    "$python" -m venv .venv || { rm -rf .venv; fail "Could not create .venv; the reason stands above."; }
+fi
+.venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    fail ".venv holds $(.venv/bin/python --version), but 3.11 or newer is needed. Remove it (make clean) and try again."
+
+echo "Installing supdr-viz${extra:+ with its $extra tools} into .venv (about a minute the first time)"
+# setuptools is installed first, pinned like the rest, so that the build does not fetch a version of its own.
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt setuptools &&
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+        --no-build-isolation --editable ".${extra:+[$extra]}" ||
+    fail "The installation did not finish; the reason stands above. Nothing outside .venv was changed."

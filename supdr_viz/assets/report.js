@@ -1,0 +1,1 @@
+load(JSON.parse(document.getElementById("film").textContent))

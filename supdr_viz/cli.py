@@ -1,0 +1,259 @@
+"""The command ``supdr-viz``: serve the pages on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import gc
+import importlib
+import importlib.metadata
+import os
+import re
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from supdr_viz.pages import PAGES, title_of
+
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+ANY_ADDRESS = ("0.0.0.0", "::")
+
+COMMANDS = {
+    "sweep": ("supdr_viz.sweeps.command", "add_sweep"),
+    "lesson": ("supdr_viz.lessons.command", "add_lesson"),
+    "reproduce": ("supdr_viz.reproduce.command", "add_reproduce"),
+}
+"""Commands besides serving -> module and function that adds their options."""
+
+SERVER_OPTIONS: dict[str, Any] = {
+    # A closed tab stops its run within seconds; a page that was only reconnecting finds its session again.
+    "unused_session_lifetime_milliseconds": 10_000,
+    "check_unused_sessions_milliseconds": 2_000,
+    # Proxies cut connections that are silent for 30 s or more.
+    "keep_alive_milliseconds": 15_000,
+    # An upload arrives in pieces of 10 MB; anything larger than this in one message is not ours.
+    "websocket_max_message_size": 20 * 1024 * 1024,
+    # A slow machine may take long between the page and its websocket.
+    "session_token_expiration": 600,
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Compile the kernels if need be, then serve until interrupted.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; default: that of the process.
+
+    Returns
+    -------
+    int
+        The exit status: 0 after a normal end, 1 if the server could not start.
+    """
+    argv = sys.argv[1:] if argv is None else argv
+    if argv and argv[0] in COMMANDS:
+        return _headless(argv)
+    arguments = _parser().parse_args(argv)
+    try:
+        port = _free_port(arguments.address, arguments.port)
+    except OSError as error:
+        print(f"supdr-viz: {_explain(error, arguments.address, arguments.port)}", file=sys.stderr)
+        return 1
+    if arguments.scheduler:
+        os.environ["SUPDR_SCHEDULER"] = arguments.scheduler
+    _warm_kernels()
+    if arguments.desktop:
+        from supdr_viz.desktop import open_window
+
+        return open_window(port)
+    return _serve(arguments, port)
+
+
+def _headless(argv: list[str]) -> int:
+    """Run a command that needs no page."""
+    parser = argparse.ArgumentParser(prog="supdr-viz")
+    commands = parser.add_subparsers(required=True)
+    for name, (module, adder) in COMMANDS.items():
+        if name == argv[0]:
+            getattr(importlib.import_module(module), adder)(commands)
+    arguments = parser.parse_args(argv)
+    return int(arguments.run(arguments))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="supdr-viz",
+        description="Serve the supdr explorer to a browser on this machine.",
+        epilog=f"Further commands: {', '.join(f'supdr-viz {name}' for name in COMMANDS)}; each with --help.",
+    )
+    parser.add_argument("--version", action="version", version=f"supdr-viz {importlib.metadata.version('supdr-viz')}")
+    parser.add_argument(
+        "--port", type=_port, default=5006, help="port to listen on; 0 takes any free one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--address",
+        default="localhost",
+        help="address to listen on; 0.0.0.0 opens the server to the network (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--allow-websocket-origin",
+        type=_origin,
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="another name under which browsers reach this server, port 80 if none is given; may be repeated",
+    )
+    parser.add_argument(
+        "--basic-auth",
+        default=os.environ.get("PANEL_BASIC_AUTH"),
+        metavar="PASSWORD_OR_FILE",
+        help="ask visitors for this password, or for the users of this JSON file; PANEL_BASIC_AUTH in the "
+        "environment does the same and keeps it out of the list of processes",
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler such as tcp://host:8786 that computes sweeps, or 'dask' for a cluster on this machine "
+        "(default: processes of this machine)",
+    )
+    browser = parser.add_mutually_exclusive_group()
+    browser.add_argument("--show", action="store_true", default=None, help="open the page in a browser")
+    browser.add_argument(
+        "--no-browser",
+        dest="show",
+        action="store_false",
+        help="do not open a browser (default: open one if started from a terminal on a desktop)",
+    )
+    browser.add_argument(
+        "--desktop", action="store_true", help="open the page in a window of its own; closing it stops the server"
+    )
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a whole number from 0 to 65535")
+    return int(text)
+
+
+def _origin(text: str) -> str:
+    if not re.fullmatch(r"[^\s:/]+(:\d+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a host: a name or IPv4 address, with :PORT if not 80")
+    return text
+
+
+def _free_port(address: str, port: int) -> int:
+    """Bind as the server will and let go again: a busy port is reported before anything slow happens."""
+    from tornado.netutil import bind_sockets
+
+    sockets = bind_sockets(port, address)
+    chosen = sockets[0].getsockname()[1]
+    for socket in sockets:
+        socket.close()
+    return chosen
+
+
+def _explain(error: OSError, address: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use by another program. Stop that program or choose another port with --port."
+    if error.errno == errno.EACCES:
+        return f"port {port} needs administrator rights. Choose one from 1024 on with --port."
+    return f"cannot listen on {address!r}: {error.strerror or error}."
+
+
+def _warm_kernels() -> None:
+    from supdr_viz import warm
+
+    if warm.is_warm():
+        return
+    print("Compiling the numerical kernels; this happens once per installation.", flush=True)
+    if subprocess.run([sys.executable, "-m", "supdr_viz.warm"], check=False).returncode != 0:
+        print(
+            "supdr-viz: the kernels could not all be compiled (see above). Serving anyway: "
+            "what is missing is compiled at its first use, which makes that use slow.",
+            file=sys.stderr,
+        )
+
+
+def _page(name: str) -> Callable[[], Any]:
+    """Import a page now, so that a visit only builds it."""
+    return getattr(importlib.import_module(f"supdr_viz.pages.{name}"), name)
+
+
+def _build_unseen(page: Callable[[], Any]) -> None:
+    """Build a page for nobody, so that its first visitor does not wait for what it imports."""
+    from bokeh.document import Document
+    from panel.io.state import set_curdoc
+
+    document = Document()
+    nobody: Any = SimpleNamespace(id="nobody", _document=document)
+    with set_curdoc(document):
+        page()
+        for callback in document.session_destroyed_callbacks:
+            callback(nobody)
+
+
+def _lead_to_the_first_page(server: Any) -> None:
+    """Lead from "/" to the first page: with several pages the kit would show a list of them."""
+    from tornado.web import RedirectHandler
+
+    target = {"url": f"/{next(iter(PAGES))}", "permanent": False}
+    server._tornado.add_handlers(r".*", [("/", RedirectHandler, target)])
+
+
+def _origins(address: str, port: int, others: list[str]) -> list[str]:
+    """Names under which a browser may connect: this machine's own, the chosen address, and what was asked for."""
+    names = ["localhost", "127.0.0.1"]
+    if address not in (*LOCAL_NAMES, *ANY_ADDRESS) and ":" not in address:  # Bokeh knows no IPv6 origins
+        names.append(address)
+    return [f"{name}:{port}" for name in names] + others
+
+
+def _opens_browser(wish: bool | None) -> bool:
+    if wish is not None:
+        return wish
+    desktop = sys.platform in ("darwin", "win32") or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
+    return desktop and sys.stdout.isatty()
+
+
+def _serve(arguments: argparse.Namespace, port: int) -> int:
+    import panel as pn
+
+    # Without a secret of the user's own, logins last as long as this process.
+    cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
+    pages: dict[str, Any] = {name: _page(name) for name in PAGES}
+    _build_unseen(next(iter(pages.values())))
+    try:
+        server = pn.io.server.get_server(
+            pages,
+            port=port,
+            address=arguments.address,
+            title={name: title_of(name) for name in PAGES},
+            websocket_origin=_origins(arguments.address, port, arguments.allow_websocket_origin),
+            basic_auth=arguments.basic_auth,
+            cookie_secret=cookie_secret,
+            show=_opens_browser(arguments.show),
+            **SERVER_OPTIONS,
+        )
+    except OSError as error:
+        print(f"supdr-viz: {_explain(error, arguments.address, port)}", file=sys.stderr)
+        return 1
+    _lead_to_the_first_page(server)
+    if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
+        print("Anybody who reaches this address can use the server; --basic-auth asks for a password.")
+    shown = "localhost" if arguments.address in (*LOCAL_NAMES, *ANY_ADDRESS) else arguments.address
+    print(f"The explorer is at http://{shown}:{port}/{next(iter(PAGES))}   (Ctrl+C stops it)", flush=True)
+    # What is loaded now stays loaded: without it in every collection, the pauses are short.
+    gc.collect()
+    gc.freeze()
+    server.start()
+    server.io_loop.start()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

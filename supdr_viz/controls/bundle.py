@@ -1,0 +1,191 @@
+"""All controls of the sidebar as one: they write settings and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+
+from supdr.datasets import Dataset
+from supdr_viz import widgets
+from supdr_viz.controls.data import DataControls, SplitControls
+from supdr_viz.controls.method import MethodControls
+from supdr_viz.controls.view import ViewControls
+from supdr_viz.presets import PRESETS, Needs, Preset
+from supdr_viz.state import Settings
+
+OWN = "own settings"
+"""Entry of the menu of examples once something was changed; choosing the example again restores it."""
+
+
+def _menu() -> dict[str, Any]:
+    groups: dict[str, dict[str, str]] = {"Yours": {OWN: ""}}
+    for preset in PRESETS.values():
+        groups.setdefault(preset.group, {})[preset.label] = preset.name
+    return groups
+
+
+class Controls:
+    """Presets, data, split, method and planes.
+
+    Parameters
+    ----------
+    settings : Settings
+        What is shown at first.
+    preset : str
+        Name of the preset that `settings` stem from, if any.
+
+    Attributes
+    ----------
+    view : Column
+        For the sidebar.
+    data, split, method, planes
+        The parts.
+    """
+
+    def __init__(self, settings: Settings, preset: str = "") -> None:
+        self._settings = settings
+        self._preset = preset
+        self._callbacks: list[Callable[[Settings, Settings], Any]] = []
+        self._silent = False
+        self.presets = widgets.select("Example", _menu(), preset, self._preset_chosen)
+        self.note = widgets.html(visible=False, margin=(0, 8, 2, 8))
+        self.data = DataControls(settings)
+        self.split = SplitControls(settings)
+        self.method = MethodControls(settings)
+        self.planes = ViewControls(settings)
+        self.parts = (self.data, self.split, self.method, self.planes)
+        for part in self.parts:
+            part.on_change(self._changed)
+        if preset:
+            self._show_note(PRESETS[preset], at_hand=PRESETS[preset].needs is None)
+        self.view = pn.Column(
+            self.presets,
+            self.note,
+            self.data.view,
+            self.split.view,
+            self.method.view,
+            self.planes.view,
+            margin=(6, 0, 12, 0),
+            **widgets.WIDE,
+        )
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of all parts."""
+        return self._settings
+
+    @property
+    def preset(self) -> str:
+        """Name of the example that the settings stem from, empty if none."""
+        return self._preset
+
+    @property
+    def uploaded(self) -> Dataset | None:
+        """What was loaded from a file or OpenML, if the settings are about it; for `build_dataset`."""
+        return self.data.uploaded
+
+    def on_change(self, callback: Callable[[Settings, Settings], Any]) -> None:
+        """Call ``callback(old, new)`` once after each action of the user.
+
+        Old and new are equal when a file of the same name was loaded again.
+
+        Parameters
+        ----------
+        callback : callable
+        """
+        self._callbacks.append(callback)
+
+    def apply(self, settings: Settings, *, notify: bool = True) -> None:
+        """Show these settings in all parts; reported once, if anything changed.
+
+        Parameters
+        ----------
+        settings : Settings
+        notify : bool
+            False: do not call back.
+        """
+        self._become(settings, notify=notify)
+
+    def apply_preset(self, name: str) -> None:
+        """Show a preset, its note, and how to get its data if they are not at hand.
+
+        Parameters
+        ----------
+        name : str
+            Key of `PRESETS`.
+        """
+        preset = PRESETS[name]
+        settings, at_hand = preset.settings, True
+        if preset.needs is not None:
+            fields = self.data.loaded_fields(preset.needs.rows, preset.needs.columns)
+            at_hand = fields is not None
+            settings = replace(settings, **(fields or {}))
+        self._preset = name
+        self._select(name)
+        self._show_note(preset, at_hand)
+        # The speed is the user's own, whatever is looked at.
+        self._become(replace(settings, speed=self._settings.speed))
+
+    def describe(self, feature_names: Sequence[str], n_components: int, task: str = "classification") -> None:
+        """Name the columns and latent coordinates that the planes can show, and the task of the data."""
+        self.planes.describe(feature_names, n_components)
+        self.method.describe(task)
+
+    def _preset_chosen(self, name: str) -> None:
+        if self._silent:
+            return
+        if name:
+            self.apply_preset(name)
+        else:
+            self._leave_preset()
+
+    def _changed(self, fields: dict[str, Any]) -> None:
+        reloaded = bool(fields.pop("reloaded", False))
+        new = replace(self._settings, **fields)
+        preset = PRESETS.get(self._preset)
+        if preset is not None:
+            if reloaded and preset.needs is not None and self._fits(preset.needs):
+                self._show_note(preset)
+                wanted = preset.settings
+                new = replace(
+                    new, method=wanted.method, method_options=wanted.method_options, test_share=wanted.test_share
+                )
+            elif reloaded or new.data != preset.settings.data:
+                self._leave_preset()
+            else:
+                self._select("")
+        self._become(new, force=reloaded)
+
+    def _fits(self, needs: Needs) -> bool:
+        """Whether the data that a preset waits for have just been loaded."""
+        return self.data.loaded_fields(needs.rows, needs.columns) is not None
+
+    def _become(self, settings: Settings, *, notify: bool = True, force: bool = False) -> None:
+        old, self._settings = self._settings, settings
+        for part in self.parts:
+            part.apply(settings)
+        if notify and (force or old != settings):
+            for callback in self._callbacks:
+                callback(old, settings)
+
+    def _select(self, name: str) -> None:
+        if self.presets.value != name:
+            self._silent = True
+            try:
+                self.presets.value = name
+            finally:
+                self._silent = False
+
+    def _leave_preset(self) -> None:
+        self._preset = ""
+        self._select("")
+        widgets.message(self.note)
+
+    def _show_note(self, preset: Preset, at_hand: bool = True) -> None:
+        text = f'<p class="small">{widgets.escape(preset.note)}</p>'
+        if preset.needs is not None and not at_hand:
+            text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
+        self.note.param.update(object=text, visible=True)

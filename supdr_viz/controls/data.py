@@ -1,0 +1,203 @@
+"""Controls of the data: which source, its knobs, files and OpenML; and how the rows are split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from supdr.datasets import Dataset
+from supdr_viz import widgets
+from supdr_viz.controls.forms import Form, Knob, NumberField
+from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
+from supdr_viz.data_forms import SOURCES
+from supdr_viz.state import SPLIT_FORM, Settings
+
+Change = Callable[[dict[str, Any]], Any]
+"""Called with the fields of `Settings` that a user's action changed."""
+
+
+def _menu() -> dict[str, Any]:
+    groups: dict[str, dict[str, str]] = {}
+    for source in SOURCES.values():
+        groups.setdefault(source.group, {})[source.label] = source.name
+    return groups
+
+
+class DataControls:
+    """Source of the data and its knobs.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Attributes
+    ----------
+    view : Column
+    uploaded : Dataset or None
+        What was loaded from a file or from OpenML, if the settings are about it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._callbacks: list[Change] = []
+        self._settings = settings
+        self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
+        self._silent = False
+        self._source = ""
+        self._form: Form | None = None
+        self._upload: UploadPanel | None = None
+        self._openml: OpenMLPanel | None = None
+        self.menu = widgets.select("Data set", _menu(), settings.data, self._chosen)
+        self._body = pn.Column(margin=0, **widgets.WIDE)
+        self.view = pn.Column(widgets.section("Data"), self.menu, self._body, margin=0, **widgets.WIDE)
+        self._show_source(settings.data)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Fields of `Settings` that belong to these controls."""
+        return {"data": self._settings.data, "data_options": self._settings.data_options}
+
+    @property
+    def uploaded(self) -> Dataset | None:
+        """The loaded data set that the settings speak of, None if it has yet to be loaded."""
+        dataset, options = self._loaded.get(self._settings.data, (None, {}))
+        return dataset if options == self._settings.data_options else None
+
+    def on_change(self, callback: Change) -> None:
+        """Call ``callback(fields)`` after each action of the user."""
+        self._callbacks.append(callback)
+
+    def apply(self, settings: Settings) -> None:
+        """Show these settings without reporting them.
+
+        Parameters
+        ----------
+        settings : Settings
+        """
+        self._settings = settings
+        self._silent = True
+        try:
+            self.menu.value = settings.data
+        finally:
+            self._silent = False
+        if settings.data != self._source:
+            self._show_source(settings.data)
+        elif self._form is not None:
+            self._form.set(settings.data_options)
+        else:
+            self._expect()
+
+    def _expect(self) -> None:
+        """Name the data that shared settings want and that are not at hand."""
+        panel = {"file": self._upload, "openml": self._openml}.get(self._settings.data)
+        if panel is not None and self.uploaded is None:
+            panel.expect(self._settings.data_options)
+
+    def loaded_fields(self, rows: int, columns: int) -> dict[str, Any] | None:
+        """Find a loaded data set of this size: the fields of the settings that speak of it, or None."""
+        for name, (dataset, options) in self._loaded.items():
+            if dataset.X.shape == (rows, columns):
+                return {"data": name, "data_options": options, "drawn": ()}
+        return None
+
+    def _chosen(self, name: str) -> None:
+        if self._silent or name == self._source:
+            return
+        self._show_source(name)
+        source = SOURCES[name]
+        if not source.at_hand:
+            if name in self._loaded:
+                self._report({"data": name, "data_options": self._loaded[name][1], "drawn": ()})
+            return  # nothing changes before something is loaded
+        options = _carried(self._settings, name)
+        if self._form is not None:
+            self._form.set({**self._form.values, **options})
+        self._report({"data": name, "data_options": options, "drawn": ()})
+
+    def _show_source(self, name: str) -> None:
+        self._source = name
+        self._form = None
+        if name == "file":
+            self._upload = self._upload or UploadPanel(lambda dataset, options: self._arrived("file", dataset, options))
+            self._expect()  # before the browser makes the widgets: it may miss a change that comes meanwhile
+            self._body[:] = [self._upload.view]
+        elif name == "openml":
+            self._openml = self._openml or OpenMLPanel(
+                lambda dataset, options: self._arrived("openml", dataset, options)
+            )
+            self._expect()
+            self._body[:] = [self._openml.view]
+        elif SOURCES[name].form:
+            same = self._settings.data == name
+            values = self._settings.data_options if same else {spec.name: spec.default for spec in SOURCES[name].form}
+            self._form = Form(SOURCES[name].form, values, self._knob_changed, lambda _name: True)
+            self._body[:] = [self._form.view]
+        else:
+            self._body[:] = []
+
+    def _knob_changed(self, _name: str, _value: Any) -> None:
+        if self._form is not None:
+            self._report({"data": self._source, "data_options": dict(self._form.values)})
+
+    def _arrived(self, name: str, dataset: Dataset, options: dict[str, Any]) -> None:
+        self._loaded[name] = (dataset, options)
+        self._report({"data": name, "data_options": options, "drawn": (), "reloaded": True})
+
+    def _report(self, fields: dict[str, Any]) -> None:
+        for callback in self._callbacks:
+            callback(fields)
+
+
+def _carried(settings: Settings, name: str) -> dict[str, Any]:
+    """Options of another source: what the user set stays where the knob is the same."""
+    if SOURCES[settings.data].loader != SOURCES[name].loader:
+        return {}
+    return dict(settings.data_options)
+
+
+class SplitControls:
+    """Test share, share of labels and the one seed, folded away.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
+
+    _FIELDS = {"test": "test_share", "labels": "label_share", "seed": "seed"}  # noqa: RUF012
+
+    def __init__(self, settings: Settings) -> None:
+        self._callbacks: list[Change] = []
+        self._values = {name: getattr(settings, field) for name, field in self._FIELDS.items()}
+        self._knobs: dict[str, Knob | NumberField] = {}
+        self.fold = widgets.Fold("Test rows, labels, seed", self._build)
+        self.view = self.fold.view
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Fields of `Settings` that belong to these controls."""
+        return {field: self._values[name] for name, field in self._FIELDS.items()}
+
+    def on_change(self, callback: Change) -> None:
+        """Call ``callback(fields)`` after each action of the user."""
+        self._callbacks.append(callback)
+
+    def apply(self, settings: Settings) -> None:
+        """Show these settings without reporting them."""
+        for name, field in self._FIELDS.items():
+            self._values[name] = getattr(settings, field)
+            if name in self._knobs:
+                self._knobs[name].set(self._values[name])
+
+    def _build(self) -> list[Any]:
+        for spec in SPLIT_FORM:
+            make = NumberField if spec.name == "seed" else Knob
+            self._knobs[spec.name] = make(spec, self._values[spec.name], self._changed, True)
+        help = " ".join(spec.help for spec in SPLIT_FORM)
+        return [*(knob.view for knob in self._knobs.values()), widgets.caption(help)]
+
+    def _changed(self, name: str, value: Any) -> None:
+        if self._values[name] != value:
+            self._values[name] = value
+            for callback in self._callbacks:
+                callback({self._FIELDS[name]: value})

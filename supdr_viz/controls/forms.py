@@ -1,0 +1,211 @@
+"""A form made from a table of knobs: the main ones at once, the rest folded away and built when opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import panel as pn
+
+from supdr_viz import widgets
+from supdr_viz.parameters import TASK, ParameterSpec, quoted, to_number
+
+RESTARTS = "↻"
+"""Marks knobs that start the run again."""
+
+
+class Knob:
+    """The widget of one knob.
+
+    Parameters
+    ----------
+    spec : ParameterSpec
+    value : object
+    on_change : callable
+        ``on_change(name, value)`` after a user's change.
+    restarts : bool
+        Mark it.
+    """
+
+    def __init__(
+        self, spec: ParameterSpec, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
+    ) -> None:
+        self.spec = spec
+        self._silent = False
+        self._on_change = on_change
+        label = f"{spec.title} {RESTARTS}" if restarts else spec.title
+        help = f"{spec.help} A change restarts the run." if restarts else spec.help
+        self._slider: widgets.Slider | None = None
+        if spec.kind in ("float", "int"):
+            self._slider = widgets.Slider(
+                label,
+                value,
+                spec.low,
+                spec.high,
+                spec.step,
+                log=spec.log,
+                whole=spec.kind == "int",
+                notch="auto" if spec.automatic else "0" if spec.zero else "",
+                notch_value=spec.default if spec.automatic else 0.0,
+                unit=spec.unit,
+                help=help,
+                on_change=self._changed,
+            )
+            self.view: Any = self._slider.widget
+        elif spec.kind == "choice":
+            options = {text: choice for choice, text in spec.choices}
+            self.view = widgets.select(label, options, value, self._changed, description=help)
+        elif spec.kind == "bool":
+            self.view = widgets.switch(label, value, self._changed, description=help)
+        else:
+            self.view = widgets.text_field(label, value, self._changed, description=help)
+
+    def set(self, value: Any) -> None:
+        """Show another value without reporting it."""
+        if self._slider is not None:
+            self._slider.set(value)
+        elif self.view.value != value:
+            self._silent = True
+            try:
+                self.view.value = value
+            finally:
+                self._silent = False
+
+    def _changed(self, value: Any) -> None:
+        if not self._silent:
+            self._on_change(self.spec.name, value)
+
+
+class Form:
+    """All knobs of a table.
+
+    Parameters
+    ----------
+    specs : iterable of ParameterSpec
+    values : mapping
+        Value of each.
+    on_change : callable
+        ``on_change(name, value)`` after a user's change.
+    restarts : callable, optional
+        Tells by name whether a knob restarts the run and is marked.
+    task : {"classification", "regression"}
+        Of the data: some knobs matter for one of them only.
+
+    Attributes
+    ----------
+    view : Column
+    values : dict
+        Current values, folded knobs included.
+    """
+
+    def __init__(
+        self,
+        specs: Iterable[ParameterSpec],
+        values: Mapping[str, Any],
+        on_change: Callable[[str, Any], Any],
+        restarts: Callable[[str], bool] = lambda name: False,
+        task: str = "classification",
+    ) -> None:
+        self.specs = tuple(specs)
+        self.values = dict(values)
+        self._task = task
+        self._on_change, self._restarts = on_change, restarts
+        self._knobs: dict[str, Knob] = {}
+        main = [self._knob(spec) for spec in self.specs if spec.main]
+        self._folded = [spec for spec in self.specs if not spec.main]
+        self.fold = widgets.Fold("More", self._rest) if self._folded else None
+        self.view = pn.Column(*main, *([self.fold.view] if self.fold else []), margin=0, **widgets.WIDE)
+        self._show_applicable()
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Show other values without reporting them.
+
+        Parameters
+        ----------
+        values : mapping
+        """
+        for name, value in values.items():
+            if self.values[name] != value:
+                self.values[name] = value
+                if name in self._knobs:
+                    self._knobs[name].set(value)
+        self._show_applicable()
+
+    def set_task(self, task: str) -> None:
+        """Show the knobs that matter for a task."""
+        if task != self._task:
+            self._task = task
+            self._show_applicable()
+
+    def _rest(self) -> list[Any]:
+        knobs = [self._knob(spec) for spec in self._folded]
+        self._show_applicable()
+        return [*knobs, widgets.html(glossary(self.specs), margin=(8, 8, 4, 8))]
+
+    def _knob(self, spec: ParameterSpec) -> Any:
+        knob = self._knobs[spec.name] = Knob(spec, self.values[spec.name], self._changed, self._restarts(spec.name))
+        return knob.view
+
+    def _changed(self, name: str, value: Any) -> None:
+        if self.values[name] == value:
+            return
+        self.values[name] = value
+        self._show_applicable()
+        self._on_change(name, value)
+
+    def _show_applicable(self) -> None:
+        for knob in self._knobs.values():
+            applies = knob.spec.applies({TASK: self._task, **self.values})
+            if knob.view.visible != applies:
+                knob.view.visible = applies
+
+
+def glossary(specs: Iterable[ParameterSpec]) -> str:
+    """HTML that says what each knob means, for those who cannot hover."""
+    entries = "".join(
+        f"<dt>{widgets.escape(spec.title)}</dt><dd>{widgets.escape(spec.help)}</dd>" for spec in specs if spec.help
+    )
+    return f'<dl class="small">{entries}</dl>'
+
+
+class NumberField:
+    """A field for a number that is too exact for a slider.
+
+    The kit's own number fields ignore typing after Enter and have nameless buttons.
+
+    Parameters
+    ----------
+    spec : ParameterSpec
+    value : float
+    on_change : callable
+        ``on_change(name, value)``.
+    """
+
+    def __init__(
+        self, spec: ParameterSpec, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
+    ) -> None:
+        self.spec, self.value = spec, value
+        self._on_change = on_change
+        label = f"{spec.title} {RESTARTS}" if restarts else spec.title
+        self.view = widgets.text_field(label, spec.shown(value), self._entered)
+
+    def set(self, value: Any) -> None:
+        """Show another value without reporting it."""
+        self.value = value
+        self.view.param.update(value=self.spec.shown(value), error_state=False, helper_text="")
+
+    def _entered(self, text: str) -> None:
+        if text == self.spec.shown(self.value):
+            self.view.param.update(error_state=False, helper_text="")
+            return
+        value, problem = self.spec.clean(text.strip())
+        if to_number(text.strip()) is None:
+            problem = f"Type a number; got {quoted(text)}."
+            self.view.param.update(error_state=True, helper_text=problem)
+            return
+        changed = value != self.value
+        self.value = value
+        self.view.value = self.spec.shown(value)
+        self.view.param.update(error_state=False, helper_text=problem)
+        if changed:
+            self._on_change(self.spec.name, value)

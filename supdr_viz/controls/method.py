@@ -1,0 +1,129 @@
+"""Controls of the method: which one, and its knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from supdr_viz import widgets
+from supdr_viz.controls.forms import Form
+from supdr_viz.method_forms import MENU, METHOD_FORMS
+from supdr_viz.state import Settings
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+def method_menu() -> dict[str, Any]:
+    """Return the menu of methods: heading -> text -> name."""
+    groups: dict[str, dict[str, str]] = {}
+    for method in MENU.values():
+        groups.setdefault(method.group, {})[method.label] = method.name
+    return groups
+
+
+class MethodControls:
+    """The method and its knobs; what the user set stays when the method changes and the knob exists there too.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Attributes
+    ----------
+    view : Column
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._callbacks: list[Change] = []
+        self._settings = settings
+        self._silent = False
+        self._task = "classification"
+        self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
+        self._about = widgets.caption(MENU[settings.method].help)
+        self._body = pn.Column(margin=0, **widgets.WIDE)
+        self.view = pn.Column(widgets.section("Method"), self.menu, self._about, self._body, margin=0, **widgets.WIDE)
+        self._show_form(settings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Fields of `Settings` that belong to these controls."""
+        return {"method": self._settings.method, "method_options": self._settings.method_options}
+
+    def on_change(self, callback: Change) -> None:
+        """Call ``callback(fields)`` after each action of the user."""
+        self._callbacks.append(callback)
+
+    def describe(self, task: str) -> None:
+        """Say which task the data have: knobs that it ignores are hidden.
+
+        Parameters
+        ----------
+        task : {"classification", "regression"}
+        """
+        self._task = task
+        self._form.set_task(task)
+
+    def apply(self, settings: Settings) -> None:
+        """Show these settings without reporting them.
+
+        Parameters
+        ----------
+        settings : Settings
+        """
+        other_method = settings.method != self._settings.method
+        self._settings = settings
+        if other_method:
+            self._silent = True
+            try:
+                self.menu.value = settings.method
+            finally:
+                self._silent = False
+            self._show_form(settings)
+        else:
+            self._form.set(settings.method_options)
+
+    def _chosen(self, name: str) -> None:
+        if self._silent or name == self._settings.method:
+            return
+        self._report({"method": name, "method_options": carried_options(self._settings, name)})
+
+    def _show_form(self, settings: Settings) -> None:
+        method = MENU[settings.method]
+        # Without a run there is nothing that a mark could speak of.
+        marked = method.restarts if method.iterates else (lambda _name: False)
+        self._form = Form(method.form, settings.method_options, self._knob_changed, marked, self._task)
+        self._about.object = f'<p class="quiet small">{widgets.escape(method.help)}</p>'
+        self._body[:] = [self._form.view]
+
+    def _knob_changed(self, _name: str, _value: Any) -> None:
+        self._report({"method_options": dict(self._form.values)})
+
+    def _report(self, fields: dict[str, Any]) -> None:
+        for callback in self._callbacks:
+            callback(fields)
+
+
+def carried_options(settings: Settings, name: str) -> dict[str, Any]:
+    """Options for another method: values that differ from the old method's defaults, where the new one has the knob.
+
+    Parameters
+    ----------
+    settings : Settings
+    name : str
+        The new method.
+
+    Returns
+    -------
+    dict
+    """
+    defaults = {spec.name: spec.default for spec in METHOD_FORMS[settings.method]}
+    carried = {}
+    for spec in METHOD_FORMS[name]:
+        value = settings.method_options.get(spec.name)
+        if spec.name in defaults and value != defaults[spec.name]:
+            cleaned, problem = spec.clean(value)
+            if not problem:
+                carried[spec.name] = cleaned
+    return carried

@@ -1,0 +1,252 @@
+"""The bar above the plots: run, step, reset, speed, what the run is doing, and the scrubber."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr_viz import widgets
+from supdr_viz.state import SPEED
+
+STATES = {
+    "idle": ("ready", "quiet"),
+    "running": ("running", "running"),
+    "paused": ("paused", "paused"),
+    "viewing": ("viewing", "primary"),
+    "finished": ("finished", "running"),
+    "waiting": ("waiting", "quiet"),
+    "failed": ("failed", "failed"),
+    "diverged": ("diverged", "failed"),
+}
+"""State of a run -> (word in the chip, colour)."""
+
+STATUS_CSS = """
+:host { min-width: 0; } .status { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; }
+.chip { border: 1px solid currentColor; border-radius: 999px; padding: 2px 9px; white-space: nowrap; }
+.chip.running { color: var(--supdr-running); } .chip.paused { color: var(--supdr-paused); }
+.chip.primary { color: var(--supdr-primary); }
+.chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
+b { font-variant-numeric: tabular-nums; } .numbers { font-variant-numeric: tabular-nums; }
+"""
+
+ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
+
+SPEED_SX = {"& .MuiToggleButton-root": {"py": "4px", "px": "10px", "fontSize": "12px"}}
+GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
+
+ECHO = 5.0
+"""Seconds within which a slow browser may repeat what it was told."""
+
+Act = Callable[[], Any]
+
+
+class TrainingBar:
+    """Buttons, speed, status line and scrubber of a run.
+
+    Parameters
+    ----------
+    speed : {"slow", "normal", "fast"}
+    on_run : callable
+        Run/Pause was pressed: toggle.
+    on_step, on_reset, on_live : callable
+        The other buttons.
+    on_speed : callable
+        ``on_speed(speed)``.
+    on_scrub : callable
+        ``on_scrub(iteration)``, while the thumb is dragged.
+
+    Attributes
+    ----------
+    view : Column
+        Toolbar and scrubber.
+    """
+
+    def __init__(
+        self,
+        speed: str = "normal",
+        *,
+        on_run: Act,
+        on_step: Act,
+        on_reset: Act,
+        on_live: Act,
+        on_speed: Callable[[str], Any],
+        on_scrub: Callable[[int], Any],
+    ) -> None:
+        self._silent = False
+        self._told: deque[tuple[int, float]] = deque(maxlen=64)
+        self._state, self._detail, self._numbers = "idle", "", ""
+        self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
+        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=104, height=34)
+        self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
+        self.reset = widgets.button("Reset", on_reset, icon="restart_alt", width=88, height=34)
+        self.speed = widgets.toggle([text for _, text in SPEED.choices], speed, sx=SPEED_SX, align="center")
+        self.speed.param.watch(lambda event: None if self._silent else self._on_speed(event.new), "value")
+        self.status = widgets.html(self._status_html(), css=STATUS_CSS, margin=(4, 6), sizing_mode=None, styles=GROW)
+        self.scrubber = pmui.IntSlider(
+            label="Iteration",
+            start=0,
+            end=1,
+            value=0,
+            show_value=False,
+            size="small",
+            margin=(0, 12, 0, 12),
+            disabled=True,
+            sx={"& .MuiFormLabel-root": {"display": "none"}},
+            **widgets.WIDE,
+        )
+        self.scrubber.param.watch(self._scrubbed, "value")
+        self.scrubber.param.watch(self._let_go, "value_throttled")
+        self.live = widgets.button("Live", on_live, icon="fast_forward", kind="text", width=80, disabled=True, margin=0)
+        buttons = pn.FlexBox(
+            self.run, self.step, self.reset, self.speed, self.status, align_items="center", gap="2px", margin=0
+        )
+        line = pn.Row(
+            widgets.html(ITERATION, width=58, sizing_mode=None, margin=(4, 0, 0, 8)),
+            self.scrubber,
+            self.live,
+            margin=0,
+            **widgets.WIDE,
+        )
+        self.view = pn.Column(buttons, line, margin=(6, 4, 4, 4), **widgets.WIDE)
+
+    def set_state(self, state: str, detail: str = "") -> None:
+        """Show what the run is doing.
+
+        Parameters
+        ----------
+        state : str
+            Key of `STATES`.
+        detail : str
+            Added to the chip ("viewing 22") or said instead of the numbers while waiting.
+        """
+        self._state, self._detail = state, detail
+        running = state == "running"
+        if (self.run.label == "Pause") != running:
+            self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
+        self._refresh()
+
+    def show_running(self, running: bool) -> None:
+        """Let the button say Pause while the run goes on behind an earlier iteration that is viewed."""
+        if (self.run.label == "Pause") != running:
+            self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
+
+    def show_numbers(
+        self, iteration: int, numbers: dict[str, float], *, seed: int, task: str = "classification"
+    ) -> None:
+        """Show the current values; call it a few times a second at most.
+
+        Parameters
+        ----------
+        iteration : int
+        numbers : dict
+            ``rate``, ``objective``, ``train_error``, ``unlabelled_error``, ``test_error``: errors in per cent, or mean
+            squared errors.
+        seed : int
+        task : {"classification", "regression"}
+        """
+        self._numbers = status_text(iteration, numbers, seed=seed, task=task)
+        self._refresh()
+
+    def set_range(self, first: int, last: int, value: int) -> None:
+        """Move the scrubber without this counting as the user's doing.
+
+        Parameters
+        ----------
+        first, last : int
+            Iterations that can be viewed.
+        value : int
+            The one that is shown.
+        """
+        end = max(last, first + 1)
+        changes: dict[str, Any] = {
+            name: new
+            for name, new in {"start": first, "end": end, "value": value, "disabled": last <= first}.items()
+            if getattr(self.scrubber, name) != new
+        }
+        if changes:
+            # The browser cuts a value to the ends it knows and reports that: the value never leaves them on the way.
+            names = [name for name in ("start", "end", "disabled") if name in changes]
+            ends: dict[str, Any] = {name: changes.pop(name) for name in names}
+            grows = ends.get("end", self.scrubber.end) >= self.scrubber.end
+            self._silent = True
+            try:
+                for part in (ends, changes) if grows else (changes, ends):
+                    if part:
+                        self.scrubber.param.update(**part)
+            finally:
+                self._silent = False
+
+    def set_following(self, following: bool) -> None:
+        """Offer the Live button only where an earlier iteration is viewed."""
+        if self.live.disabled != following:
+            self.live.disabled = following
+
+    def set_enabled(self, enabled: bool) -> None:
+        """Allow or forbid running: there may be no data yet."""
+        for part in (self.run, self.step, self.reset):
+            if part.disabled == enabled:
+                part.disabled = not enabled
+
+    def set_speed(self, speed: str) -> None:
+        """Show another speed without reporting it."""
+        if self.speed.value != speed:
+            self._silent = True
+            try:
+                self.speed.value = speed
+            finally:
+                self._silent = False
+
+    def _scrubbed(self, event: Any) -> None:
+        now = time.monotonic()
+        if self._silent:
+            self._told.append((int(event.new), now))
+            return
+        # A slow browser sends a value that it was told a moment ago back, as if the user had chosen it.
+        if not any(value == event.new and now - then < ECHO for value, then in self._told):
+            self._on_scrub(int(event.new))
+
+    def _let_go(self, event: Any) -> None:
+        """Take the value at which the user lets the thumb go: it is never an echo."""
+        if not self._silent and event.new is not None:
+            self._on_scrub(int(event.new))
+
+    def _refresh(self) -> None:
+        text = self._status_html()
+        if self.status.object != text:
+            self.status.object = text
+
+    def _status_html(self) -> str:
+        word, colour = STATES[self._state]
+        waiting = self._state in ("waiting", "failed", "diverged", "idle") and self._detail
+        chip = word if waiting or not self._detail else f"{word} {self._detail}"
+        text = widgets.escape(self._detail) if waiting else self._numbers
+        return (
+            f'<div class="status"><span class="chip {colour}">{widgets.escape(chip)}</span>'
+            f'<span class="numbers">{text}</span></div>'
+        )
+
+
+def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: str = "classification") -> str:
+    """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
+    parts = [f"iteration <b>{iteration:,}</b>"]
+    rate = numbers.get("rate", 0.0)
+    if rate > 0:
+        parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
+    if _known(numbers, "objective"):
+        parts.append(f"objective <b>{numbers['objective']:.4g}</b>")
+    for name, word in (("train_error", "train"), ("unlabelled_error", "unlabelled"), ("test_error", "test")):
+        if _known(numbers, name):
+            shown = f"{numbers[name]:.1f} %" if task == "classification" else f"{numbers[name]:.4g}"
+            parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>")
+    parts.append(f"seed {seed}")
+    return " · ".join(parts)
+
+
+def _known(numbers: dict[str, float], name: str) -> bool:
+    value = numbers.get(name)
+    return value is not None and value == value

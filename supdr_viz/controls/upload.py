@@ -1,0 +1,279 @@
+"""Data of one's own: a file with a look at it before it is used, and OpenML.  Nothing is loaded unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+
+from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, Preview, load_openml, preview
+from supdr_viz import widgets
+from supdr_viz.controls.background import Outcome, in_background
+
+LIMITS = Limits()
+TASKS = {"classification": "classification", "regression": "regression"}
+MAX_SHOWN_COLUMNS = 30
+
+Loaded = Callable[[Dataset, dict[str, Any]], Any]
+"""Called with a data set and the options that name it."""
+
+
+def limits_text(limits: Limits = LIMITS) -> str:
+    """Say which files are accepted and how large they may be."""
+    formats = ", ".join(extension[1:].upper() for extension in EXTENSIONS)
+    return (
+        f"{formats}, also with .gz. At most {limits.max_bytes / 1e6:g} MB, {limits.max_rows:,} rows, "
+        f"{limits.max_columns:,} columns. The file stays on this server while the page is open and is not kept."
+    )
+
+
+def preview_table(look: Preview) -> str:
+    """HTML of the first rows, with what each column holds."""
+    shown = look.columns[:MAX_SHOWN_COLUMNS]
+    head = "".join(
+        f'<th scope="col">{widgets.escape(name)}<span>{widgets.escape(kind)}</span></th>'
+        for name, kind in zip(shown, look.kinds)
+    )
+    body = "".join(
+        f"<tr>{''.join(f'<td>{widgets.escape(cell)}</td>' for cell in row[: len(shown)])}</tr>" for row in look.rows
+    )
+    more = len(look.columns) - len(shown)
+    rest = f'<p class="quiet small">and {more:,} more columns</p>' if more > 0 else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="First rows of the file">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{rest}"
+    )
+
+
+class UploadPanel:
+    """Choose a file, look at it, choose the target, use it.
+
+    Parameters
+    ----------
+    on_loaded : callable
+        ``on_loaded(dataset, options)`` when the user presses "Use this file".
+
+    Attributes
+    ----------
+    view : Column
+    look : Preview or None
+        The file that is being looked at.
+    """
+
+    def __init__(self, on_loaded: Loaded) -> None:
+        self._on_loaded = on_loaded
+        self.look: Preview | None = None
+        self._wanted: dict[str, Any] = {}
+        self._guessed = ""
+        self._number = 0
+        self._silent = False
+        self.dropper = pn.widgets.FileDropper(
+            max_file_size=f"{LIMITS.max_bytes / 1e6:g}MB",
+            multiple=False,
+            margin=(4, 8),
+            sizing_mode="stretch_width",
+            height=98,  # without it the file's name is cut
+            previews=[],
+            stylesheets=[DROPPER_CSS],
+        )
+        choose = widgets.guarded(self.receive)
+        self.dropper.param.watch(lambda event: choose(event.new), "value")
+        self.message = widgets.html(visible=False)
+        self.table = widgets.html(visible=False)
+        self.target = widgets.select("Target", {"": ""}, "", self._target_chosen, visible=False)
+        self.task = widgets.select("Task", TASKS, "classification", visible=False)
+        self.use = widgets.button("Use this file", self._use, kind="contained", visible=False, icon="check", margin=8)
+        self.change = widgets.button("Change the target", self._open_again, visible=False, icon="tune", margin=8)
+        self.view = pn.Column(
+            widgets.caption(limits_text()),
+            self.dropper,
+            self.message,
+            self.table,
+            self.target,
+            self.task,
+            self.use,
+            self.change,
+            margin=0,
+            **widgets.WIDE,
+        )
+
+    def expect(self, options: Mapping[str, Any]) -> None:
+        """Name the file that shared settings want: its target and task are chosen when it comes."""
+        self._wanted = dict(options)
+        if self.look is None and options.get("name"):
+            widgets.message(self.message, f"These settings use the file {options['name']}: choose it here.", "warning")
+
+    def receive(self, files: Mapping[str, str | bytes]) -> None:
+        """Take what the browser sent: file name -> content.
+
+        Parameters
+        ----------
+        files : mapping of str to str or bytes
+            Text files come decoded.
+        """
+        if not files:
+            return
+        name, content = next(reversed(list(files.items())))
+        data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
+        self._number += 1
+        number = self._number
+        self._show(None)
+        widgets.message(self.message, f"Reading {name} …")
+        in_background(
+            lambda: preview(data, name, limits=LIMITS),
+            widgets.guarded(lambda outcome: self._previewed(outcome, number)),
+        )
+
+    def _previewed(self, outcome: Outcome, number: int) -> None:
+        if number != self._number:  # another file was chosen meanwhile
+            return
+        if outcome.problem:
+            widgets.message(self.message, outcome.problem, "error")
+            return
+        self._show(outcome.value)
+
+    def _show(self, look: Preview | None) -> None:
+        self.look = look
+        self._unfold(look is not None)
+        self.change.visible = False
+        if look is None:
+            return
+        words = f"{look.name}: {look.n_rows:,} rows, {len(look.columns):,} columns ({look.format})."
+        widgets.message(self.message, " ".join([words, *look.notes]))
+        self.table.object = preview_table(look)
+        fits = self._wanted.get("name") == look.name
+        target = self._wanted.get("target") if fits else ""
+        self._silent = True
+        try:
+            chosen = target if target in look.columns else look.target
+            self.target.param.update(options={name: name for name in look.columns}, value=chosen)
+        finally:
+            self._silent = False
+        self._guess_task()
+        if fits and self._wanted.get("task") in TASKS.values():
+            self.task.value = self._wanted["task"]
+
+    def _unfold(self, open: bool) -> None:
+        """Show or hide the preview and what belongs to it."""
+        for part in (self.table, self.target, self.task, self.use):
+            part.visible = open
+
+    def _open_again(self) -> None:
+        self._unfold(True)
+        self.change.visible = False
+
+    def _target_chosen(self, _target: str) -> None:
+        if not self._silent:
+            self._guess_task()
+
+    def _guess_task(self) -> None:
+        """Choose the task that the target's values suggest."""
+        if self.look is None:
+            return
+        try:
+            self._guessed = self.look.task_of(self.target.value)
+        except FileProblem as error:
+            widgets.message(self.message, str(error), "error")
+            return
+        self.task.value = self._guessed
+
+    def _use(self) -> None:
+        look = self.look
+        if look is None:
+            return
+        target, task = self.target.value, self.task.value
+        # What the library would choose by itself is left out of links and snippets.
+        options = {
+            "name": look.name,
+            "target": "" if target == look.target else target,
+            "task": "auto" if task == self._guessed else task,
+        }
+        self._number += 1
+        number = self._number
+        self.use.loading = True
+        in_background(
+            lambda: look.read(target=target, task=task),
+            widgets.guarded(lambda outcome: self._read(outcome, options, number)),
+        )
+
+    def _read(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
+        self.use.loading = False
+        if number != self._number:
+            return
+        if outcome.problem:
+            widgets.message(self.message, outcome.problem, "error")
+            return
+        dataset = outcome.value
+        widgets.message(self.message, f"In use: {options['name']}. {dataset.description}")
+        self._unfold(False)
+        self.change.visible = True
+        self._on_loaded(dataset, options)
+
+
+class OpenMLPanel:
+    """Load a data set of openml.org by name or number.
+
+    Parameters
+    ----------
+    on_loaded : callable
+        ``on_loaded(dataset, options)``.
+    """
+
+    def __init__(self, on_loaded: Loaded) -> None:
+        self._on_loaded = on_loaded
+        self._number = 0
+        self._target = ""
+        self.field = widgets.text_field("Name or number on openml.org", placeholder="ionosphere or 59")
+        self.load = widgets.button("Load", self.start, kind="contained", icon="download", margin=8)
+        self.message = widgets.html(visible=False)
+        self.view = pn.Column(
+            widgets.caption("Sends the name to openml.org and keeps a copy on this server."),
+            self.field,
+            self.load,
+            self.message,
+            margin=0,
+            **widgets.WIDE,
+        )
+
+    def expect(self, options: Mapping[str, Any]) -> None:
+        """Fill in the data set that shared settings want."""
+        self._target = str(options.get("target", ""))
+        if options.get("name"):
+            self.field.value = str(options["name"])
+            widgets.message(self.message, f"Press Load to fetch {options['name']}.", "warning")
+
+    def start(self) -> None:
+        """Fetch the data set that is named in the field."""
+        name = (self.field.value_input or self.field.value or "").strip()
+        if not name:
+            widgets.message(self.message, "Type the name or the number of a data set first.", "error")
+            return
+        target = self._target
+        self._number += 1
+        number = self._number
+        self.load.loading = True
+        widgets.message(self.message, f"Asking openml.org for {name} …")
+        in_background(
+            lambda: load_openml(name, target=target or None, limits=LIMITS),
+            widgets.guarded(lambda outcome: self._fetched(outcome, {"name": name, "target": target}, number)),
+        )
+
+    def _fetched(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
+        if number != self._number:
+            return
+        self.load.loading = False
+        if outcome.problem:
+            hint = "" if options["name"].isdecimal() else " Without a network, a file works as well."
+            widgets.message(self.message, outcome.problem + hint, "error")
+            return
+        dataset = outcome.value
+        widgets.message(self.message, f"In use: {dataset.name}. {dataset.description}")
+        self._on_loaded(dataset, options)
+
+
+DROPPER_CSS = """
+.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; }
+.filepond--panel-root { background-color: var(--supdr-page); border: 1.5px dashed var(--supdr-border); }
+.filepond--drop-label { color: var(--supdr-text); } .filepond--label-action { color: var(--supdr-primary); }
+"""

@@ -1,0 +1,147 @@
+"""Controls of the planes: which latent coordinates and which columns are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+
+from supdr_viz import widgets
+from supdr_viz.state import SHOWN, Axes, Settings
+
+Change = Callable[[dict[str, Any]], Any]
+
+KINDS = {"automatic": "auto", "principal components": "pca", "two columns": "chosen"}
+MAX_LISTED = 500
+
+
+class AxesControl:
+    """Automatic, principal components, or two chosen columns.
+
+    Parameters
+    ----------
+    label : str
+    value : "auto", "pca" or (int, int)
+    names : sequence of str
+        Of the columns.
+    on_change : callable
+        ``on_change(value)``.
+    """
+
+    def __init__(self, label: str, value: Axes, names: Sequence[str], on_change: Callable[[Axes], Any]) -> None:
+        self._on_change = on_change
+        self._silent = False
+        self.kind = widgets.select(label, KINDS, "auto", self._kind_chosen)
+        self.first = widgets.select("Across", {"1": 0}, 0, self._column_chosen, visible=False)
+        self.second = widgets.select("Up", {"2": 1}, 1, self._column_chosen, visible=False)
+        self.view = pn.Column(self.kind, self.first, self.second, margin=0, **widgets.WIDE)
+        self.names = tuple(names)
+        self.set(value, names)
+
+    @property
+    def value(self) -> Axes:
+        """What is chosen."""
+        return (self.first.value, self.second.value) if self.kind.value == "chosen" else self.kind.value
+
+    def set(self, value: Axes, names: Sequence[str]) -> None:
+        """Show another choice, over these columns, without reporting it."""
+        self._silent = True
+        try:
+            self.names = tuple(names)[:MAX_LISTED]
+            options = {f"{number + 1}: {name}": number for number, name in enumerate(self.names)}
+            first, second = 0, min(1, max(len(self.names) - 1, 0))
+            usable = not isinstance(value, str) and max(value) < len(self.names)
+            if usable and not isinstance(value, str):
+                first, second = value
+            if options:
+                self.first.param.update(options=options, value=first)
+                self.second.param.update(options=options, value=second)
+            self.kind.value = "chosen" if usable else value if isinstance(value, str) else "auto"
+            self.first.visible = self.second.visible = self.kind.value == "chosen"
+            self.kind.disabled = len(self.names) < 3
+        finally:
+            self._silent = False
+
+    def _kind_chosen(self, kind: str) -> None:
+        self.first.visible = self.second.visible = kind == "chosen"
+        self._changed()
+
+    def _column_chosen(self, _column: int) -> None:
+        self._changed()
+
+    def _changed(self) -> None:
+        if self._silent:
+            return
+        if self.kind.value == "chosen" and self.first.value == self.second.value:
+            self.set((self.first.value, (self.first.value + 1) % max(len(self.names), 2)), self.names)
+        self._on_change(self.value)
+
+
+class ViewControls:
+    """What the planes show, folded away; none of it touches the run.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._callbacks: list[Change] = []
+        self._settings = settings
+        self._features: tuple[str, ...] = ()
+        self._components: tuple[str, ...] = ()
+        self._built = False
+        self.fold = widgets.Fold("Planes", self._build)
+        self.view = self.fold.view
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Fields of `Settings` that belong to these controls."""
+        return {name: getattr(self._settings, name) for name in ("latent_shown", "latent_axes", "input_plane")}
+
+    def on_change(self, callback: Change) -> None:
+        """Call ``callback(fields)`` after each action of the user."""
+        self._callbacks.append(callback)
+
+    def describe(self, feature_names: Sequence[str], n_components: int) -> None:
+        """Name the columns and count the latent coordinates that can be chosen.
+
+        Parameters
+        ----------
+        feature_names : sequence of str
+        n_components : int
+        """
+        self._features = tuple(feature_names)
+        self._components = tuple(f"z{number + 1}" for number in range(n_components))
+        self.apply(self._settings)
+
+    def apply(self, settings: Settings) -> None:
+        """Show these settings without reporting them."""
+        self._settings = settings
+        if self._built:
+            self._shown.value = settings.latent_shown
+            self._latent.set(settings.latent_axes, self._components)
+            self._plane.set(settings.input_plane, self._features)
+
+    def _build(self) -> list[Any]:
+        settings = self._settings
+        options = {text: value for value, text in SHOWN.choices}
+        self._shown = widgets.select(SHOWN.label, options, settings.latent_shown, self._report_as("latent_shown"))
+        self._latent = AxesControl(
+            "Latent plane", settings.latent_axes, self._components, self._report_as("latent_axes")
+        )
+        self._plane = AxesControl("Input plane", settings.input_plane, self._features, self._report_as("input_plane"))
+        self._built = True
+        help = (
+            "The planes only change the pictures, never the run. Automatic: two columns where there are two, else PCA."
+        )
+        return [self._shown, self._latent.view, self._plane.view, widgets.caption(help)]
+
+    def _report_as(self, name: str) -> Callable[[Any], None]:
+        def report(value: Any) -> None:
+            if getattr(self._settings, name) != value:
+                for callback in self._callbacks:
+                    callback({name: value})
+
+        return report

@@ -1,0 +1,62 @@
+"""The explorer in a window of its own: a server of this machine that ends with the window."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import urllib.request
+
+from supdr_viz.pages import PAGES
+
+PATIENCE = 600.0
+"""Seconds to wait for the server; its first start compiles."""
+
+MISSING = "supdr-viz: --desktop needs pywebview. Install it with: pip install 'supdr-viz[desktop]'"
+
+
+def open_window(port: int) -> int:
+    """Serve on this machine, show the first page in a native window, and stop the server when the window closes.
+
+    Parameters
+    ----------
+    port : int
+        A free one.
+
+    Returns
+    -------
+    int
+        The exit status: 0 after the window was closed, 1 if there is no way to show one.
+    """
+    try:
+        import webview
+    except ImportError:
+        print(MISSING, file=sys.stderr)
+        return 1
+    url = f"http://localhost:{port}/{next(iter(PAGES))}"
+    # A process of its own: window toolkits want the main thread, and so does the server.
+    server = subprocess.Popen([sys.executable, "-m", "supdr_viz.cli", "--port", str(port), "--no-browser"])
+    try:
+        if not _answers(url, server):
+            print("supdr-viz: the server did not start; the reason stands above.", file=sys.stderr)
+            return 1
+        webview.create_window("supdr", url, width=1440, height=900, min_size=(390, 600))
+        webview.start()
+    except webview.errors.WebViewException as error:
+        print(f"supdr-viz: no window can be opened here ({error}). Without --desktop a browser does.", file=sys.stderr)
+        return 1
+    finally:
+        server.terminate()
+        server.wait()
+    return 0
+
+
+def _answers(url: str, server: subprocess.Popen) -> bool:
+    end = time.monotonic() + PATIENCE
+    while server.poll() is None and time.monotonic() < end:
+        try:
+            urllib.request.urlopen(url, timeout=60).close()
+            return True
+        except OSError:
+            time.sleep(0.1)
+    return False

@@ -1,0 +1,282 @@
+"""A lesson file → `Lesson`; every mistake is named with its step and key."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from supdr_viz.building import build_estimator
+from supdr_viz.data_forms import SOURCES
+from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
+from supdr_viz.method_forms import MENU
+from supdr_viz.parameters import quoted
+from supdr_viz.pictures import Mode, modes_of
+from supdr_viz.state import Settings, parse_entries
+
+FORMAT = 1
+MAX_BYTES = 200_000
+MAX_STEPS = 40
+MAX_RUN = 2_000
+MAX_TEXT = 3_000
+MAX_OPTIONS = 6
+
+_LESSON_KEYS = {"format", "title", "summary", "minutes", "step"}
+_STEP_KEYS = {
+    *("title", "text", "state", "change", "run", "play", "until", "look", "mode", "pull", "question", "options"),
+    *("answer", "reveal", "then", "claimed", "measured", "free"),
+}
+
+
+class LessonError(ValueError):
+    """A lesson file cannot be used.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    problems : list of str
+        One sentence for each mistake.
+
+    Attributes
+    ----------
+    problems : list of str
+    """
+
+    def __init__(self, name: str, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__(f"{name}: " + " ".join(problems))
+
+
+def read_lesson(content: str | bytes, name: str) -> Lesson:
+    """Read and check a lesson.
+
+    Parameters
+    ----------
+    content : str or bytes
+        TOML, in UTF-8.
+    name : str
+        Name of the file, for messages and links.
+
+    Returns
+    -------
+    Lesson
+
+    Raises
+    ------
+    LessonError
+        The file is no lesson; the message names every mistake that was found.
+    """
+    document = _parse(content, name)
+    checker = _Checker()
+    steps = _steps(document, checker)
+    lesson = Lesson(
+        name=name.rsplit("/", 1)[-1].removesuffix(".toml"),
+        title=checker.text(document, "title", required=True, limit=80),
+        summary=checker.text(document, "summary", limit=300),
+        minutes=checker.whole(document, "minutes", 1, 120, default=5),
+        steps=tuple(steps),
+    )
+    checker.unknown(document, _LESSON_KEYS)
+    if document.get("format") != FORMAT:
+        checker.say(f"format must be {FORMAT}, the version of lesson files; got {quoted(document.get('format'))}")
+    if checker.problems:
+        raise LessonError(name, checker.problems)
+    return lesson
+
+
+def _parse(content: str | bytes, name: str) -> dict[str, Any]:
+    if len(content) > MAX_BYTES:
+        raise LessonError(name, [f"The file has {len(content):,} bytes; a lesson has at most {MAX_BYTES:,}."])
+    try:
+        text = content.decode("utf-8") if isinstance(content, bytes) else content
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except UnicodeDecodeError:
+        raise LessonError(name, ["The file is not text in UTF-8."]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise LessonError(name, [f"This is not TOML: {error}."]) from None
+
+
+class _Checker:
+    """Reads keys of the right type and collects a sentence for each that is wrong."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.where = ""
+
+    def say(self, problem: str) -> None:
+        self.problems.append(f"{self.where}{problem}.")
+
+    def unknown(self, table: Mapping[str, Any], known: set[str]) -> None:
+        for key in table:
+            if key not in known:
+                self.say(f"there is no key {quoted(key)}; known are {', '.join(sorted(known))}")
+
+    def text(self, table: Mapping[str, Any], key: str, *, required: bool = False, limit: int = MAX_TEXT) -> str:
+        value = table.get(key, "")
+        if not isinstance(value, str):
+            self.say(f"{key} must be text; got {quoted(value)}")
+            return ""
+        value = value.strip()
+        if required and not value:
+            self.say(f"{key} is missing")
+        if len(value) > limit:
+            self.say(f"{key} has {len(value):,} characters; at most {limit:,} are accepted")
+        return value
+
+    def whole(self, table: Mapping[str, Any], key: str, low: int, high: int, default: int) -> int:
+        value = table.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.say(f"{key} must be a whole number from {low:,} to {high:,}; got {quoted(value)}")
+            return default
+        return value
+
+    def flag(self, table: Mapping[str, Any], key: str) -> bool:
+        value = table.get(key, False)
+        if not isinstance(value, bool):
+            self.say(f"{key} must be true or false; got {quoted(value)}")
+            return False
+        return value
+
+    def words(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
+            self.say(f'{key} must be a list of texts such as ["one", "two"]; got {quoted(value)}')
+            return ()
+        return tuple(value)
+
+
+def _steps(document: Mapping[str, Any], checker: _Checker) -> Iterator[Step]:
+    tables = document.get("step", [])
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        checker.say("a lesson needs at least one step: a table that begins with [[step]]")
+        return
+    if len(tables) > MAX_STEPS:
+        checker.say(f"the file has {len(tables)} steps; at most {MAX_STEPS} are accepted")
+        return
+    entries: dict[str, Any] | None = None
+    for number, table in enumerate(tables, 1):
+        title = table.get("title", "")
+        checker.where = f"Step {number}" + (f" ({title})" if isinstance(title, str) and title else "") + ": "
+        entries = _entries(table, entries, checker)
+        if entries is not None:
+            then = _changed(table, "then", entries, checker)
+            yield _step(table, entries, then, checker)
+            entries = then or entries  # the next step goes on from there
+        checker.unknown(table, _STEP_KEYS)
+    checker.where = ""
+
+
+def _step(table: Mapping[str, Any], entries: dict[str, Any], then: dict[str, Any] | None, checker: _Checker) -> Step:
+    settings = _settings("state", entries, checker)
+    question = _question(table, checker)
+    if then is not None and question is None:
+        checker.say("then says what the answer changes, so it needs a question")
+    play = table.get("play", "")
+    if play not in PLAYS:
+        checker.say(f'play must be "start", "answer" or ""; got {quoted(play)}')
+    if play == "answer" and question is None:
+        checker.say('play = "answer" needs a question')
+    look = checker.words(table, "look")
+    for view in look:
+        if view not in VIEWS:
+            checker.say(f"look names plots, of {', '.join(VIEWS)}; got {quoted(view)}")
+    return Step(
+        title=checker.text(table, "title", required=True, limit=80),
+        text=checker.text(table, "text", required=True),
+        settings=settings,
+        fresh="state" in table or "change" in table,
+        run=checker.whole(table, "run", 0, MAX_RUN, default=0),
+        play=str(play),
+        until=checker.whole(table, "until", 0, 100_000, default=0),
+        look=look,
+        mode=_mode(table, settings, checker),
+        pull=checker.flag(table, "pull"),
+        question=question,
+        then=None if then is None else _settings("then", then, checker),
+        claimed=checker.text(table, "claimed"),
+        measured=checker.text(table, "measured"),
+        free=checker.flag(table, "free"),
+    )
+
+
+def _entries(table: Mapping[str, Any], before: dict[str, Any] | None, checker: _Checker) -> dict[str, Any] | None:
+    """Return the entries of the settings table that a step shows, those of the step before unless it has its own."""
+    if "state" in table and "change" in table:
+        checker.say("state prepares everything anew and change alters the step before: use one of them")
+    if "state" in table:
+        return _flat(table["state"], "state", checker)
+    if before is None:
+        checker.say("the first step needs a state: the link of the explorer's Share button, or a table of settings")
+        return None
+    return _changed(table, "change", before, checker) or before
+
+
+def _changed(table: Mapping[str, Any], key: str, before: dict[str, Any], checker: _Checker) -> dict[str, Any] | None:
+    if key not in table:
+        return None
+    changes = _flat(table[key], key, checker)
+    kept = dict(before)
+    for kind in ("data", "method"):  # another data set or method: the knobs of the old one do not apply
+        if kind in changes and changes[kind] != before.get(kind):
+            kept = {name: value for name, value in kept.items() if not name.startswith(f"{kind}.")}
+    return {**kept, **changes}
+
+
+def _flat(value: Any, key: str, checker: _Checker) -> dict[str, Any]:
+    """Read a link, or a table whose entries may be nested: ``method.beta = 1`` is a table in a table."""
+    if isinstance(value, str):
+        query = urlsplit(value).query or value.removeprefix("?")
+        return dict(parse_qsl(query, keep_blank_values=True))
+    if not isinstance(value, dict):
+        checker.say(f"{key} must be a link or a table of settings; got {quoted(value)}")
+        return {}
+    flat: dict[str, Any] = {}
+    for name, entry in value.items():
+        if isinstance(entry, dict):
+            flat |= {f"{name}.{inner}": each for inner, each in entry.items()}
+        else:
+            flat[name] = entry
+    return flat
+
+
+def _settings(key: str, entries: dict[str, Any], checker: _Checker) -> Settings:
+    settings, problems = parse_entries(entries)
+    for problem in problems:
+        checker.say(f"{key}: {problem.rstrip('.')}")
+    if not SOURCES[settings.data].at_hand:
+        checker.say(f"{key}: {SOURCES[settings.data].label} must be loaded by hand; a lesson uses data that are there")
+    return settings
+
+
+def _question(table: Mapping[str, Any], checker: _Checker) -> Question | None:
+    if "question" not in table:
+        for key in ("options", "answer", "reveal"):
+            if key in table:
+                checker.say(f"{key} needs a question")
+        return None
+    options = checker.words(table, "options")
+    if not 2 <= len(options) <= MAX_OPTIONS:
+        checker.say(f"a question has 2 to {MAX_OPTIONS} options; got {len(options)}")
+    return Question(
+        text=checker.text(table, "question", required=True, limit=500),
+        options=options,
+        answer=checker.whole(table, "answer", 1, max(1, len(options)), default=0) - 1,
+        reveal=checker.text(table, "reveal", required=True),
+    )
+
+
+def _mode(table: Mapping[str, Any], settings: Settings, checker: _Checker) -> str:
+    mode = checker.text(table, "mode")
+    if not mode:
+        return ""
+    known = dict.fromkeys(each.name for task in MENU[settings.method].tasks() for each in _modes(settings, task))
+    if mode not in known:
+        checker.say(f"mode must be one of {', '.join(known) or 'none'} with this method; got {quoted(mode)}")
+        return ""
+    return mode
+
+
+def _modes(settings: Settings, task: str) -> tuple[Mode, ...]:
+    return modes_of(build_estimator(settings, task), task)

@@ -1,0 +1,149 @@
+"""A lesson played through without a page: the films of what each step shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from supdr_viz.exports import filming
+from supdr_viz.lessons.model import Lesson, Step
+from supdr_viz.lessons.reading import MAX_RUN
+from supdr_viz.pool import Job, Pool
+from supdr_viz.replay import Replay
+from supdr_viz.session import Session
+from supdr_viz.trainer import Phase
+
+
+@dataclass(frozen=True)
+class Showing:
+    """One film as a step shows it.
+
+    Attributes
+    ----------
+    film : int
+        Index into the films.
+    start : int
+        Iteration to begin with.
+    plays : bool
+        Whether it goes on by itself from there.
+    """
+
+    film: int
+    start: int
+    plays: bool
+
+
+@dataclass
+class RecordedLesson:
+    """The films of a lesson.
+
+    Attributes
+    ----------
+    films : list of Replay
+        Each once, however many steps show it.
+    steps : list of (Showing, Showing or None)
+        What each step shows at first, and what after the answer, if that is something else.
+    """
+
+    films: list[Replay] = field(default_factory=list)
+    steps: list[tuple[Showing, Showing | None]] = field(default_factory=list)
+
+
+def record(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> RecordedLesson:
+    """Play a lesson as the page would for somebody who only presses "next", and film it.
+
+    The free end, where the page waits for the visitor, is run to its end.  A run without an end of its own stops after
+    2,000 iterations.
+
+    Parameters
+    ----------
+    lesson : Lesson
+    on_step : callable, optional
+        ``on_step(index)`` is called before each step.
+
+    Returns
+    -------
+    RecordedLesson
+
+    Raises
+    ------
+    ValueError
+        A step cannot be run; the message names it.
+    """
+    camera = _Camera()
+    try:
+        for index, step in enumerate(lesson.steps):
+            if on_step is not None:
+                on_step(index)
+            try:
+                camera.take(step)
+            except ValueError as error:
+                raise ValueError(f"Step {index + 1} ({step.title}): {error}") from error
+    finally:
+        camera.session.close()
+    return camera.made
+
+
+class _OwnThread(Pool):
+    """Takes no part in the work: whoever holds the session does it."""
+
+    def add(self, job: Job) -> None:
+        pass
+
+
+class _Camera:
+    def __init__(self) -> None:
+        self.session = Session(_OwnThread(1), lambda: None)
+        self.made = RecordedLesson()
+        self._last: tuple[object, ...] = ()
+
+    def take(self, step: Step) -> None:
+        """Play a step and film it."""
+        if step.fresh:
+            self.session.apply(step.settings)
+            self.session.trainer.reset()
+        self._work()
+        self._run(step.run)
+        start = self._iteration
+        if step.play == "start" or step.free:
+            self._run(step.until or MAX_RUN)
+        before = self._film(start, plays=step.play == "start")
+        after = None
+        if step.question is not None and (step.then is not None or step.play == "answer"):
+            if step.then is not None:
+                self.session.apply(step.then)
+                self._work()
+            start = self._iteration
+            if step.play == "answer":
+                self._run(step.until or MAX_RUN)
+            after = self._film(start, plays=step.play == "answer")
+        self.made.steps.append((before, after))
+
+    @property
+    def _iteration(self) -> int:
+        newest = self.session.trainer.newest
+        return 0 if newest is None else newest.iteration
+
+    def _run(self, until: int) -> None:
+        if self._iteration < until:
+            self.session.trainer.run(until=until, hurry_to=until)
+            self._work()
+
+    def _work(self) -> None:
+        """Do what the threads of a server would."""
+        trainer = self.session.trainer
+        trainer.work(0.0)
+        while trainer.status.phase in (Phase.preparing, Phase.running):
+            trainer.work(1.0)
+        if trainer.status.phase is Phase.failed:
+            raise ValueError(trainer.status.message)
+
+    def _film(self, start: int, *, plays: bool) -> Showing:
+        session = self.session
+        shown = (session.trainer.newest, session.scene, session.options)
+        if len(self._last) != len(shown) or any(old is not new for old, new in zip(self._last, shown)):
+            draw = filming(session)
+            assert draw is not None
+            self.made.films.append(draw())
+            self._last = shown
+        return Showing(len(self.made.films) - 1, start, plays)

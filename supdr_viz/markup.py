@@ -1,0 +1,85 @@
+"""HTML and CSS of texts, card heads and legends: strings only, no widgets."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+TEXT_CSS = """
+:host { color: var(--supdr-text); font-family: Roboto, Helvetica, Arial, sans-serif;
+font-size: calc(13px * var(--supdr-zoom, 1)); line-height: 1.45; }
+p { margin: 0 0 4px 0; } .quiet { color: var(--supdr-secondary); }
+.small { font-size: calc(12px * var(--supdr-zoom, 1)); }
+.warning { color: var(--supdr-paused); } .error { color: var(--supdr-failed); }
+h2 { margin: 0; font-size: 11.5px; font-weight: 700; letter-spacing: .06em; text-transform: uppercase; }
+h3 { margin: 0; font-size: 13px; font-weight: 700; }
+table { border-collapse: collapse; font-size: 12px; } th, td { padding: 3px 8px;
+border-bottom: 1px solid var(--supdr-border); text-align: left; white-space: nowrap; max-width: 160px;
+overflow: hidden; text-overflow: ellipsis; }
+th { font-weight: 600; } th span { display: block; font-weight: 400; color: var(--supdr-secondary); }
+.scroll { overflow-x: auto; max-width: 100%; } dl { margin: 0; } dt { font-weight: 600; } dd { margin: 0 0 6px 0; }
+dd { color: var(--supdr-secondary); } pre { margin: 0; padding: 10px; overflow: auto; max-height: 50vh;
+border-radius: 6px; background: var(--supdr-page); border: 1px solid var(--supdr-border); font-size: 12px;
+line-height: 1.5; tab-size: 4; }
+"""
+
+EMPTY = "<span></span>"
+"""Shows nothing; of an empty text the kit makes a box."""
+
+HEAD_CSS = """
+.head { display: flex; flex-wrap: wrap; align-items: center; column-gap: 12px; row-gap: 0; min-height: 24px; }
+.head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
+column-gap: 12px; }
+.head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
+.head .note.text { display: block; max-width: 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.key { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
+.key i { display: inline-block; box-sizing: border-box; flex: none; }
+.key i.line { width: 18px; height: 0; border-top: 2.5px solid; }
+.key i.ring { width: 11px; height: 11px; border-radius: 50%; border: 2px solid; }
+.key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
+.key i.scale { width: 64px; height: 9px; border-radius: 4px; }
+"""
+
+
+def escape(text: Any) -> str:
+    """Make text safe inside HTML."""
+    return html.escape(str(text), quote=True)
+
+
+def markdown(text: str) -> str:
+    """Turn Markdown into HTML; HTML inside it is escaped, so that the text may come from outside."""
+    from markdown_it import MarkdownIt
+
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+
+
+def card_head(title: str, note: str = "") -> str:
+    """Write a card's first row; `note` is HTML."""
+    kind = "note" if "<" in note else f'note text" title="{note}'  # a caption that is cut shows whole on hovering
+    return f'<div class="head"><h3>{escape(title)}</h3><span class="{kind}">{note}</span></div>'
+
+
+def legend(entries: Sequence[Any]) -> str:
+    """Write a legend.
+
+    Parameters
+    ----------
+    entries : sequence
+        With ``name``, ``colour``, ``dash`` (of lines) and ``kind`` ("line", "ring", "point" or "scale").
+
+    Returns
+    -------
+    str
+    """
+    keys = []
+    for entry in entries:
+        style = f"color:{escape(entry.colour)};border-color:{escape(entry.colour)}"
+        if entry.kind == "scale":
+            style = f"background:{escape(entry.colour)}"
+        elif entry.kind == "line":
+            dash = "dashed" if entry.dash == "dotdash" else escape(entry.dash)
+            style += f";border-style:{dash};border-width:2.5px 0 0 0"
+        mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
+        keys.append(f'<span class="key">{mark}{escape(entry.name)}</span>')
+    return "".join(keys)

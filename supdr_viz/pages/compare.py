@@ -1,0 +1,393 @@
+"""The compare page: up to four methods on the same rows, split and seed, in step.  Computes nothing itself."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+from bokeh.models import Selection
+
+from supdr_viz import scoreboard, warm, widgets
+from supdr_viz.bridge import Bridge
+from supdr_viz.building import NotAtHand
+from supdr_viz.column import Column, Facts, overall
+from supdr_viz.compared_files import csv_of, python_of
+from supdr_viz.comparison import (
+    LETTERS,
+    Comparison,
+    comparison_from_json,
+    comparison_json,
+    comparison_query,
+    parse_comparison,
+    with_method,
+)
+from supdr_viz.controls.bundle import Controls
+from supdr_viz.controls.method import carried_options
+from supdr_viz.controls.share import ShareMenu
+from supdr_viz.controls.training import TrainingBar
+from supdr_viz.lockstep import LockStep
+from supdr_viz.method_forms import MENU
+from supdr_viz.pages.compare_layout import CompareLayout
+from supdr_viz.pages.warming import compile_first
+from supdr_viz.pool import shared_pool
+from supdr_viz.state import Settings, to_query
+from supdr_viz.views.multiples import hover_link, link_hover
+
+REFRESH = 0.2
+"""Seconds between two updates of heads and table: they cost more than the points."""
+
+MEMORY = "supdr-comparison"
+"""Name under which a tab remembers its comparison, for runs that are added to it."""
+
+_SQUARES: dict[str, Any] = {"data": "xor", "data_options": {"n_samples": 500, "n_noise_features": 3}}
+OPENING = Comparison(
+    (
+        Settings(**_SQUARES, method="PCAProjection"),
+        Settings(**_SQUARES, method="LSDR"),
+        Settings(**_SQUARES, method="NSDR"),
+        Settings(**_SQUARES, method="MAC", method_options={"n_components": 2}),
+    )
+)
+"""What an address without settings shows: no labels, labels with a linear head, a kernel, a nonlinear map."""
+
+
+def compare() -> Any:
+    """Build the compare page for the visitor of the current session.
+
+    Returns
+    -------
+    panel_material_ui.Page
+    """
+    pn.extension("filedropper", notifications=True)
+    arguments = pn.state.session_args
+    comparison, problems = parse_comparison(arguments) if arguments else (OPENING, [])
+    return Compare(comparison, problems).page
+
+
+class Compare:
+    """Wires one visitor's controls to the columns and their runs.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        From the address.
+    problems : list of str
+        What was wrong with the address; shown once the page is loaded.
+    """
+
+    def __init__(self, comparison: Comparison, problems: list[str]) -> None:
+        self._problems = problems
+        self._chosen = 0
+        self._viewing = False
+        self._refreshed_at = 0.0
+        self._said: list[tuple[str, str]] = []
+        self._ready = False
+        self._warming = not warm.is_warm()
+        self._dark, self._touch = False, widgets.on_phone()
+        self.comparison = comparison
+        self.columns: list[Column] = []
+        self._selection, self._hover = Selection(), hover_link()
+        self.bridge = Bridge(memory=MEMORY)
+        first = comparison.columns[0]
+        self.lockstep = LockStep(comparison.measure, first.speed)
+        self.controls = Controls(first)
+        self.controls.on_change(self._changed)
+        self.bar = TrainingBar(
+            first.speed,
+            on_run=self._toggle,
+            on_step=self._step,
+            on_reset=self._reset,
+            on_live=self._go_live,
+            on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
+            on_scrub=self._scrub,
+        )
+        self.share = ShareMenu(
+            self.bridge,
+            get_link=lambda: f"?{comparison_query(self.comparison)}",
+            get_python=lambda: python_of(self.columns),
+            get_json=lambda: comparison_json(self.comparison),
+            get_csv=lambda what: csv_of(self.columns, what),
+            on_load_json=self._load_json,
+            what="comparison",
+        )
+        self.layout = CompareLayout(
+            self.bar,
+            self.bridge,
+            self.controls,
+            self.share,
+            comparison.measure,
+            on_measure=self._set_measure,
+            on_choose=self._choose,
+            on_add=self._add,
+            on_remove=self._remove,
+        )
+        self.bridge.on_key(self._key)
+        self.bridge.param.watch(lambda _event: self._start_links(), "origin")
+        self.page = self.layout.page
+        self.page.param.watch(lambda event: self._set_theme(bool(event.new)), "dark_theme")
+        self._fit()
+        if not self._warming:
+            self._apply()
+        self._lay_out()
+        pn.state.onload(self._loaded)
+        # Bound, not a closure over module names: those are gone when the callback runs.
+        pn.state.on_session_destroyed(functools.partial(_end, self.columns))
+
+    # --- the page's life ----------------------------------------------------------------------------------------------
+
+    def _loaded(self) -> None:
+        self._ready = True
+        self._set_theme(self.page.dark_theme)
+        for problem in self._problems:
+            widgets.toast(problem, "warning", seconds=8)
+        document = pn.state.curdoc
+        if document is None:
+            return
+        for column in self.columns:
+            column.link.attach(column.trainer, document)
+        if self._warming:
+            self.bar.set_enabled(False)
+            compile_first(document, functools.partial(self.bar.set_state, "waiting"), self._compiled)
+
+    def _compiled(self) -> None:
+        self._warming = False
+        self._apply()
+
+    def _start_links(self) -> None:
+        for column in self.columns:
+            column.link.start()
+
+    def _set_theme(self, dark: bool) -> None:
+        self._dark = dark
+        for column in self.columns:
+            column.pair.set_theme(dark)
+        self.layout.objectives.set_theme(dark)
+
+    # --- columns ------------------------------------------------------------------------------------------------------
+
+    def _fit(self) -> None:
+        """Have as many columns as the comparison says."""
+        while len(self.columns) < len(self.comparison.columns):
+            column = Column(
+                shared_pool(), self.lockstep, self._selection, self._news, dark=self._dark, touch=self._touch
+            )
+            self.columns.append(column)
+        while len(self.columns) > len(self.comparison.columns):
+            self.columns.pop().close()
+        for letter, column in zip(LETTERS, self.columns):
+            column.pair.name_models(letter)
+        self.layout.prepare(self.columns)
+
+    def _lay_out(self) -> None:
+        """Show the columns; what refers to new ones must wait until the browser knows them."""
+        self.layout.show_columns(self.columns, self._chosen)
+        document = pn.state.curdoc
+        if self._ready and document is not None:
+            document.add_next_tick_callback(functools.partial(self._link_up, document))
+        else:
+            link_hover(self._hover, [column.pair for column in self.columns])
+
+    def _link_up(self, document: Any) -> None:
+        link_hover(self._hover, [column.pair for column in self.columns])
+        for column in self.columns:
+            if not column.link.attached:
+                column.link.attach(column.trainer, document)
+                column.link.start()
+
+    def _become(self, comparison: Comparison, chosen: int) -> None:
+        """Show another comparison: the sidebar edits the column at `chosen`."""
+        self._chosen = chosen
+        self.comparison = comparison
+        self.lockstep.set_measure(comparison.measure)
+        self.layout.set_measure(comparison.measure)
+        self.controls.apply(comparison.columns[chosen], notify=False)
+        self._fit()
+        self._apply()
+        self._lay_out()
+
+    def _choose(self, place: int) -> None:
+        if place < len(self.columns) and place != self._chosen:
+            self._chosen = place
+            self.controls.apply(self.comparison.columns[place], notify=False)
+            self._refresh(force=True)
+
+    def _add(self, method: str) -> None:
+        """Add a column with this method; what the edited column has set stays where the method has the knob."""
+        settings = self.comparison.columns[self._chosen]
+        options = settings.method_options if method == settings.method else carried_options(settings, method)
+        self._become(self.comparison.added(with_method(settings, method, options)), len(self.columns))
+        self.bridge.announce(f"Column {LETTERS[self._chosen]} added: {MENU[method].label}")
+
+    def _remove(self) -> None:
+        if len(self.columns) == 1:
+            return
+        place = self._chosen
+        # The columns behind keep their runs: the one that leaves is taken out, not the last one.
+        self.columns.pop(place).close()
+        self._become(self.comparison.removed(place), min(place, len(self.columns) - 1))
+
+    # --- settings → columns -------------------------------------------------------------------------------------------
+
+    def _changed(self, _old: Settings, new: Settings) -> None:
+        self.comparison = self.comparison.changed(self._chosen, new)
+        self._apply()
+
+    def _apply(self) -> None:
+        """Give every column its settings; one that cannot take them says so in its card and harms no other."""
+        if self._warming:
+            return
+        self._set_viewing(False)
+        self.bridge.set_query(comparison_query(self.comparison))
+        first = self.comparison.columns[0]
+        self.bar.set_speed(first.speed)
+        self.lockstep.set_speed(first.speed)
+        running, shown = self.lockstep.running, None
+        for column, settings in zip(self.columns, self.comparison.columns):
+            try:
+                column.apply(settings, self.controls.uploaded, shown.session if shown else None)
+            except NotAtHand as error:
+                self._cannot(str(error))
+                return
+            except (ValueError, OSError):
+                continue
+            shown = shown or column
+        if shown is None:
+            self._cannot(self.columns[0].problem)
+            return
+        self.layout.hide_notice()
+        self.bar.set_enabled(True)
+        with pn.io.hold():
+            for column in self.columns:
+                column.show_scene()
+        self._describe(shown)
+        if running:
+            self.lockstep.run()
+        self._refresh(force=True)
+
+    def _describe(self, column: Column) -> None:
+        session = column.session
+        assert session.scene is not None
+        assert session.parts is not None
+        assert session.dataset is not None
+        self.layout.describe_data(session.scene, (*session.scene.notes, *session.parts.notes))
+        self.controls.describe(session.dataset.feature_names, session.n_components, self.task)
+
+    def _cannot(self, message: str) -> None:
+        """Say why these settings cannot be shown, where the plots would be, and let nothing run."""
+        kind = "info" if any(not column.session.settings for column in self.columns[:1]) else "warning"
+        for column in self.columns:
+            column.problem = message
+            column.session.settings = None
+            column.trainer.unload()
+        self.bar.set_enabled(False)
+        self.layout.show_notice(message, kind)
+        self.bar.set_state("waiting" if kind == "info" else "failed", message)
+        self.bridge.announce(message)
+        self._refresh(force=True)
+
+    def _set_measure(self, measure: str) -> None:
+        self.comparison = replace(self.comparison, measure=measure)
+        self.lockstep.set_measure(measure)
+        self.bridge.set_query(comparison_query(self.comparison))
+
+    def _load_json(self, text: str) -> list[str]:
+        comparison, problems = comparison_from_json(text)
+        self._become(comparison, 0)
+        return problems
+
+    # --- the runs -----------------------------------------------------------------------------------------------------
+
+    def _toggle(self) -> None:
+        self._set_viewing(False)
+        if self.lockstep.running:
+            self.lockstep.pause()
+        elif not self.lockstep.run():
+            self._nothing_left()
+        self._refresh(force=True)
+
+    def _step(self) -> None:
+        self._set_viewing(False)
+        if not self.lockstep.step():
+            self._nothing_left()
+
+    def _nothing_left(self) -> None:
+        widgets.toast("All columns have ended: change a setting, add a column, or press Reset.", "info")
+
+    def _reset(self) -> None:
+        self._set_viewing(False)
+        self.lockstep.reset()
+
+    def _scrub(self, iteration: int) -> None:
+        self._set_viewing(iteration < self.lockstep.iteration)
+        self.lockstep.view(iteration if self._viewing else None)
+
+    def _go_live(self) -> None:
+        self._set_viewing(False)
+        self.lockstep.view(None)
+
+    def _set_viewing(self, viewing: bool) -> None:
+        self._viewing = viewing
+        self._refreshed_at = 0.0
+        self.bar.set_following(not viewing)
+
+    def _key(self, key: str) -> None:
+        actions: dict[str, Callable[[], None]] = {"space": self._toggle, "right": self._step, "r": self._reset}
+        if key == "escape":
+            self._selection.indices = []
+        elif not self.bar.run.disabled:
+            actions[key]()
+
+    # --- telling ------------------------------------------------------------------------------------------------------
+
+    @property
+    def task(self) -> str:
+        """What is learnt: "classification" or "regression"."""
+        scenes = [column.session.scene for column in self.columns if column.session.scene is not None]
+        return scenes[0].task if scenes else "classification"
+
+    def _news(self, _column: Column) -> None:
+        self._refresh()
+
+    def _refresh(self, *, force: bool = False) -> None:
+        """Bring everything but the plots up to date, a few times a second."""
+        now = time.monotonic()
+        state = [(column.trainer.status.phase.value, column.problem) for column in self.columns]
+        changed = state != self._said
+        if not (force or changed or not self.lockstep.running) and now - self._refreshed_at < REFRESH:
+            return
+        if any(column.settings is None for column in self.columns):
+            return
+        self._refreshed_at, self._said = now, state
+        facts = [column.facts() for column in self.columns]
+        queries = [to_query(settings) for settings in self.comparison.columns]
+        self.layout.refresh(self.columns, facts, queries, self._chosen, self.task)
+        if not self.layout.notice.visible:
+            self._show_state(facts, changed)
+
+    def _show_state(self, facts: list[Facts], changed: bool) -> None:
+        phases = {column.trainer.status.phase for column in self.columns if not column.problem}
+        frames = [column.frame for column in self.columns if column.frame is not None]
+        if frames:
+            last = max(frame.last_iteration for frame in frames)
+            shown = max(frame.iteration for frame in frames)
+            rates = [frame.numbers.get("rate", 0.0) for frame in frames]
+            rate = max(rates, default=0.0) if self.lockstep.running else 0.0
+            self.bar.show_numbers(shown, {"rate": rate}, seed=self.comparison.columns[0].seed)
+            value = self.bar.scrubber.value if self._viewing else shown
+            self.bar.set_range(min(frame.first_iteration for frame in frames), last, value)
+        if self._viewing:
+            self.bar.set_state("viewing", str(self.bar.scrubber.value))
+            self.bar.show_running(self.lockstep.running)
+            return
+        self.bar.set_state(overall(phases, self.lockstep.running), "")
+        if changed:
+            self.bridge.announce(f"{overall(phases, self.lockstep.running)}: {scoreboard.sentence(facts, self.task)}")
+
+
+def _end(columns: list[Column], _context: Any) -> None:
+    for column in columns:
+        column.close()

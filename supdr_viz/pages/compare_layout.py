@@ -1,0 +1,350 @@
+"""Where everything stands on the compare page: toolbar, a card per column, the table; and which column is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr_viz import scoreboard, widgets
+from supdr_viz.bridge import Bridge
+from supdr_viz.column import Column, Facts
+from supdr_viz.comparison import LETTERS, MAX_COLUMNS
+from supdr_viz.controls.bundle import Controls
+from supdr_viz.controls.method import method_menu
+from supdr_viz.controls.share import ShareMenu
+from supdr_viz.controls.training import SPEED_SX, TrainingBar
+from supdr_viz.frames import Scene
+from supdr_viz.lockstep import MEASURE
+from supdr_viz.pages import navigation
+from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.views import class_legend
+from supdr_viz.views.objectives import Objectives
+
+TITLE = '<h1 class="hidden">supdr comparison: several methods on the same rows, side by side</h1>'
+# Columns come and go: a native layout builds and shows them at once.  The kit's shows what it has built a little later,
+# is measured in between, and fails on figures that are not there yet.
+GRID_CSS = """
+:host { display: grid !important; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 12px; }
+.scroll-button { display: none !important; }
+@media (max-width: 999.95px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+@media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
+"""
+BOX_CSS = """
+:host { background: var(--supdr-card); border: 1px solid var(--supdr-border); border-radius: 8px; padding: 8px;
+box-sizing: border-box; min-width: 0; overflow: hidden; height: auto !important; }
+"""
+PLACE_CSS = """
+:host { border-style: dashed; }
+@media (max-width: 999.95px) { :host { grid-column: auto !important; } }
+"""
+CURVES_HEIGHT = 150
+
+BY = {f"by {label}": value for value, label in MEASURE.choices}
+
+MEASURE_SX = {"& .MuiToggleButton-root": {**SPEED_SX["& .MuiToggleButton-root"], "whiteSpace": "nowrap"}}
+
+CARD_CSS = """
+.top { display: flex; align-items: center; gap: 6px; } .top h2 { flex: 1; min-width: 0; white-space: nowrap;
+overflow: hidden; text-overflow: ellipsis; font-size: 13px; text-transform: none; letter-spacing: 0; }
+.letter { flex: none; width: 20px; height: 20px; line-height: 19px; text-align: center; border-radius: 50%;
+border: 1px solid var(--supdr-border); font-size: 12px; font-weight: 700; box-sizing: border-box; }
+.letter.chosen { background: var(--supdr-primary); color: var(--supdr-on-primary); border-color: transparent; }
+a { color: var(--supdr-primary); font-size: 12px; text-decoration: none; white-space: nowrap; }
+a:hover, a:focus-visible { text-decoration: underline; }
+.line { font-size: 12px; line-height: 17px; min-height: 17px; color: var(--supdr-secondary); white-space: nowrap;
+overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+.line b { color: var(--supdr-text); } .problem { font-size: 12px; color: var(--supdr-failed); }
+"""
+CAPTION_CSS = """
+:host { color: var(--supdr-secondary); } div { font-size: 11.5px; line-height: 16px; white-space: nowrap;
+overflow: hidden; text-overflow: ellipsis; } b { color: var(--supdr-text); font-weight: 500; }
+"""
+
+
+class ColumnCard:
+    """One column on the page: head, latent space, input space.
+
+    Parameters
+    ----------
+    column : Column
+
+    Attributes
+    ----------
+    view : Column
+    """
+
+    def __init__(self, column: Column) -> None:
+        pair = column.pair
+        self.head = widgets.html(css=CARD_CSS, margin=(0, 4, 2, 4), min_height=54)
+        self._captions = {name: widgets.html(css=CAPTION_CSS, margin=(2, 4, 1, 4)) for name in ("latent", "input")}
+        self._panes = []
+        parts: list[Any] = [self.head]
+        for name in ("latent", "input"):
+            figure = getattr(pair, name).figure
+            pane = pn.pane.Bokeh(figure, sizing_mode=figure.sizing_mode, margin=0)
+            self._panes.append(pane)
+            parts += [self._captions[name], pane]
+        self.view = pn.Column(*parts, stylesheets=[BOX_CSS], margin=0, **widgets.WIDE)
+
+    def refresh(self, letter: str, facts: Facts, column: Column, *, query: str, chosen: bool, task: str) -> None:
+        """Bring the head and the captions up to date.
+
+        Parameters
+        ----------
+        letter : str
+        facts : Facts
+        column : Column
+        query : str
+            Of a link that opens the column in the explorer.
+        chosen : bool
+            Whether the sidebar edits this column.
+        task : {"classification", "regression"}
+        """
+        mark = ' class="letter chosen"' if chosen else ' class="letter"'
+        label, note = widgets.escape(facts.label), widgets.escape(facts.note or "default settings")
+        top = (
+            f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
+            f'<a href="explorer?{widgets.escape(query)}" aria-label="Open column {letter} in the explorer">'
+            "Open in explorer</a></div>"
+        )
+        if facts.problem:
+            rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
+        else:
+            rest = f'<div class="line" title="{note}">{note}</div><div class="line">{_now(facts, task)}</div>'
+        _put(self.head, top + rest)
+        for name, caption in self._captions.items():
+            view = getattr(column.pair, name)
+            text = widgets.escape(view.caption())
+            _put(caption, "" if column.problem else f'<div title="{text}"><b>{view.title}</b> {text}</div>')
+        styles = {"opacity": "0.25", "pointer-events": "none"} if column.problem else {}
+        for pane in self._panes:
+            if pane.styles != styles:
+                pane.styles = styles
+
+
+def _now(facts: Facts, task: str) -> str:
+    words = []
+    name = "test" if "test" in facts.scores else "train"
+    if name in facts.scores:
+        kind = "MSE" if task == "regression" else "error"
+        words.append(f"{name} {kind} <b>{scoreboard.said(facts.scores[name], name, task)}</b>")
+    if facts.iteration is not None:
+        words.append(f"iteration <b>{facts.iteration:,}</b>")
+    words.append(facts.state)
+    return " · ".join(words)
+
+
+class CompareLayout:
+    """Builds the page and updates what is not a plot.
+
+    Parameters
+    ----------
+    bar : TrainingBar
+    bridge : Bridge
+    controls : Controls
+    share : ShareMenu
+    measure : {"iteration", "time"}
+    on_measure, on_choose, on_add : callable
+        Called with the measure, the place of the column to edit, the name of the method to add.
+    on_remove : callable
+        Called without arguments: remove the column that is edited.
+
+    Attributes
+    ----------
+    page : Page
+    """
+
+    def __init__(
+        self,
+        bar: TrainingBar,
+        bridge: Bridge,
+        controls: Controls,
+        share: ShareMenu,
+        measure: str,
+        *,
+        on_measure: Callable[[str], Any],
+        on_choose: Callable[[int], Any],
+        on_add: Callable[[str], Any],
+        on_remove: Callable[[], Any],
+    ) -> None:
+        self._silent = False
+        self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
+        self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
+        self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
+        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self.table = widgets.html(css=scoreboard.CSS, margin=0)
+        self._cards: dict[Column, ColumnCard] = {}
+        self._choice = widgets.toggle(["A"], "A")
+        self._choice.param.watch(self._chosen, "value")
+        self._remove = widgets.button("Remove", on_remove, icon="delete", kind="text", height=28)
+        self._measure = widgets.toggle(list(BY), _label(measure), sx=MEASURE_SX, align="center")
+        self._measure.param.watch(self._measured, "value")
+        self._place = self._adding(on_add)
+        self.objectives = Objectives(height=CURVES_HEIGHT)
+        self.objectives.figure.name, self.objectives.source.name = "objectives", "objective curves"
+        pane = pn.pane.Bokeh(self.objectives.figure, sizing_mode=self.objectives.figure.sizing_mode, margin=0)
+        self._curves_head = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4))
+        self._curves = pn.Column(
+            self._curves_head, pane, stylesheets=[BOX_CSS], margin=(0, 0, 12, 0), visible=False, **widgets.WIDE
+        )
+        self.grid = pn.Column(stylesheets=[GRID_CSS], margin=(0, 0, 12, 0), styles=FREE, **widgets.WIDE)
+        self._edit(controls)
+        self.page = self._assemble(bar, bridge, controls, share)
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _edit(self, controls: Controls) -> None:
+        """Put the choice of the column above the method in the sidebar; examples belong to the explorer."""
+        controls.presets.visible = controls.note.visible = False
+        row = pn.Row(self._choice, pn.layout.HSpacer(), self._remove, margin=(0, 6, 0, 2), **widgets.WIDE)
+        place = list(controls.view).index(controls.method.view)
+        controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))
+
+    def _adding(self, on_add: Callable[[str], Any]) -> Any:
+        self.menu = widgets.select("Method to add", method_menu(), "LDA")
+        add = widgets.button(
+            "Add column", lambda: on_add(self.menu.value), icon="add", kind="contained", height=34, margin=(6, 8)
+        )
+        text = (
+            "All columns train on the same rows, with the same split and seed. Add up to four methods, or the same one "
+            "with other settings. In the explorer, Add to comparison brings the run that is shown there."
+        )
+        return pn.Column(
+            widgets.html("<h3>Add a column</h3>", margin=(4, 8)),
+            widgets.caption(text),
+            self.menu,
+            add,
+            stylesheets=[BOX_CSS, PLACE_CSS],
+            margin=0,
+            **widgets.WIDE,
+        )
+
+    def _assemble(self, bar: TrainingBar, bridge: Bridge, controls: Controls, share: ShareMenu) -> Any:
+        heading = widgets.html(TITLE, css=HIDDEN_CSS, margin=0, height=0)
+        buttons: Any = bar.view[0]
+        line: Any = bar.view[1]
+        buttons.insert(4, self._measure)
+        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        scrubber = pn.FlexBox(line, self.classes, align_items="center", gap="0 8px", margin=(0, 0, 6, 0))
+        results = pmui.Paper(
+            self.table, variant="outlined", elevation=0, margin=(0, 0, 12, 0), sx={"p": "2px 8px"}, **widgets.WIDE
+        )
+        main = pn.Column(
+            heading,
+            buttons,
+            scrubber,
+            self.notice,
+            self.grid,
+            self._curves,
+            results,
+            bridge,
+            share.dialogs,
+            margin=(0, 12),
+            styles=FREE,
+            **widgets.WIDE,
+        )
+        menu, phone = navigation("compare"), widgets.on_phone()
+        sidebar = [*([menu] if phone else []), share.drawer_row(), controls.view, self.about]
+        header = [] if phone else [menu, pn.layout.HSpacer(), *share.buttons]
+        return widgets.make_page(header=header, sidebar=sidebar, main=[main])
+
+    # --- what the page tells ------------------------------------------------------------------------------------------
+
+    def prepare(self, columns: Sequence[Column]) -> None:
+        """Have a card for each of these columns."""
+        self._cards = {column: self._cards.get(column) or ColumnCard(column) for column in columns}
+
+    def show_columns(self, columns: Sequence[Column], chosen: int) -> None:
+        """Lay out these columns, and room for one more.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+        chosen : int
+            Place of the one that the sidebar edits.
+        """
+        self.prepare(columns)
+        free = MAX_COLUMNS - len(columns)
+        cells: list[Any] = [card.view for card in self._cards.values()]
+        if free:
+            self._place.styles = {"grid-column": f"span {free}"}
+            cells.append(self._place)
+        if list(self.grid.objects) != cells:
+            self.grid.objects = cells
+        self._silent = True
+        try:
+            self._choice.param.update(options=list(LETTERS[: len(columns)]), value=LETTERS[chosen])
+        finally:
+            self._silent = False
+        self._remove.disabled = len(columns) == 1
+
+    def refresh(
+        self, columns: Sequence[Column], facts: Sequence[Facts], queries: Sequence[str], chosen: int, task: str
+    ) -> None:
+        """Bring the heads of the cards and the table up to date."""
+        for place, (column, row, query) in enumerate(zip(columns, facts, queries)):
+            self._cards[column].refresh(
+                LETTERS[place], row, column, query=query, chosen=place == chosen and len(columns) > 1, task=task
+            )
+        _put(self.table, scoreboard.table_html(facts, task))
+        self._refresh_curves(columns)
+
+    def _refresh_curves(self, columns: Sequence[Column]) -> None:
+        """Draw the objectives of the runs that take steps."""
+        frames = {letter: column.frame for letter, column in zip(LETTERS, columns)}
+        runs = {letter: frame.losses for letter, frame in frames.items() if frame is not None}
+        stepping = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
+        if self._curves.visible != bool(stepping):
+            self._curves.visible = bool(stepping)
+        if stepping:
+            shown = max(frame.iteration for frame in frames.values() if frame is not None)
+            self.objectives.show_runs(stepping, shown)
+            note = widgets.legend(self.objectives.legend) + "<span>each method's own</span>"
+            _put(self._curves_head, widgets.card_head(self.objectives.title, note))
+
+    def describe_data(self, scene: Scene, notes: Sequence[str]) -> None:
+        """Show the legend of the classes and, in the sidebar, where the data come from."""
+        size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features"
+        text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
+        self.about.param.update(object=f'<div class="small quiet">{text}</div>', visible=True)
+        _put(self.classes, f'<div class="keys">{widgets.legend(class_legend(scene))}</div>')
+
+    def show_notice(self, text: str, kind: str = "info") -> None:
+        """Say something in a box above the columns, which do not show what the controls say: dim them."""
+        self.notice.param.update(object=text, severity=kind, visible=True)
+        self.grid.styles = {**FREE, "opacity": "0.3", "pointer-events": "none"}
+
+    def hide_notice(self) -> None:
+        """Take the box away."""
+        if self.notice.visible:
+            self.notice.visible = False
+            self.grid.styles = FREE
+
+    def set_measure(self, measure: str) -> None:
+        """Show what keeps the columns level, without reporting it."""
+        self._silent = True
+        try:
+            self._measure.value = _label(measure)
+        finally:
+            self._silent = False
+
+    def _chosen(self, event: Any) -> None:
+        if not self._silent and event.new in LETTERS:
+            self._on_choose(LETTERS.index(event.new))
+
+    def _measured(self, event: Any) -> None:
+        if not self._silent and event.new in BY:
+            self._on_measure(BY[event.new])
+
+
+def _label(measure: str) -> str:
+    return next(label for label, value in BY.items() if value == measure)
+
+
+def _put(pane: Any, text: str) -> None:
+    text = text or widgets.EMPTY
+    if pane.object != text:
+        pane.object = text

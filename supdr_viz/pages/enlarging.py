@@ -1,0 +1,137 @@
+"""One plot as large as the window: for a lecture hall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel_material_ui as pmui
+
+from supdr_viz import widgets
+
+HEAD_ROOM = 76
+"""Pixels above and around an enlarged plot."""
+
+# The text is the accessible name; only the icon shows.
+ICON_SX = {
+    "fontSize": 0,
+    "minWidth": "28px",
+    "p": "4px",
+    "color": "text.secondary",
+    "& .MuiButton-startIcon": {"m": 0},
+    "& .material-icons": {"fontSize": "17px !important"},
+}
+OVER_ALL = {
+    "position": "fixed",
+    "inset": "0",
+    "width": "100vw",
+    "height": "100vh",
+    "max-height": "none",
+    "z-index": "1290",
+    "background": "var(--supdr-page)",
+    "overflow": "auto",
+}
+# Said in full: a style that is only left out stays in the browser.
+IN_PLACE = {
+    **{"position": "relative", "inset": "auto", "width": "100%", "height": "auto", "z-index": "auto"},
+    **{"background": "transparent", "overflow": "visible", "max-height": "none"},
+}
+PANE_IN_PLACE = {"width": "100%", "min-width": "0", "max-width": "none", "align-self": "auto"}
+
+
+class Enlarger:
+    """Gives each card a button that fills the window with it; one at a time.
+
+    Attributes
+    ----------
+    shown : str or None
+        Name of the enlarged card.
+    """
+
+    def __init__(self) -> None:
+        self.shown: str | None = None
+        self._cards: dict[str, tuple[Any, Any, Any]] = {}
+        self._usual_height = 0
+        self._buttons: dict[str, pmui.Button] = {}
+        self._titles: dict[str, str] = {}
+        self._height = 900
+
+    def button(self, name: str, title: str) -> pmui.Button:
+        """Make the button of a card's head.
+
+        Parameters
+        ----------
+        name : str
+        title : str
+            Of the card.
+
+        Returns
+        -------
+        Button
+        """
+        self._titles[name] = title
+        made = widgets.button(
+            f"Enlarge {title}",
+            lambda: self.toggle(name),
+            icon="open_in_full",
+            kind="text",
+            sx=ICON_SX,
+            margin=0,
+            width=28,
+            height=28,
+        )
+        self._buttons[name] = made
+        return made
+
+    def add(self, name: str, card: Any, pane: Any, view: Any) -> None:
+        """Register what the button of `name` enlarges.
+
+        Parameters
+        ----------
+        name : str
+        card, pane : viewable
+            The card and the pane of its figure.
+        view : object
+            Its ``figure`` is square, or takes its height in pixels.
+        """
+        self._cards[name] = (card, pane, view.figure)
+
+    def toggle(self, name: str) -> None:
+        """Enlarge a card, or put it back."""
+        if self.shown == name:
+            self.shrink()
+            return
+        self.shrink()
+        card, pane, figure = self._cards[name]
+        self.shown, self._usual_height = name, figure.height
+        if figure.sizing_mode == "scale_width":
+            side = f"min(100vw - 24px, 100vh - {HEAD_ROOM}px)"
+            pane.styles = {"width": side, "min-width": side, "max-width": side, "align-self": "center"}
+        else:
+            figure.height = max(200, self._height - HEAD_ROOM)
+        card.styles = OVER_ALL  # last: the plot must not fill the card before its own size is known
+        self._say(name, "Shrink", "close_fullscreen")
+
+    def shrink(self) -> bool:
+        """Put the enlarged card back; tell whether there was one."""
+        if self.shown is None:
+            return False
+        name, self.shown = self.shown, None
+        card, pane, figure = self._cards[name]
+        card.styles = IN_PLACE
+        if figure.sizing_mode == "scale_width":
+            pane.styles = PANE_IN_PLACE
+        else:
+            figure.height = self._usual_height
+        self._say(name, "Enlarge", "open_in_full")
+        return True
+
+    def set_height(self, pixels: int) -> None:
+        """Note the height of the window."""
+        self._height = pixels
+        if self.shown is not None:
+            _card, _pane, figure = self._cards[self.shown]
+            if figure.sizing_mode != "scale_width":
+                figure.height = max(200, pixels - HEAD_ROOM)
+
+    def _say(self, name: str, word: str, icon: str) -> None:
+        self._buttons[name].param.update(label=f"{word} {self._titles[name]}", icon=icon)

@@ -1,0 +1,359 @@
+"""Where everything stands on the explorer's page: header, sidebar, toolbar, five cards, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr_viz import widgets
+from supdr_viz.bridge import Bridge
+from supdr_viz.controls.bundle import Controls
+from supdr_viz.controls.share import ShareMenu
+from supdr_viz.controls.training import TrainingBar
+from supdr_viz.frames import Scene
+from supdr_viz.pages import navigation
+from supdr_viz.pages.enlarging import Enlarger
+from supdr_viz.views import Board, class_legend
+from supdr_viz.views.colours import colour_choices
+from supdr_viz.views.sources import Points
+
+TALL, SHORT = 262, 142
+"""Heights of the curves: nothing scrolls at 1440 × 900, nor with the short ones on a projector of 1280 × 720."""
+
+MAX_BUTTONS = 3
+"""Modes of the method's view that have room beside its title; more are offered in a menu."""
+
+SQUARE = {"xs": 12, "sm": 6, "md": 4}
+
+TITLE = "supdr explorer: see supervised dimensionality reduction learn"
+HIDDEN_CSS = """
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+"""
+# The status takes one line or two: the room is kept, so that the plots do not move.
+STEADY_CSS = """
+@media (max-width: 1399.95px) { .status { min-height: 44px; align-content: center; row-gap: 0; font-size: 12px; } }
+@media (max-width: 599.95px) { .status { min-height: 66px; align-content: start; } }
+"""
+
+
+FREE = {"max-height": "none"}
+"""The kit cuts everything to the window's height: what is taller, on a phone, would lie over what follows."""
+
+# Over the method's picture, without being in the way of the mouse.
+OVER = {"position": "absolute", "left": "14px", "right": "14px", "pointer-events": "none", "z-index": "2"}
+AXIS_WIDTH, AXIS_HEIGHT = "78px", "60px"
+"""Room of the picture's axes with their labels, where it has any."""
+
+FACTS_CSS = (
+    widgets.HEAD_CSS
+    + """
+:host { width: auto !important; height: auto !important; }
+.keys, .said { background: color-mix(in srgb, var(--supdr-card) 78%, transparent); border-radius: 4px; }
+.keys { row-gap: 0; font-size: 11.5px; }
+.said { display: inline-flex; flex-wrap: wrap; column-gap: 12px; font-size: 11.5px; color: var(--supdr-secondary); }
+.said b { color: var(--supdr-text); font-variant-numeric: tabular-nums; }
+"""
+)
+
+
+class ExplorerLayout:
+    """Builds the page and updates what is not a plot.
+
+    Parameters
+    ----------
+    board : Board
+    bar : TrainingBar
+    bridge : Bridge
+    controls : Controls
+    share : ShareMenu
+    on_option : callable
+        ``on_option(name, value)`` for the switches: "method_mode", "pull", "draw_class", "colour_by".
+
+    Attributes
+    ----------
+    page : Page
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        bar: TrainingBar,
+        bridge: Bridge,
+        controls: Controls,
+        share: ShareMenu,
+        *,
+        on_option: Callable[[str, Any], None],
+        page_name: str = "explorer",
+        title: str = TITLE,
+        above: Sequence[Any] = (),
+        beside: Sequence[Any] = (),
+        **page_options: Any,
+    ) -> None:
+        self._on_option = on_option
+        self._enlarger = Enlarger()
+        self._drawn_note = ""
+        self._heads: dict[str, tuple[Any, str]] = {}
+        self._cards: dict[str, Any] = {}
+        self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
+        self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
+        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self._colours: dict[str, str] = {}
+        self._silent = False
+        self._colour = widgets.toggle(["label"], "label", visible=False, height=26)
+        self._colour.param.watch(self._colour_chosen, "value")
+        self._draw_class = widgets.toggle(["1"], "1", visible=False, height=26)
+        self._draw_class.param.watch(self._class_chosen, "value")
+        self._modes: dict[str, str] = {}
+        self._mode = widgets.toggle(["none"], "none", visible=False, height=26)
+        self._mode_menu = widgets.small_menu("Picture", visible=False)
+        for chooser in (self._mode, self._mode_menu):
+            chooser.param.watch(self._mode_chosen, "value")
+        self._pull = widgets.switch(
+            "pull",
+            False,
+            lambda value: on_option("pull", value),
+            margin=0,
+            width=76,
+            height=30,
+            sizing_mode="fixed",
+            size="small",
+        )
+        over: dict[str, Any] = {"css": FACTS_CSS, "margin": 0, "sizing_mode": None}
+        self._keys = widgets.html(**over, styles={**OVER, "top": "50px"})
+        self._said = widgets.html(**over, styles={**OVER, "bottom": "12px"})
+        self._mode_chooser = pn.Row(self._mode, self._mode_menu, margin=0, sizing_mode=None)
+        tools = self._tools(board)
+        cards = {
+            "input": self._card("input", board.input, tools=tools, below=self._draw_class),
+            "latent": self._card("latent", board.latent, tools=self._pull),
+            "method": self._card("method", board.method, tools=self._mode_chooser, over=(self._keys, self._said)),
+            "losses": self._card("losses", board.losses),
+            "errors": self._card("errors", board.errors),
+        }
+        squares = pmui.Grid(
+            *[pmui.Grid(cards[name], size=SQUARE) for name in ("input", "latent", "method")],
+            container=True,
+            spacing=1.5,
+            margin=(0, 0, 12, 0),
+            styles=FREE,
+            **widgets.WIDE,
+        )
+        curves = pmui.Grid(
+            pmui.Grid(cards["losses"], size={"xs": 12, "md": 7}),
+            pmui.Grid(cards["errors"], size={"xs": 12, "md": 5}),
+            container=True,
+            spacing=1.5,
+            styles=FREE,
+            **widgets.WIDE,
+        )
+        heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
+        buttons, line = bar.view
+        bar.status.stylesheets = [*bar.status.stylesheets, STEADY_CSS]
+        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        scrubber = pn.FlexBox(line, self.classes, self._colour, align_items="center", gap="0 8px", margin=(0, 0, 6, 0))
+        main = pn.Column(
+            heading,
+            *above,
+            buttons,
+            scrubber,
+            self.notice,
+            squares,
+            curves,
+            bridge,
+            share.dialogs,
+            margin=(0, 12),
+            styles=FREE,
+            **widgets.WIDE,
+        )
+        self._plots = (squares, curves)
+        self._curves = [board.losses.figure, board.errors.figure]
+        self._fit(bridge.tall)
+        bridge.param.watch(lambda event: self._fit(event.new), "tall")
+        bridge.param.watch(lambda event: self._enlarger.set_height(event.new), "height_shown")
+        menu = navigation(page_name)
+        phone = widgets.on_phone()
+        sidebar = [*([menu] if phone else []), share.drawer_row(), *beside, controls.view, self.about]
+        header = [] if phone else [menu, pn.layout.HSpacer(), *share.buttons]
+        self.page = widgets.make_page(header=header, sidebar=sidebar, main=[main])
+        self.page.param.update(**page_options)
+
+    # --- notices -----------------------------------------------------------------------------------------------------
+
+    def show_notice(self, text: str, kind: str = "info", *, stale: bool = False) -> None:
+        """Say something in a box above the plots.
+
+        Parameters
+        ----------
+        text : str
+        kind : {"info", "success", "warning", "error"}
+        stale : bool
+            The plots do not show what the controls say: dim them.
+        """
+        self.notice.param.update(object=text, severity=kind, visible=True)
+        self._dim(stale)
+
+    def hide_notice(self) -> None:
+        """Take the box away."""
+        if self.notice.visible:
+            self.notice.visible = False
+        self._dim(False)
+
+    def _dim(self, wanted: bool) -> None:
+        styles = {**FREE, "opacity": "0.3", "pointer-events": "none"} if wanted else FREE
+        for part in self._plots:
+            if part.styles != styles:
+                part.styles = styles
+
+    def highlight(self, names: Sequence[str]) -> None:
+        """Frame the cards that somebody speaks of.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of "input", "latent", "method", "losses", "errors".
+        """
+        for name, card in self._cards.items():
+            outline = "2px solid var(--supdr-primary)" if name in names else "none"
+            card.styles = {**card.styles, "outline": outline, "border-radius": "8px"}
+
+    def show_pull(self, wanted: bool) -> None:
+        """Turn the switch that draws the pull of the labels."""
+        self._pull.value = wanted
+
+    def shrink(self) -> bool:
+        """Put an enlarged plot back to its place; tell whether there was one."""
+        return self._enlarger.shrink()
+
+    def say_drawn(self, text: str) -> None:
+        """Say how many points were drawn, in the head of the input card."""
+        self._drawn_note = text
+        self._set_head("input", text)
+
+    # --- what the data are -------------------------------------------------------------------------------------------
+
+    def describe_data(self, scene: Scene, notes: tuple[str, ...], *, drawable: bool) -> None:
+        """Show the legend of the classes and, in the sidebar, where the data come from.
+
+        Parameters
+        ----------
+        scene : Scene
+        notes : tuple of str
+            What the user should know of these rows.
+        drawable : bool
+            Whether points can be drawn into the input plane.
+        """
+        self._drawn_note = ""
+        n_train, n_test = scene.n_train, int(scene.is_test.sum())
+        size = f"{n_train:,} training and {n_test:,} test rows, {scene.n_features:,} features"
+        text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
+        self.about.param.update(object=f'<div class="small quiet">{text}</div>', visible=True)
+        names = [str(name) for name in scene.class_names]
+        self._draw_class.param.update(options=names or ["1"], value=(names or ["1"])[0])
+        tools = [label for label in self._tools_known if drawable or label != "draw"]
+        if self._tool.options != tools:
+            self._tool.param.update(options=tools, value=self._tool.value if self._tool.value in tools else tools[0])
+
+    def show_method_modes(self, view: Any) -> None:
+        """Offer the modes that the method has."""
+        self._modes = {mode.label: mode.name for mode in view.modes or ()}
+        labels = {name: label for label, name in self._modes.items()}
+        chosen = self._mode if len(labels) <= MAX_BUTTONS else self._mode_menu
+        if len(labels) > 1:
+            chosen.param.update(options=list(self._modes), value=labels[view.mode])
+        for chooser in (self._mode, self._mode_menu):
+            chooser.visible = chooser is chosen and len(labels) > 1
+
+    def show_colours(self, points: Points) -> None:
+        """Say what the colours of rows mean, and offer what else they could mean."""
+        if points.scene is None:
+            return
+        marks = widgets.legend(class_legend(points.scene, points.colour_by))
+        self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
+        self._colours = colour_choices(points.scene)
+        self._colour.visible = bool(self._colours)
+        if self._colours:
+            names = {value: label for label, value in self._colours.items()}
+            self._silent = True
+            try:
+                shown = names.get(points.colour_by, next(iter(names)))
+                self._colour.param.update(options=list(self._colours), value=shown)
+            finally:
+                self._silent = False
+
+    def refresh_heads(self, board: Board) -> None:
+        """Bring the captions and legends of the cards up to date."""
+        self._set_head("input", self._drawn_note or board.input.caption())
+        self._set_head("latent", board.latent.caption())
+        self._set_head("method", board.method.caption(), title=board.method.title)
+        self._set_facts(board.method.legend, board.method.numbers, beside_axes=board.method.has_axes)
+        self._set_head("losses", board.losses.caption(), board.losses.legend)
+        self._set_head("errors", board.errors.caption(), board.errors.legend)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _card(self, name: str, view: Any, *, tools: Any = None, below: Any = None, over: Any = ()) -> Any:
+        pane = pn.pane.Bokeh(view.figure, sizing_mode=view.figure.sizing_mode, margin=0)
+        content = [part for part in (below, pane, *over) if part is not None]
+        enlarge = self._enlarger.button(name, "Method" if name == "method" else view.title)
+        row = pn.Row(*([tools] if tools is not None else []), enlarge, margin=0, align="start")
+        made, head = widgets.card(view.title, *content, tools=row)
+        self._heads[name] = (head, view.title)
+        self._cards[name] = made
+        self._enlarger.add(name, made, pane, view)
+        return made
+
+    def _tools(self, board: Board) -> Any:
+        labels, arguments, code = board.input.tool_switch()
+        self._tools_known = labels
+        self._tool = widgets.toggle(labels, labels[0], height=26)
+        self._tool.jscallback(args=arguments, value=code)
+        self._tool.param.watch(self._tool_chosen, "value")
+        return self._tool
+
+    def _tool_chosen(self, event: Any) -> None:
+        self._draw_class.visible = event.new == "draw"
+
+    def _class_chosen(self, event: Any) -> None:
+        if event.new in self._draw_class.options:
+            self._on_option("draw_class", self._draw_class.options.index(event.new))
+
+    def _colour_chosen(self, event: Any) -> None:
+        if event.new in self._colours and not self._silent:
+            self._on_option("colour_by", self._colours[event.new])
+
+    def _mode_chosen(self, event: Any) -> None:
+        if event.new in self._modes:
+            self._on_option("method_mode", self._modes[event.new])
+
+    def _set_head(self, name: str, caption: str, legend: Any = (), title: str = "") -> None:
+        head, usual = self._heads[name]
+        note = widgets.escape(caption)
+        if legend:
+            note = widgets.legend(legend) + (f"<span>{note}</span>" if note else "")
+        text = widgets.card_head(title or usual, note)
+        if head.object != text:
+            head.object = text
+
+    def _set_facts(self, legend: Any, numbers: Any, *, beside_axes: bool) -> None:
+        """Say what the method's picture means, over the picture but not over its axes."""
+        left = {"left": AXIS_WIDTH if beside_axes else "14px"}
+        places = {"top": "50px"}, {"bottom": AXIS_HEIGHT if beside_axes else "12px"}
+        for pane, place in zip((self._keys, self._said), places):
+            if pane.styles != (wanted := {**OVER, **left, **place}):
+                pane.styles = wanted
+        keys = f'<div class="keys">{widgets.legend(legend)}</div>' if legend and numbers else widgets.EMPTY
+        said = "".join(
+            f'<span title="{widgets.escape(each.help)}">{widgets.escape(each.name)} '
+            f"<b>{widgets.escape(each)}</b></span>"
+            for each in numbers
+        )
+        for pane, text in ((self._keys, keys), (self._said, f'<div class="said">{said}</div>')):
+            if pane.object != text:
+                pane.object = text
+
+    def _fit(self, tall: bool) -> None:
+        for figure in self._curves:
+            figure.height = TALL if tall else SHORT

@@ -1,0 +1,260 @@
+"""Sensitivity: a method on a grid of one or two of its parameters, as a heatmap that fills while it is computed."""
+
+from __future__ import annotations
+
+import functools
+import io
+import math
+import os
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+
+from supdr.sensitivity import warm_up
+from supdr_viz import widgets
+from supdr_viz.bridge import Bridge
+from supdr_viz.building import NotAtHand, build_dataset
+from supdr_viz.controls.data import DataControls, SplitControls
+from supdr_viz.controls.method import MethodControls
+from supdr_viz.controls.sweep import SweepControls
+from supdr_viz.data_forms import SOURCES
+from supdr_viz.method_forms import MENU
+from supdr_viz.pages.sensitivity_layout import SensitivityLayout
+from supdr_viz.state import Settings, to_query
+from supdr_viz.sweeps.figures import SweepFigures, tick_text
+from supdr_viz.sweeps.presets import FIRST, SWEEP_PRESETS
+from supdr_viz.sweeps.runner import Phase, SweepRunner, store_path
+from supdr_viz.sweeps.settings import (
+    FOR_TASK,
+    METRICS,
+    SweepSettings,
+    build_sweep,
+    default_axis,
+    parse_sweep_query,
+    sweep_query,
+    usual_axes,
+)
+
+LOOK_MS = 250
+"""How often the page looks how far its sweep is."""
+
+
+def sensitivity() -> Any:
+    """Build the page for the visitor of the current session.
+
+    Returns
+    -------
+    panel_material_ui.Page
+    """
+    pn.extension("filedropper", notifications=True)
+    arguments = pn.state.session_args
+    if not arguments:
+        return Sensitivity(SWEEP_PRESETS[FIRST].settings, [], preset=FIRST).page
+    settings, problems = parse_sweep_query(arguments)
+    return Sensitivity(settings, problems).page
+
+
+class Sensitivity:
+    """Wires one visitor's controls to a runner, and its cells to the figures.
+
+    Parameters
+    ----------
+    settings : SweepSettings
+        From the address.
+    problems : list of str
+        What was wrong with the address.
+    preset : str
+        Name of the prepared sweep that the settings are, if any.
+    """
+
+    def __init__(self, settings: SweepSettings, problems: list[str], preset: str = "") -> None:
+        self.settings, self._problems = settings, problems
+        self._ready: tuple[Any, Any, Any] | None = None
+        self._drawn: set[int] = set()
+        self._phase = Phase.idle
+        self._store = ""
+        self.runner = SweepRunner()
+        self.bridge = Bridge()
+        self.figures = SweepFigures(narrow=widgets.on_phone())
+        self.data = DataControls(settings.base)
+        self.split = SplitControls(settings.base)
+        self.method = MethodControls(settings.base)
+        for part in (self.data, self.split, self.method):
+            part.on_change(self._base_changed)
+        self.controls = SweepControls(settings, self._apply)
+        self.layout = SensitivityLayout(
+            self.figures,
+            self.bridge,
+            [self.data.view, self.split.view, self.controls.view, self.method.view],
+            preset,
+            on_preset=self._preset_chosen,
+            on_run=self._run,
+            on_cancel=self.runner.cancel,
+            on_csv=self._csv,
+        )
+        self.page = self.layout.page
+        self.page.param.watch(lambda event: self.figures.set_theme(bool(event.new)), "dark_theme")
+        self._apply(settings)
+        self.layout.say_preset(SWEEP_PRESETS.get(preset))
+        pn.state.onload(self._loaded)
+        # Bound, not a closure over module names: those are gone when the callback runs.
+        pn.state.on_session_destroyed(functools.partial(_end, self.runner))
+
+    def _loaded(self) -> None:
+        self.figures.set_theme(bool(self.page.dark_theme))
+        for problem in self._problems:
+            widgets.toast(problem, "warning", seconds=8)
+        if pn.state.curdoc is not None:
+            pn.state.add_periodic_callback(self._look, period=LOOK_MS)
+            if "SUPDR_SCHEDULER" not in os.environ:
+                warm_up()
+
+    # --- settings -----------------------------------------------------------------------------------------------------
+
+    def _base_changed(self, fields: dict[str, Any]) -> None:
+        reloaded = bool(fields.pop("reloaded", False))
+        base = replace(self.settings.base, **fields)
+        preset = SWEEP_PRESETS.get(self.layout.preset)
+        needs = preset.needs if preset is not None else None
+        if reloaded and preset is not None and needs is not None:
+            wanted = preset.settings
+            if self.data.loaded_fields(needs.rows, needs.columns) is not None:
+                base = replace(base, method=wanted.base.method, method_options=wanted.base.method_options)
+                self._apply(replace(wanted, base=base), own=False)
+                self.layout.say_preset(preset)
+                return
+        settings = replace(self.settings, base=base)
+        if base.method != self.settings.base.method:
+            axes = tuple(default_axis(base.method, name) for name in usual_axes(base.method))
+            settings = replace(settings, axes=axes, transductive=False, warm=False)
+        self._apply(settings)
+
+    def _preset_chosen(self, name: str) -> None:
+        preset = SWEEP_PRESETS[name]
+        settings = preset.settings
+        if preset.needs is not None:
+            found = self.data.loaded_fields(preset.needs.rows, preset.needs.columns)
+            settings = replace(settings, base=replace(settings.base, **(found or {})))
+        self._apply(settings, own=False)
+        self.layout.say_preset(preset)
+
+    def _apply(self, settings: SweepSettings, *, own: bool = True) -> None:
+        """Show these settings: an empty grid, the address, and what is wrong with them, if anything."""
+        if own and settings != self.settings:
+            self.layout.leave_preset()
+        if self.runner.active:
+            self.runner.cancel()
+            widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
+        self.settings = settings
+        for part in (self.data, self.split, self.method):
+            part.apply(settings.base)
+        self._prepare(settings)
+        self.controls.show(self.settings)
+        self.bridge.set_query(sweep_query(self.settings))
+        self._lay_out()
+
+    def _prepare(self, settings: SweepSettings) -> None:
+        self._ready = None
+        try:
+            dataset = build_dataset(settings.base, self.data.uploaded)
+            if settings.metric not in FOR_TASK[dataset.task]:
+                self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
+            self.controls.set_task(dataset.task)
+            self.method.describe(dataset.task)
+            self._store = self._store or store_path()
+            self._ready = build_sweep(settings, dataset, self._store)
+        except (ValueError, OSError) as error:
+            self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
+            return
+        self.layout.hide_notice()
+
+    def _lay_out(self) -> None:
+        settings = self.settings
+        grid = settings.grid
+        titles = [self._title(name) for name in grid]
+        links = [self._link(params) for params in _cells(grid)]
+        self._drawn = set()
+        with pn.io.hold():
+            self.figures.show_grid(grid, [*titles, ""][:2], links)
+            self.figures.show_current(grid, settings.base.method_options)
+            self.layout.describe(settings, titles, METRICS[settings.metric])
+        self.layout.set_state(Phase.idle, ready=self._ready is not None)
+
+    def _title(self, name: str) -> str:
+        return next(spec.title for spec in MENU[self.settings.base.method].form if spec.name == name)
+
+    def _link(self, params: dict[str, Any]) -> str:
+        return f"explorer?{to_query(_shareable(self.settings.at(params)))}"
+
+    # --- the sweep ----------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        """Start, pause or go on, whatever the button says."""
+        if self.runner.phase in (Phase.running, Phase.waiting):
+            self.runner.pause()
+        elif self.runner.phase is Phase.paused:
+            self.runner.resume()
+        elif self.runner.phase is Phase.stopping:
+            widgets.toast("The cells at work are being finished; try again in a moment.", "info")
+        elif self._ready is not None:
+            self._lay_out()
+            sweep, X, y = self._ready
+            self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
+        self._look()
+
+    def _look(self) -> None:
+        """Draw what is new."""
+        runner = self.runner
+        sweep = runner.sweep
+        if sweep is None or self._ready is None or sweep is not self._ready[0]:
+            return
+        phase = runner.phase  # before the cells: the last ones are drawn before the end is said
+        cells = dict(runner.cells)
+        new = [cell for number, cell in cells.items() if number not in self._drawn]
+        if new:
+            self._drawn.update(cell.number for cell in new)
+            with pn.io.hold():
+                metric = self.settings.metric
+                self.figures.show_cells(sweep.result(cells.values()), new, metric, METRICS[metric])
+        if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
+            self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
+            self.layout.say_result(sweep.result(cells.values()), self.settings.metric)
+        if phase is not self._phase:
+            self._phase = phase
+            self.bridge.announce(self._summary(phase, cells))
+
+    def _summary(self, phase: Phase, cells: dict[int, Any]) -> str:
+        assert self._ready is not None
+        sweep = self._ready[0]
+        words = [f"sweep {phase}", f"{len(cells)} of {len(sweep.cells)} cells"]
+        best = sweep.result(cells.values()).best(self.settings.metric)
+        if best is not None:
+            where = ", ".join(f"{name} {tick_text(value)}" for name, value in best.params.items())
+            words.append(f"best {METRICS[self.settings.metric]} {best.mean(self.settings.metric):.4g} at {where}")
+        return ", ".join([*words, *([self.runner.message] if self.runner.message else [])])
+
+    def _csv(self) -> str:
+        sweep = self.runner.sweep
+        if sweep is None or self._ready is None or sweep is not self._ready[0] or not self.runner.cells:
+            return ""
+        text = io.StringIO()
+        sweep.result(dict(self.runner.cells).values()).table().to_csv(text, index=False)
+        return text.getvalue()
+
+
+def _cells(grid: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    from supdr.sensitivity.axes import cells_of
+
+    cells = cells_of(grid)
+    assert len(cells) == math.prod(len(values) for values in grid.values())
+    return cells
+
+
+def _shareable(settings: Settings) -> Settings:
+    """Return settings as a link holds them: drawn points only where they can be drawn."""
+    return settings if SOURCES[settings.data].planar else replace(settings, drawn=())
+
+
+def _end(runner: SweepRunner, _context: Any) -> None:
+    runner.cancel()

@@ -1,0 +1,288 @@
+"""Where everything stands on the page of sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr.sensitivity import Progress, Result
+from supdr_viz import widgets
+from supdr_viz.bridge import Bridge
+from supdr_viz.controls.training import STATUS_CSS
+from supdr_viz.pages import navigation
+from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.sweeps.figures import SweepFigures, tick_text
+from supdr_viz.sweeps.presets import SWEEP_PRESETS, SweepPreset
+from supdr_viz.sweeps.runner import Phase
+from supdr_viz.sweeps.settings import METRICS, SweepSettings
+
+TITLE = "supdr: how much does a parameter matter?"
+OWN = "own settings"
+
+COLOURS = {
+    Phase.running: "running",
+    Phase.finished: "running",
+    Phase.paused: "paused",
+    Phase.stopping: "paused",
+    Phase.failed: "failed",
+}
+BESIDE = {"xs": 12, "md": 8}, {"xs": 12, "md": 4}
+BELOW = {"xs": 12}, {"xs": 12}
+HEIGHTS = 500, 249
+STRIP_HEIGHT, WIDE_HEIGHT = 150, 360
+"""Of heatmap and curves, with two parameters and with one."""
+
+BUTTON = {
+    Phase.running: ("Pause", "pause"),
+    Phase.waiting: ("Pause", "pause"),
+    Phase.paused: ("Resume", "play_arrow"),
+}
+
+BAR_CSS = (
+    STATUS_CSS
+    + """
+.bar { height: 6px; border-radius: 3px; background: var(--supdr-border); overflow: hidden; margin: 6px 0 2px 0; }
+.bar i { display: block; height: 100%; background: var(--supdr-primary); transition: width .25s; }
+.status { min-height: 26px; }
+"""
+)
+
+SAVE_PNG = """
+const view = Bokeh.index.find_one(figure)
+view.export("png").canvas.toBlob((blob) => {
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(blob)
+  link.download = "supdr-sweep.png"
+  document.body.append(link)
+  link.click()
+  link.remove()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
+})
+"""
+
+
+class SensitivityLayout:
+    """Builds the page and updates what is not a plot.
+
+    Parameters
+    ----------
+    figures : SweepFigures
+    bridge : Bridge
+    sidebar : sequence of viewable
+    preset : str
+        Name of the prepared sweep on display, if any.
+    on_preset, on_run, on_cancel : callable
+    on_csv : callable
+        Returns the finished cells as CSV, or an empty text.
+
+    Attributes
+    ----------
+    page : Page
+    """
+
+    def __init__(
+        self,
+        figures: SweepFigures,
+        bridge: Bridge,
+        sidebar: Sequence[Any],
+        preset: str,
+        *,
+        on_preset: Callable[[str], Any],
+        on_run: Callable[[], Any],
+        on_cancel: Callable[[], Any],
+        on_csv: Callable[[], str],
+    ) -> None:
+        self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
+        self._silent = False
+        menu = {OWN: "", **{each.label: each.name for each in SWEEP_PRESETS.values()}}
+        self._presets = widgets.select("Example", menu, preset, self._chosen)
+        self._note = widgets.html(visible=False, margin=(0, 8, 2, 8))
+        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
+        self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
+        self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
+        self.png = widgets.button("PNG", icon="image")
+        self.png.js_on_click(args={"figure": figures.heatmap}, code=SAVE_PNG)
+        self.status = widgets.html(css=BAR_CSS, margin=(2, 8))
+        self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
+        heat, self._heat_head = self._card("Heatmap", figures.heatmap)
+        curves, self._curve_head = self._card("Marginal curves", *figures.curves)
+        plots = pmui.Grid(
+            heat_place := pmui.Grid(heat, size=BESIDE[0]),
+            curve_place := pmui.Grid(curves, size=BESIDE[1]),
+            container=True,
+            spacing=1.5,
+            styles=FREE,
+            **widgets.WIDE,
+        )
+        self._figures, self._places = figures, (heat_place, curve_place)
+        heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
+        buttons = pn.FlexBox(
+            self.run,
+            self.cancel,
+            self.csv,
+            self.png,
+            align_items="center",
+            margin=0,
+            sizing_mode=None,
+            styles={"width": "auto"},
+        )
+        self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        bar = pn.FlexBox(buttons, self.status, align_items="center", gap="0 8px", margin=(4, 0, 8, 0))
+        self.result = widgets.html(margin=(8, 8))
+        main = pn.Column(
+            heading, bar, self.notice, plots, self.result, bridge, margin=(0, 12), styles=FREE, **widgets.WIDE
+        )
+        navigate = navigation("sensitivity")
+        phone = widgets.on_phone()
+        controls = pn.Column(self._presets, self._note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        self.page = widgets.make_page(
+            header=[] if phone else [navigate], sidebar=[*([navigate] if phone else []), controls], main=[main]
+        )
+
+    def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
+        panes = [pn.pane.Bokeh(each, sizing_mode=each.sizing_mode, margin=0) for each in figures]
+        return widgets.card(title, *panes)
+
+    # --- examples -----------------------------------------------------------------------------------------------------
+
+    @property
+    def preset(self) -> str:
+        """Name of the prepared sweep on display, empty if none."""
+        return self._presets.value
+
+    def leave_preset(self) -> None:
+        """Say that the settings are the user's own."""
+        self._silent = True
+        self._presets.value = ""
+        self._silent = False
+        widgets.message(self._note)
+
+    def say_preset(self, preset: SweepPreset | None) -> None:
+        """Show a prepared sweep's note."""
+        if preset is None:
+            return
+        text = f'<p class="small">{widgets.escape(preset.note)}</p>'
+        if preset.needs is not None and self.notice.visible:
+            text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
+        self._note.param.update(object=text, visible=True)
+
+    def _chosen(self, name: str) -> None:
+        if self._silent:
+            return
+        if name:
+            self._on_preset(name)
+        else:
+            widgets.message(self._note)
+
+    # --- notices ------------------------------------------------------------------------------------------------------
+
+    def show_notice(self, text: str, kind: str) -> None:
+        """Say something in a box above the plots."""
+        self.notice.param.update(object=text, severity=kind, visible=True)
+
+    def hide_notice(self) -> None:
+        """Take the box away."""
+        if self.notice.visible:
+            self.notice.visible = False
+
+    # --- state --------------------------------------------------------------------------------------------------------
+
+    def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str) -> None:
+        """Say what the plots show."""
+        protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{settings.base.test_share:.0%} held out"
+        if settings.repeats > 1:
+            protocol += f", {settings.repeats} repetitions"
+        protocol += ", test rows take part unlabelled" if settings.transductive else ""
+        protocol += ", warm starts" if settings.warm else ""
+        words = f"{metric}, mean over {protocol}. A square marks the current setting; a click opens a run."
+        self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
+        more = "mean ± sd over the other parameter; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
+        self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
+        self.result.object = widgets.EMPTY
+        self._arrange(len(titles))
+
+    def _arrange(self, n_parameters: int) -> None:
+        """Put the curves beside the heatmap; with one parameter a strip of cells over a wide curve."""
+        for place, size in zip(self._places, BESIDE if n_parameters > 1 else BELOW):
+            if place.size != size:
+                place.size = size
+        heights = HEIGHTS if n_parameters > 1 else (STRIP_HEIGHT, WIDE_HEIGHT)
+        for each, height in zip((self._figures.heatmap, self._figures.curves[0]), heights):
+            if each.height != height:
+                each.height = height
+
+    def set_state(self, phase: Phase, *, ready: bool, progress: Progress | None = None, message: str = "") -> None:
+        """Show what the sweep is doing."""
+        label, icon = BUTTON.get(phase, ("Run", "play_arrow"))
+        if self.run.label != label:
+            self.run.param.update(label=label, icon=icon)
+        self.run.disabled = not ready or phase is Phase.stopping
+        self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
+        self.csv.disabled = progress is None or not progress.done
+        self.status.object = _status(phase, progress, message)
+        if phase is Phase.failed:
+            self.show_notice(f"The sweep failed: {message}", "error")
+
+    def say_result(self, result: Result, metric: str) -> None:
+        """Say which cell is best, and how many failed."""
+        best = result.best(metric)
+        words = []
+        if best is not None:
+            where = ", ".join(f"{name} = {tick_text(value)}" for name, value in best.params.items())
+            words.append(
+                f"Best {METRICS[metric]}: <b>{best.mean(metric):.4g} ± {best.deviation(metric):.2g}</b> at "
+                f"{widgets.escape(where)}; chosen on the rows it is judged on, hence optimistic."
+            )
+        failed = [cell for cell in result.cells.values() if cell.errors]
+        if failed:
+            words.append(f"{len(failed)} cells failed, for instance: {widgets.escape(failed[0].errors[0])}")
+        shared = {cell.shared for cell in result.cells.values() if cell.shared}
+        if shared:
+            words.append(f"Exact short cut: {widgets.escape(', '.join(sorted(shared)))}.")
+        if any(cell.warm for cell in result.cells.values()):
+            words.append("Warm starts: cells may have ended in other local optima than fresh starts would.")
+        text = "".join(f'<p class="small">{each}</p>' for each in words) or widgets.EMPTY
+        if self.result.object != text:
+            self.result.object = text
+
+    def _save_csv(self) -> None:
+        text = self._on_csv()
+        if text:
+            self._bridge.download("supdr-sweep.csv", text, "text/csv;charset=utf-8")
+        else:
+            widgets.toast("No cell is finished yet.", "info")
+
+
+def _status(phase: Phase, progress: Progress | None, message: str) -> str:
+    colour = COLOURS.get(phase, "quiet")
+    chip = f'<span class="chip {colour}">{"ready" if phase is Phase.idle else phase}</span>'
+    if progress is None:
+        return (
+            f'<div class="status">{chip}<span class="quiet">Run fills the grid; finished cells are kept.</span></div>'
+        )
+    share = 100.0 * progress.done / max(progress.total, 1)
+    words = f"<b>{progress.done:,}</b> of {progress.total:,} fits"
+    left = progress.seconds_left
+    if phase is Phase.running:
+        words += f" · {_duration(left)} left" if left is not None and progress.done < progress.total else ""
+        words += " · starting the workers" if not progress.done else ""
+    if phase is Phase.waiting:
+        words += " · another sweep of this server goes first"
+    if progress.stored:
+        words += f" · {progress.stored:,} known from before"
+    bar = (
+        f'<div class="bar" role="progressbar" aria-label="fits" aria-valuemin="0" aria-valuemax="100" '
+        f'aria-valuenow="{share:.0f}"><i style="width:{share:.1f}%"></i></div>'
+    )
+    return f'<div class="status">{chip}<span class="numbers">{words}</span></div>{bar}'
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,46 @@
+"""What a page does while the kernels are still being compiled: it says so, and carries on when they are."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from supdr_viz import warm, widgets
+
+
+def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], Any]) -> None:
+    """Compile in a process of its own; the page stays alive meanwhile.
+
+    Parameters
+    ----------
+    document : Document
+        The page's.
+    tell : callable
+        ``tell(sentence)`` now and then, about the progress.
+    done : callable
+        Called once in the page's thread when everything is compiled.
+    """
+    warming = warm.start_in_background()
+    ticker = pn.state.add_periodic_callback(functools.partial(_tell, warming, tell), period=500)
+    warming.when_finished(functools.partial(_hand_over, document, functools.partial(_finish, warming, ticker, done)))
+
+
+def _tell(warming: Any, tell: Callable[[str], Any]) -> None:
+    tell(f"Compiling the numerical kernels, once per installation: {warming.progress}")
+
+
+def _finish(warming: Any, ticker: Any, done: Callable[[], Any]) -> None:
+    ticker.stop()
+    if warming.error:
+        widgets.toast(f"The kernels could not be compiled ahead: {warming.error}", "warning", seconds=0)
+    done()
+
+
+def _hand_over(document: Any, callback: Callable[[], None], _warming: Any) -> None:
+    """Call back in the page's own thread, unless the page is gone by now."""
+    with contextlib.suppress(AttributeError, RuntimeError):
+        document.add_next_tick_callback(callback)

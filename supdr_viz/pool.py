@@ -1,0 +1,127 @@
+"""One pool of worker threads for all sessions of the process.
+
+Each training run is a `Job`.  Jobs take turns in short slices; the one that has used the least CPU time goes next, so
+that twenty sessions each get their share and none waits for long.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from typing import Protocol
+
+from threadpoolctl import threadpool_limits
+
+SLICE = 0.012
+"""Seconds of work per turn.  Shorter wastes time on turns, longer makes other sessions wait."""
+
+logger = logging.getLogger(__name__)
+
+
+class Job(Protocol):
+    """Something that wants to be worked on, a slice at a time, by one thread at a time."""
+
+    def due(self, now: float) -> float | None:
+        """Seconds until work is wanted (<= 0: now), or None while there is nothing to do."""
+
+    def work(self, seconds: float) -> None:
+        """Work for about `seconds`."""
+
+
+class Pool:
+    """Worker threads that share themselves out over the jobs by CPU time used.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Number of threads; by default one less than there are cores, at least one, so that the server stays responsive.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads or max(1, (os.cpu_count() or 2) - 1)
+        self._changed = threading.Condition()
+        self._used: dict[Job, float] = {}
+        self._busy: set[Job] = set()
+        self._started = False
+
+    def add(self, job: Job) -> None:
+        """Let `job` take part; it starts level with the job that has used the least."""
+        with self._changed:
+            self._used.setdefault(job, min(self._used.values(), default=0.0))
+            if not self._started:
+                self._start()
+            self._changed.notify()
+
+    def remove(self, job: Job) -> None:
+        """Forget `job`.  A slice that is under way ends by itself."""
+        with self._changed:
+            self._used.pop(job, None)
+            self._changed.notify_all()  # a thread that waits still holds the jobs it last looked at
+
+    def wake(self) -> None:
+        """Tell the threads that some job's `due` has changed."""
+        with self._changed:
+            self._changed.notify_all()
+
+    @property
+    def n_jobs(self) -> int:
+        """Number of jobs that take part."""
+        return len(self._used)
+
+    def _start(self) -> None:
+        # Threads over sessions and threads inside BLAS would fight for the same cores.
+        threadpool_limits(limits=1, user_api="blas")
+        for number in range(self.threads):
+            threading.Thread(target=self._loop, name=f"supdr-worker-{number}", daemon=True).start()
+        self._started = True
+
+    def _loop(self) -> None:
+        while True:
+            job = self._next()
+            began = time.thread_time()
+            try:
+                job.work(SLICE)
+            except Exception:
+                logger.exception("a training job failed and is dropped")
+                self.remove(job)
+            with self._changed:
+                self._busy.discard(job)
+                if job in self._used:
+                    self._used[job] += time.thread_time() - began
+                self._changed.notify()
+            del job  # not to be held while waiting for the next one
+
+    def _next(self) -> Job:
+        with self._changed:
+            while True:
+                now = time.monotonic()
+                waits = {job: job.due(now) for job in self._used if job not in self._busy}
+                ready = [job for job, wait in waits.items() if wait is not None and wait <= 0]
+                if ready:
+                    job = min(ready, key=self._used.__getitem__)
+                    self._level(job, ready)
+                    self._busy.add(job)
+                    return job
+                self._changed.wait(min((wait for wait in waits.values() if wait is not None), default=None))
+
+    def _level(self, chosen: Job, ready: list[Job]) -> None:
+        """Raise what idle jobs have used to the least of the ready ones: waiting earns no credit."""
+        least = self._used[chosen]
+        for job, used in self._used.items():
+            if used < least and job not in ready:
+                self._used[job] = least
+
+
+_shared: Pool | None = None
+_shared_lock = threading.Lock()
+
+
+def shared_pool() -> Pool:
+    """Return the process-wide pool."""
+    global _shared
+    with _shared_lock:
+        if _shared is None:
+            _shared = Pool()
+        return _shared

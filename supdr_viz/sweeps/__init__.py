@@ -1,0 +1,1 @@
+"""Sweeps as the page and the command line describe, run and show them."""

@@ -1,0 +1,132 @@
+"""Prepared sweeps: the papers' pictures of sensitivity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from supdr_viz.preset import Needs
+from supdr_viz.presets import SPECT
+from supdr_viz.state import Settings
+from supdr_viz.sweeps.settings import Axis, SweepSettings
+
+
+@dataclass(frozen=True)
+class SweepPreset:
+    """A prepared sweep.
+
+    Attributes
+    ----------
+    name, label : str
+    settings : SweepSettings
+    note : str
+        What to look at.
+    needs : Needs or None
+        Data that must be loaded first.
+    """
+
+    name: str
+    label: str
+    settings: SweepSettings
+    note: str
+    needs: Needs | None = None
+
+
+_SPECT: dict[str, Any] = {
+    "n_components": 11,
+    "beta": 0.9,
+    "kernel": "poly",
+    "degree": 2,
+    "C": 0.1,
+    "row_bias": True,
+    "calibrate": False,
+    "init": "random",
+    "init_scale": 0.1,
+    "preprocessing": "minmax",
+    "max_iter": 15,
+}
+_RIDGES = (Axis("reg_u", "log", 1e-6, 10.0, 20), Axis("reg_v", "log", 1e-6, 10.0, 20))
+_KERNEL = (Axis("C", "list", listed=(0.01, 0.1, 1.0, 10.0, 100.0)), Axis("degree", "list", listed=(1, 2, 3, 4)))
+
+
+def _on_spect(axes: tuple[Axis, ...]) -> SweepSettings:
+    base = Settings(data="openml", data_options={"name": SPECT.openml}, method="NSDR", method_options=_SPECT)
+    return SweepSettings(base, axes, transductive=True)
+
+
+def _all() -> list[SweepPreset]:
+    cancer = Settings(
+        data="breast_cancer",
+        method="NSDR",
+        method_options={**_SPECT, "n_components": 5, "preprocessing": "zscore"},
+    )
+    views = Settings(
+        data="multiview_digits",
+        data_options={"n_samples": 500},
+        method="SLDR",
+        method_options={"C": 10.0},
+    )
+    mapped = Settings(
+        data="digits",
+        method="MAC",
+        method_options={"n_centers": 100, "centers": "random", "max_iter": 10},
+        test_share=0.4,
+    )
+    wide = Settings(
+        data="wide_factors",
+        data_options={"n_samples": 84, "n_features": 2000},
+        method="SDRGLM",
+        method_options={"recon_weight": 1e-4},
+    )
+    return [
+        SweepPreset(
+            "ridges-cancer",
+            "NSDR: two ridges, breast cancer",
+            SweepSettings(cancer, (Axis("reg_u", "log", 1e-6, 10.0, 8), Axis("reg_v", "log", 1e-6, 10.0, 8))),
+            "A bundled stand-in for SPECT, which has to be loaded: where do the ridges matter, which one more?",
+        ),
+        SweepPreset(
+            "spect-ridges",
+            "NSDR Fig. 4: λU × λV, SPECT",
+            _on_spect(_RIDGES),
+            "The paper's plane. Ridges of 1 and more leave little but the majority class, error .206.",
+            SPECT,
+        ),
+        SweepPreset(
+            "spect-kernel",
+            "NSDR Fig. 4: C × degree, SPECT",
+            _on_spect(_KERNEL),
+            "The paper finds that C and the degree move the error more than the two ridges do: compare the spreads.",
+            SPECT,
+        ),
+        SweepPreset(
+            "sldr-dimensions",
+            "SLDR Fig. 2: R × R_G, digits in views",
+            SweepSettings(
+                views,
+                (Axis("n_components", "list", listed=(1, 2, 3, 5)), Axis("n_gating", "list", listed=(2, 4, 6, 10))),
+                metric="accuracy",
+                folds=2,
+            ),
+            "With linear kernels the classifier uses one direction of every view, so R matters little. The share of "
+            "support vectors as the metric gives the paper's other picture.",
+        ),
+        SweepPreset(
+            "mac-dimensions",
+            "MAC: error over L, ten digits",
+            SweepSettings(mapped, (Axis("n_components", "list", listed=tuple(range(1, 11))),), folds=1, repeats=3),
+            "L = K − 1 = 9 is the room that a simplex of ten classes needs: look where the error stops falling.",
+        ),
+        SweepPreset(
+            "sdr-glm-weight",
+            "SDR-GLM: error over λ, wide data",
+            SweepSettings(wide, (Axis("recon_weight", "log", 1e-7, 1.0, 15),), folds=5),
+            "Large λ lets the strongest factors win, which here are nuisance. All λ share one decomposition per fold.",
+        ),
+    ]
+
+
+SWEEP_PRESETS: dict[str, SweepPreset] = {preset.name: preset for preset in _all()}
+"""Name -> prepared sweep, in the order of the menu."""
+
+FIRST = "ridges-cancer"

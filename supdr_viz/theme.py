@@ -1,0 +1,266 @@
+"""The look: colours for light and dark, theme of the UI kit, the page's head.
+
+Class colours are those of Okabe and Ito, which colour-blind people can tell apart; the dark variants keep contrast.
+Text colours pass WCAG AA on their backgrounds.  HTML reads colours as CSS variables (``--supdr-c-0``), which reach into
+every component and follow the theme by themselves; Bokeh glyphs take them from `palette`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from bokeh.palettes import Cividis256
+from jinja2 import Template
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one theme.
+
+    Attributes
+    ----------
+    primary, on_primary : str
+        Buttons, sliders, links; text on a button.
+    page, card : str
+        Backgrounds.
+    text, secondary, border, grid : str
+        Text, quiet text, outlines, grid lines.
+    classes : tuple of str
+        Colour of each class.
+    error : str
+        Rings around errors; the test curve.
+    support : str
+        Rings around support vectors.
+    boundary : str
+        Decision boundary and margins.
+    muted : str
+        Unlabelled rows, and what has no value.
+    regions : tuple of str
+        Regression: low to high values.
+    curves : tuple of str
+        Curves, the first one for the objective.
+    running, paused, failed : str
+        State of a run.
+    """
+
+    primary: str
+    on_primary: str
+    page: str
+    card: str
+    text: str
+    secondary: str
+    border: str
+    grid: str
+    classes: tuple[str, ...]
+    error: str
+    support: str
+    boundary: str
+    muted: str
+    regions: tuple[str, ...]
+    curves: tuple[str, ...]
+    running: str
+    paused: str
+    failed: str
+
+
+LIGHT = Palette(
+    primary="#005A8F",
+    on_primary="#FFFFFF",
+    page="#F4F6F8",
+    card="#FFFFFF",
+    text="#17212B",
+    secondary="#51606E",
+    border="#D8DEE4",
+    grid="#E3E8EC",
+    classes=(
+        "#0072B2",
+        "#E69F00",
+        "#009E73",
+        "#CC79A7",
+        "#56B4E9",
+        "#D55E00",
+        "#7A5195",
+        "#8A6D00",
+        "#5B6770",
+        "#A3333D",
+    ),
+    error="#D55E00",
+    support="#8A97A3",
+    boundary="#17212B",
+    muted="#8A97A3",
+    regions=tuple(Cividis256),
+    curves=("#005A8F", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A5195", "#8A6D00"),
+    running="#1B7A3D",
+    paused="#B34700",
+    failed="#B3261E",
+)
+DARK = Palette(
+    primary="#6CC3F5",
+    on_primary="#0B1620",
+    page="#0F161D",
+    card="#18222C",
+    text="#E6EDF3",
+    secondary="#9FB0BF",
+    border="#2C3944",
+    grid="#2C3944",
+    classes=(
+        "#56B4E9",
+        "#E69F00",
+        "#00B386",
+        "#CC79A7",
+        "#0072B2",
+        "#D55E00",
+        "#B08CCB",
+        "#C9A800",
+        "#A9B4BD",
+        "#E07A80",
+    ),
+    error="#D55E00",
+    support="#8A97A3",
+    boundary="#E6EDF3",
+    muted="#8A97A3",
+    regions=tuple(Cividis256),
+    curves=("#6CC3F5", "#E69F00", "#00B386", "#CC79A7", "#56B4E9", "#D55E00", "#B08CCB", "#C9A800"),
+    running="#5FD08A",
+    paused="#FFA85C",
+    failed="#FF8A80",
+)
+
+FONT_SIZE = 13
+HEADER_HEIGHT = 48
+SIDEBAR_WIDTH = 280
+
+
+def palette(dark: bool) -> Palette:
+    """Return the colours of the dark or the light theme."""
+    return DARK if dark else LIGHT
+
+
+def css_variables(colours: Palette) -> str:
+    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves)."""
+    single = {name: value for name, value in vars(colours).items() if isinstance(value, str)}
+    single |= {f"c-{number}": colour for number, colour in enumerate(colours.classes)}
+    single |= {f"k-{number}": colour for number, colour in enumerate(colours.curves)}
+    # The prefix keeps clear of the kit's own variables.
+    return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
+
+
+@cache
+def head_template() -> Template:
+    """Give the page's HTML template: theme and background are right before anything is painted.
+
+    The theme is the one chosen last in this browser, else the system's.
+    """
+    # The kit's environment is not exported: its version is pinned and a test renders the page.  The attribute ``base``
+    # of the package is another module once its wrappers are imported.
+    base = importlib.import_module("panel_material_ui.base")
+    return base._env.from_string(
+        """{% extends "base.html" %}{% block postamble %}{{ super() }}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+html { color-scheme: light; """
+        + css_variables(LIGHT)
+        + """}
+html[data-theme="dark"] { color-scheme: dark; """
+        + css_variables(DARK)
+        + """}
+html, body { background-color: var(--supdr-page) !important; color: var(--supdr-text); }
+</style>
+<script>
+let theme = null
+try { theme = localStorage.getItem("supdr-theme") } catch (error) {}
+const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
+document.documentElement.dataset.theme = theme || system
+
+// Less motion for those who ask for it, in every shadow root too: no sheet of the page reaches into those.
+const still = new CSSStyleSheet()
+const none = "{transition-duration: 0s !important; animation-duration: 0s !important}"
+still.replaceSync(`@media (prefers-reduced-motion: reduce) {*, *::before, *::after ${none}}`)
+document.adoptedStyleSheets.push(still)
+const attach = Element.prototype.attachShadow
+Element.prototype.attachShadow = function (options) {
+  const root = attach.call(this, options)
+  root.adoptedStyleSheets.push(still)
+  return root
+}
+</script>{% endblock %}"""
+    )
+
+
+REMEMBER_THEME = """
+const theme = cb_obj.dark_theme ? "dark" : "light"
+document.documentElement.dataset.theme = theme
+try { localStorage.setItem("supdr-theme", theme) } catch (error) {}
+"""
+"""JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it."""
+
+
+def _mode(colours: Palette) -> dict[str, Any]:
+    return {
+        # The bar takes "contrastText" for its background: see PAGE_SX.
+        "primary": {"main": colours.primary, "contrastText": colours.card if colours is LIGHT else colours.on_primary},
+        "background": {"default": colours.page, "paper": colours.card},
+        "text": {"primary": colours.text, "secondary": colours.secondary},
+        "divider": colours.border,
+    }
+
+
+def _theme(colours: Palette) -> dict[str, Any]:
+    focus = {"outline": f"2px solid {colours.primary}", "outlineOffset": "2px"}
+    return {
+        "palette": _mode(colours),
+        "shape": {"borderRadius": 8},
+        "typography": {"fontSize": FONT_SIZE, "h6": {"fontSize": "0.95rem", "fontWeight": 600}},
+        "components": {
+            "MuiButtonBase": {
+                "defaultProps": {"disableRipple": True},
+                "styleOverrides": {"root": {"&.Mui-focusVisible": focus}},
+            },
+            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none", "fontWeight": 500}}},
+            "MuiToggleButton": {"styleOverrides": {"root": {"textTransform": "none"}}},
+            # the kit lightens raised surfaces on dark
+            "MuiPaper": {"styleOverrides": {"root": {"backgroundImage": "none"}}},
+            "MuiTab": {"styleOverrides": {"root": {"textTransform": "none"}}},
+        },
+    }
+
+
+def theme_config() -> dict[str, Any]:
+    """Return the theme of the UI kit for both modes."""
+    return {"light": _theme(LIGHT), "dark": _theme(DARK)}
+
+
+PAGE_SX: dict[str, Any] = {
+    # Exactly these two values keep the kit from theming the header's children for a blue bar.
+    ".MuiAppBar-root": {
+        "bgcolor": "primary.contrastText",
+        "color": "primary.main",
+        "boxShadow": "none",
+        "borderBottom": "1px solid var(--supdr-border)",
+        "backgroundImage": "none",
+    },
+    ".MuiAppBar-root .title": {"color": "text.primary", "fontSize": "1.15rem", "fontWeight": 700},
+    "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT}px !important"},
+    "& .MuiLinearProgress-root.pmui-busy, & .MuiAppBar-root .MuiLinearProgress-root": {"display": "none"},
+    "@media (max-width: 599.95px)": {"& .wide-only": {"display": "none !important"}},
+    "@media (min-width: 600px)": {"& .narrow-only": {"display": "none !important"}},
+    "& main": {"bgcolor": "background.default"},
+    "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider"},
+    "& .sidebar": {"p": "4px 0"},
+}
+"""``sx`` of the page.  ``css_classes=["wide-only"]`` or ``["narrow-only"]`` works on direct children of the page."""
+
+
+def page_options(title: str = "supdr") -> dict[str, Any]:
+    """Give the arguments that every page passes to ``panel_material_ui.Page``."""
+    return {
+        "title": title,
+        "theme_config": theme_config(),
+        "template": head_template(),
+        "sx": PAGE_SX,
+        "sidebar_width": SIDEBAR_WIDTH,
+        "sidebar_resizable": False,
+    }

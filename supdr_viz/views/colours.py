@@ -1,0 +1,105 @@
+"""What the colours of rows mean: the label that the method sees, the truth, the prediction, or its error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.palettes import Plasma256, Viridis256
+from numpy.typing import NDArray
+
+from supdr_viz.frames import Scene, Surface
+from supdr_viz.theme import palette
+
+SHADES = tuple(Viridis256[24:236])
+"""Colours of regression values, low to high, without the ends that fade into a dark or a light background."""
+
+ERROR_SHADES = tuple(Plasma256[56:236])
+"""Colours of absolute errors, none to large."""
+
+LARGE = 0.5
+"""Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still."""
+
+UNKNOWN = 255
+"""Class code of a row without a prediction."""
+
+
+def hidden_rows(scene: Scene) -> NDArray:
+    """Training rows whose label the method does not see."""
+    return ~scene.is_test & ~scene.is_labelled
+
+
+def colour_choices(scene: Scene) -> dict[str, str]:
+    """Return what the colours of the rows can mean, as word -> key; empty for classes whose labels are all seen."""
+    names = ("label", "truth", "prediction", "error")
+    if hidden_rows(scene).any():
+        return {name: name for name in names}
+    return {"truth": "label", "prediction": "prediction", "error": "error"} if scene.task == "regression" else {}
+
+
+def value_range(scene: Scene) -> tuple[float, float]:
+    """Return the values that the first and the last of `SHADES` stand for."""
+    known = scene.target[np.isfinite(scene.target)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def largest_error(scene: Scene) -> float:
+    """Return the absolute error that the last of `ERROR_SHADES` stands for."""
+    low, high = value_range(scene)
+    return LARGE * (high - low)
+
+
+def row_colours(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
+    """Return what the mapper of `scale` turns into the rows' colours.
+
+    Parameters
+    ----------
+    scene : Scene
+    surface : Surface or None
+        Predictions; without them rows have no prediction and no error.
+    colour_by : {"label", "truth", "prediction", "error"}
+
+    Returns
+    -------
+    float32 or uint8 array of shape (n,)
+        Regression: values, NaN where there is none.  Classification: class codes; the number of classes where there is
+        none, and one more for a wrong prediction.
+    """
+    if scene.task == "regression":
+        return _values(scene, surface, colour_by).astype(np.float32)
+    none = len(scene.class_names)
+    if colour_by == "label":
+        return np.where(hidden_rows(scene), none, scene.code).astype(np.uint8)
+    if colour_by == "truth":
+        return np.where(np.isfinite(scene.target), scene.code, none).astype(np.uint8)
+    if surface is None:
+        return np.full(len(scene.code), none, dtype=np.uint8)
+    if colour_by == "prediction":
+        return np.where(surface.predicted < none, surface.predicted, none).astype(np.uint8)
+    return np.where(surface.wrong, none + 1, none).astype(np.uint8)
+
+
+def _values(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
+    if colour_by == "label":
+        return np.where(hidden_rows(scene), np.nan, scene.target)
+    if colour_by == "truth":
+        return scene.target
+    if surface is None:
+        return np.full(len(scene.target), np.nan)
+    return surface.predicted if colour_by == "prediction" else np.abs(surface.predicted - scene.target)
+
+
+def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
+    """Return palette and ends of the mapper for `row_colours`."""
+    colours = palette(dark)
+    if scene.task == "regression":
+        if colour_by == "error":
+            return {"palette": list(ERROR_SHADES), "low": 0.0, "high": largest_error(scene), "nan_color": colours.muted}
+        low, high = value_range(scene)
+        return {"palette": list(SHADES), "low": low, "high": high, "nan_color": colours.muted}
+    n_classes = len(scene.class_names)
+    shades = [colours.classes[code % len(colours.classes)] for code in range(n_classes)] + [colours.muted]
+    if colour_by == "error":
+        shades.append(colours.error)
+    return {"palette": shades, "low": -0.5, "high": len(shades) - 0.5}

@@ -1,0 +1,74 @@
+"""The errors: training (labelled and unlabelled) and test, the constant predictor's, the share of support vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr_viz.frames import Curves, Frame, Scene
+from supdr_viz.views.curves import HEIGHT, CurveView, Style
+from supdr_viz.views.figures import LegendEntry
+
+STYLES = {
+    "train": Style("train", "curve 0", width=2.0),
+    "labelled": Style("labelled", "curve 0", "dashed", width=1.8),
+    "unlabelled": Style("unlabelled", "curve 1", width=2.2),
+    "constant": Style("constant predictor", "muted", "dashed"),
+    "test": Style("test", "error", width=2.0),
+    "support vectors": Style("support vectors", "curve 2", "dotted"),
+}
+MANY_FOLD = 30.0
+"""Squared errors that span more than this are drawn on a logarithmic axis."""
+
+
+class Errors(CurveView):
+    """Errors of training and test rows and the share of support vectors, in per cent; regression: squared errors."""
+
+    title = "Error"
+
+    def __init__(self, dark: bool = False, *, height: int = HEIGHT) -> None:
+        self.is_regression = False
+        super().__init__(dark, height=height)
+
+    def show_scene(self, scene: Scene) -> None:
+        """Forget all curves; take the task."""
+        super().show_scene(scene)
+        self.is_regression = scene.task == "regression"
+
+    def curves_of(self, frame: Frame) -> Curves:
+        """Return the frame's errors."""
+        return frame.errors
+
+    def styles_of(self, names: list[str]) -> dict[str, Style]:
+        """Known curves have their own look; others take the next colours."""
+        if "unlabelled" in names:  # both parts of the training rows say more than their mixture
+            names = [name for name in names if name != "train"]
+        others = [name for name in names if name not in STYLES]
+        look = {name: Style(name.replace("_", " "), f"curve {4 + number % 4}") for number, name in enumerate(others)}
+        # Test last: it lies on top.
+        last = ("constant", "support vectors", "train", "labelled", "test", "unlabelled")
+        order = [*others, *(name for name in last if name in names)]
+        return {name: STYLES.get(name) or look[name] for name in order}
+
+    def wants_log(self, curves: dict[str, NDArray]) -> bool:
+        """Whether squared errors span orders of magnitude."""
+        if not self.is_regression or not curves:
+            return False
+        values = np.concatenate(list(curves.values()))
+        values = values[np.isfinite(values)]
+        return bool(values.min() > 0 and values.max() > MANY_FOLD * values.min())
+
+    def limits(self, curves: dict[str, NDArray]) -> tuple[float, float]:
+        """Start per cents at zero, and show at least ten."""
+        low, high = super().limits(curves)
+        return (low, high) if self.is_regression else (0.0, max(high, 10.0))
+
+    @property
+    def legend(self) -> list[LegendEntry]:
+        """Entries of the curves shown: train, test, then the rest."""
+        order = ("train", "labelled", "unlabelled", "test")
+        return sorted(super().legend, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
+
+    def caption(self, frame: Frame | None = None) -> str:
+        """Name the unit."""
+        return "mean squared error" if self.is_regression else "per cent"

@@ -1,0 +1,93 @@
+"""The losses: every term, the objective, what the solver descends instead, and the bound that certifies it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr_viz.frames import Curves, Frame
+from supdr_viz.views.curves import CurveView, Style
+from supdr_viz.views.figures import LegendEntry
+
+NOT_TERMS = ("objective", "surrogate", "bound")
+"""Curves that are not part of the sum."""
+
+FLOOR = 1e-3
+"""Values below this share of the least objective do not stretch the logarithmic axis."""
+
+
+class Losses(CurveView):
+    """Every term of the objective (bold) over iterations, the surrogate (dotted) and the lower bound (dashed).
+
+    The axis is logarithmic as long as the objective is positive and no term is negative.
+    """
+
+    title = "Losses"
+    _gap: float | None = None
+
+    def curves_of(self, frame: Frame) -> Curves:
+        """Return the frame's losses."""
+        return frame.losses
+
+    def styles_of(self, names: list[str]) -> dict[str, Style]:
+        """Terms first, then the bound and the surrogate, the objective on top."""
+        terms = [name for name in names if name not in NOT_TERMS]
+        # Curve 3 is the bound's, and curve 4 resembles the objective's; then the same colours dotted.
+        colours = [1, 2, 5, 6, 7, 4]
+        styles = {
+            name: Style(
+                name.replace("_", " "),
+                f"curve {colours[number % len(colours)]}",
+                "solid" if number < len(colours) else "dotdash",
+            )
+            for number, name in enumerate(terms)
+        }
+        if "bound" in names:
+            styles["bound"] = Style("lower bound", "curve 3", "dashed", width=2.2)
+        if "surrogate" in names:
+            styles["surrogate"] = Style("surrogate", "text", "dotted", width=2.0)
+        if "objective" in names:
+            styles["objective"] = Style("objective", "curve 0", width=2.6)
+        return styles
+
+    def wants_log(self, curves: dict[str, NDArray]) -> bool:
+        """Whether the objective is positive and no term negative; the bound may start below zero."""
+        objective = curves.get("objective")
+        if objective is None or not bool(np.nanmin(objective) > 0):
+            return False
+        return all(bool(np.nanmin(v) >= 0) for name, v in curves.items() if name not in ("surrogate", "bound"))
+
+    def limits(self, curves: dict[str, NDArray]) -> tuple[float, float]:
+        """Hold terms and objective; a bound far below them enters the picture when it has risen."""
+        terms = {name: v for name, v in curves.items() if name != "bound"}
+        low, high = super().limits(terms or curves)
+        bound, objective = curves.get("bound"), curves.get("objective")
+        if self.log and objective is not None:
+            least = float(np.nanmin(objective))
+            low = max(low, FLOOR * least)
+            near = bound[bound > 0.01 * least] if bound is not None else np.empty(0)
+            low = min(low, float(near.min())) if near.size else low
+        elif bound is not None:
+            low = min(low, max(float(np.nanmin(bound)), low - (high - low)))
+        return low, high
+
+    @property
+    def legend(self) -> list[LegendEntry]:
+        """Entries of the curves shown: the objective, its terms, the surrogate, the bound with the gap it leaves."""
+        order = {"objective": 0, "surrogate": 2, "lower bound": 3}
+        entries = sorted(super().legend, key=lambda entry: order.get(entry.name, 1))
+        if self._gap is None:
+            return entries
+        said = f"lower bound, {self._gap:.1f} % below"
+        return [replace(entry, name=said) if entry.name == "lower bound" else entry for entry in entries]
+
+    def show_frame(self, frame: Frame) -> None:
+        """Send what the curves gained; note the gap of the viewed iteration."""
+        self._gap = frame.numbers.get("gap")
+        super().show_frame(frame)
+
+    def caption(self, frame: Frame | None = None) -> str:
+        """Name the axis when it is not the usual one."""
+        return "" if self.log or not self.styles else "linear axis: not all terms are positive"

@@ -1,0 +1,67 @@
+"""The objectives of several runs over their iterations, with the lower bound of one that knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr_viz.frames import Curves
+from supdr_viz.views.curves import CurveView, Style
+
+BOUND = "lower bound"
+
+
+class Objectives(CurveView):
+    """One line per run, named by the letter of its column.
+
+    Values of different objectives share an axis: what compares are runs that minimise the same thing.
+    """
+
+    title = "Objective"
+
+    def show_runs(self, runs: Mapping[str, Curves], iteration: int) -> None:
+        """Draw the objective of every run that has taken steps.
+
+        Parameters
+        ----------
+        runs : mapping of str to Curves
+            Letter of the column -> its losses.
+        iteration : int
+            The one on display.
+        """
+        known = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
+        if not known:
+            return
+        steps = np.unique(np.concatenate([curves.iteration for curves in known.values()]))
+        values = {letter: _at(curves, "objective", steps) for letter, curves in known.items()}
+        bounded = next((curves for curves in known.values() if "bound" in curves.values), None)
+        if bounded is not None:
+            values[BOUND] = _at(bounded, "bound", steps)
+        self.show_curves(Curves(steps, values), iteration, (int(steps[0]), int(steps[-1])))
+
+    def styles_of(self, names: list[str]) -> dict[str, Style]:
+        """Give the columns the colours of curves in their order, and dash the bound."""
+        letters = [name for name in names if name != BOUND]
+        styles = {letter: Style(letter, f"curve {'ABCD'.index(letter)}", width=2.0) for letter in letters}
+        return styles | ({BOUND: Style(BOUND, "text", "dashed")} if BOUND in names else {})
+
+    def wants_log(self, curves: dict[str, NDArray]) -> bool:
+        """Whether all objectives are positive."""
+        return all(bool(np.nanmin(values) > 0) for name, values in curves.items() if name != BOUND)
+
+    def limits(self, curves: dict[str, NDArray]) -> tuple[float, float]:
+        """Hold the objectives, and the bound where it is near them."""
+        objectives = {name: values for name, values in curves.items() if name != BOUND}
+        low, high = super().limits(objectives)
+        bound = curves.get(BOUND)
+        near = bound[bound > 0.01 * low] if bound is not None and low > 0 else np.empty(0)
+        return (min(low, float(near.min())) if near.size else low), high
+
+
+def _at(curves: Curves, name: str, steps: NDArray) -> NDArray:
+    """Spread a run's values over the iterations of all; NaN where it has none."""
+    spread = np.full(len(steps), np.nan)
+    spread[np.searchsorted(steps, curves.iteration)] = curves.values[name]
+    return spread

@@ -1,0 +1,158 @@
+"""A real server, a real browser.  Every test fails on any error in the page's console or in the server's log."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.browser.app import App
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+HARMLESS_IN_LOG = re.compile(
+    # A tab that closes while a frame is on its way, or before its session is there.
+    r"WebSocketClosedError|StreamClosedError|Failed sending message as connection was closed"
+    r"|assert self._session is not None"
+)
+SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.max_iter=5000&method.tol=0"
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "is_mobile": True,
+    "has_touch": True,
+    "user_agent": "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130 Mobile Safari",
+}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "tests/browser" in str(item.path):
+            item.add_marker(pytest.mark.browser)
+
+
+class Server:
+    """The app in a process of its own."""
+
+    def __init__(self, folder, *arguments, environment=None):
+        self.port = free_port()
+        self.url = f"http://localhost:{self.port}"
+        self.log_file = folder / f"server-{self.port}.log"
+        self._out = self.log_file.open("w")
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            self.command(arguments),
+            stdout=self._out,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
+        )
+        try:
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+
+    def command(self, arguments):
+        return [sys.executable, "-m", "tests.browser.serve", "--port", str(self.port), "--no-browser", *arguments]
+
+    def _wait(self):
+        # The first start compiles the kernels, which takes minutes on a slow machine.
+        end = time.monotonic() + 600
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server ended with status {self.process.returncode}:\n{self.log}")
+            try:
+                with urllib.request.urlopen(f"{self.url}/explorer", timeout=30):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError(f"the server did not answer:\n{self.log}")
+
+    @property
+    def log(self):
+        return self.log_file.read_text()
+
+    @property
+    def errors(self):
+        """Parts of the log that tell of an error, each with some lines around it."""
+        lines = self.log.splitlines()
+        bad = [i for i, line in enumerate(lines) if re.search(r"\bERROR\b|Traceback|Error:", line)]
+        return [
+            "\n".join(lines[max(0, i - 3) : i + 25])
+            for i in bad
+            if not HARMLESS_IN_LOG.search("\n".join(lines[i : i + 25]))
+        ]
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+        self._out.close()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    running = Server(tmp_path_factory.mktemp("server"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not path:
+        raise pytest.UsageError("no Chromium: use `make test`, which provides one, or set CHROMIUM to its path")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_app(server, chromium):
+    """Open a page: ``open_app(query, page="explorer", phone=False, scheme="light", **context options)``."""
+    opened, known = [], len(server.errors)
+
+    def open_(query="", *, page="explorer", phone=False, scheme="light", wait=True, **options):
+        options = {"viewport": {"width": 1440, "height": 900}, "color_scheme": scheme, **options}
+        if phone:
+            options = {**options, **PHONE}
+        context = chromium.new_context(**options)
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.url)
+        app = App(context, f"{server.url}/{page}{query}")
+        opened.append(app)
+        if wait:
+            app.wait_until_ready()
+        return app
+
+    yield open_
+    problems = [problem for app in opened for problem in app.problems]
+    for app in opened:
+        app.close()
+    assert not problems, "errors in the browser:\n" + "\n".join(problems)
+    assert not server.errors[known:], "errors in the server's log:\n" + "\n\n".join(server.errors[known:])
+
+
+@pytest.fixture
+def app(open_app):
+    """The explorer on small two spirals with LSDR, which runs until it is told not to."""
+    return open_app(SMALL)

@@ -1,0 +1,100 @@
+"""Selecting rows, hovering, tapping, drawing, panning."""
+
+
+def test_rows_selected_in_one_figure_are_selected_in_all(app):
+    app.lasso("input", right=0.5)
+    n_rows = len(app.column("input points", "x"))
+    app.until(lambda: 0 < len(app.selected) < n_rows)
+    rows = app.selected
+    middle = app.box("input")["x"] + app.box("input")["width"] / 2
+    places = app.column("input points", "x")
+    assert all(app.place("input", places[row], 0)[0] <= middle + 2 for row in rows)
+    assert app.evaluate("Array.from(named('latent points').selected.indices)") == rows
+    assert app.evaluate("Array.from(named('method points').selected.indices)") == rows
+    faded = app.picture("latent")
+    app.run_to(8)
+    app.pause()
+    assert app.selected == rows  # frames do not disturb it
+    app.key("Escape")
+    app.until(lambda: app.selected == [])
+    assert app.picture("latent") != faded
+    app.lasso("latent")
+    app.until(lambda: len(app.selected) == n_rows)
+    app.key("Escape")
+    app.until(lambda: app.selected == [])
+    x, y = app.place_of("latent", 5)
+    app.page.mouse.click(x, y)
+    app.until(lambda: 5 in app.selected)
+
+
+def test_a_selection_does_not_outlive_its_rows(app):
+    app.lasso("input")
+    app.until(lambda: len(app.selected) == 120)
+    app.nudge("Points per arm", times=1)
+    app.until(lambda: len(app.column("input points", "x")) > 120)
+    assert app.selected == []
+
+
+def test_hovering_a_digit_shows_its_picture(open_app):
+    app = open_app("?data=digits&method=LSDR")
+    app.until_settled()
+    picture = app.page.locator(".bk-Tooltip img, .bk-tooltip img").first
+    for row in (3, 40, 77):
+        x, y = app.place_of("input", row)
+        app.page.mouse.move(x, y, steps=4)
+        app.until(picture.is_visible)
+        assert picture.get_attribute("src").startswith("data:image")
+        assert picture.evaluate("(image) => image.naturalWidth") > 0
+    words = picture.locator("xpath=..").inner_text()
+    assert "row" in words
+    assert "predicted" in words
+    box = app.box("losses")
+    app.page.mouse.move(box["x"] + 40, box["y"] + 40)
+    app.until(lambda: not picture.is_visible())
+
+
+def test_drawn_points_join_the_training_rows(app):
+    app.press("draw")
+    app.until(lambda: app.button("arm 2").is_visible())
+    box = app.box("input")
+    for number, share in enumerate((0.05, 0.95), 1):
+        app.page.mouse.click(box["x"] + share * box["width"], box["y"] + 0.05 * box["height"])
+        app.until(lambda n=number: len(app.column("drawn points", "x")) == n)
+        app.until_seen(f"{number} drawn point")
+        if number == 1:
+            app.press("arm 2")
+            app.page.wait_for_timeout(200)
+    app.until(lambda: app.column("drawn points", "k") == [0, 1])
+    app.run_to(3)
+    assert len(app.column("drawn points", "x")) == 2  # frames leave them alone
+    app.pause()
+    app.press("Reset")
+    app.until_seen("86 training and 36 test rows")
+    app.until(lambda: app.column("drawn points", "x") == [])
+    assert "drawn=" in app.page.url
+    app.until_settled()
+    app.run_to(2)
+
+
+def test_panning_and_zooming(app):
+    def window():
+        return app.evaluate("[named('input').x_range.start, named('input').x_range.end]")
+
+    before, box = window(), app.box("input")
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    app.press("pan")
+    app.page.wait_for_timeout(100)
+    app.page.mouse.move(*middle)
+    app.page.mouse.down()
+    app.page.mouse.move(middle[0] + 60, middle[1], steps=6)
+    app.page.mouse.up()
+    app.until(lambda: window() != before)
+    panned = window()
+    app.page.mouse.wheel(0, -300)
+    app.until(lambda: window() != panned)
+    zoomed = window()
+    app.run_to(4)
+    assert window() == zoomed  # a run does not take the view away
+    app.page.mouse.dblclick(*middle)
+    app.until(lambda: window() == before)
+    assert app.selected == []

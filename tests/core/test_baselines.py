@@ -1,0 +1,118 @@
+"""The scikit-learn baselines: same answers as scikit-learn, same shell as the methods."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from supdr import baselines
+from supdr.baselines import BASELINES, KNN, LDA, PCASVM, RBFSVM, LinearSVM, LogisticPCA, PolySVM
+
+PEERS = [
+    (LinearSVM(), SVC(kernel="linear")),
+    (PolySVM(degree=3), SVC(kernel="poly", degree=3, gamma=1.0, coef0=1.0)),
+    (RBFSVM(), SVC(kernel="rbf", gamma="scale")),
+    (LDA(), LinearDiscriminantAnalysis()),
+    (KNN(), KNeighborsClassifier()),
+]
+
+
+CLASSIFIERS = [LinearSVM, PolySVM, RBFSVM, PCASVM, LDA, KNN]  # the others have tests of their own
+
+
+@parametrize_with_checks([cls() for cls in CLASSIFIERS])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("ours", "peer"), PEERS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+def test_predictions_are_those_of_scikit_learn(ours, peer, load):
+    X, y = load(return_X_y=True)
+    scaled = StandardScaler().fit_transform(X)
+    agreement = np.mean(ours.fit(X, y).predict(X) == peer.fit(scaled, y).predict(scaled))
+    assert agreement >= 0.99  # vote ties of three-class SVMs are broken by the decision values here
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_latent_scores_agree_with_the_scores_of_the_rows(cls):
+    X, y = load_iris(return_X_y=True)
+    model = cls().fit(X, y)
+    np.testing.assert_allclose(model.latent_decision_function(model.transform(X)), model.decision_function(X))
+    np.testing.assert_allclose(model.embedding_, model.transform(X))
+    np.testing.assert_array_equal(model.transduction_, model.predict(X))
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_unlabelled_rows_do_not_train(cls):
+    X, y = load_iris(return_X_y=True)
+    y = y.astype(float)
+    y[::2] = np.nan
+    model = cls(preprocessing="none").fit(X, y)
+    alone = cls(preprocessing="none").fit(X[1::2], y[1::2])
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    assert model.embedding_.shape[0] == len(X)
+
+
+def test_the_menu_holds_what_the_package_exports():
+    named = [name for name in baselines.__all__ if name not in ("BASELINES", "LogisticPCA")]
+    assert sorted(BASELINES) == sorted(named)
+    for name, cls in BASELINES.items():
+        assert cls is getattr(baselines, name)
+
+
+@pytest.mark.parametrize("family", ["bits", "numbers"])
+def test_logistic_pca_is_logistic_udr_on_bits(family):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 8)).astype(float)
+    y = X[:, 0] + X[:, 1] > rng.random(60)
+    if family == "bits":
+        models = [cls(random_state=0).fit(X, y) for cls in (LogisticPCA, BASELINES["LogisticUDR"])]
+        np.testing.assert_allclose(models[0].transform(X), models[1].transform(X), atol=1e-8)
+    else:
+        with pytest.raises(ValueError, match="bernoulli"):
+            LogisticPCA().fit(X + 0.5, y)
+
+
+def test_one_snapshot_says_that_it_is_the_end():
+    X, y = load_iris(return_X_y=True)
+    model = RBFSVM()
+    (snapshot,) = model.iterate(X, y)
+    assert snapshot.stop == "converged"
+    np.testing.assert_array_equal(model.at(snapshot).predict(X), RBFSVM().fit(X, y).predict(X))
+    assert set(model.at(snapshot).support_) <= set(range(len(X)))
+
+
+def test_pca_svm_clips_the_dimension():
+    X, y = load_iris(return_X_y=True)
+    assert PCASVM(n_components=50).fit(X, y).transform(X).shape == (150, 4)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [(PCASVM(n_components=0), "n_components"), (LDA(n_components=0), "n_components"), (KNN(0), "n_neighbors")],
+)
+def test_bad_parameters_are_named(model, name):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=name):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("cls", [LinearSVM, PolySVM, RBFSVM, PCASVM])
+def test_only_rows_on_or_within_the_margin_are_pulled(cls):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = cls(C=0.5).fit(X, y)
+    margin = np.where(y == 1, 1.0, -1.0) * model.training_decision_
+    assert model.label_pull_.max() <= 1.0 + 1e-12
+    np.testing.assert_array_equal(model.label_pull_[margin > 1.01], 0.0)
+    np.testing.assert_allclose(model.label_pull_[margin < 0.98], 1.0)
+
+
+def test_all_components_reconstruct_exactly():
+    X, y = load_iris(return_X_y=True)
+    np.testing.assert_allclose(PCASVM(n_components=4).fit(X, y).reconstruction_, X)
+    assert np.abs(PCASVM(n_components=1).fit(X, y).reconstruction_ - X).max() > 0.1

@@ -1,0 +1,209 @@
+"""The methods that MAC's paper compares with: projections with a classifier, KLDA, NCA, LMNN, two alternating steps."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep
+from supdr.baselines.klda import KernelDiscriminants
+from supdr.baselines.lmnn import LargeMarginMap, _target_neighbours, triplet_loss
+from supdr.datasets import make_spirals
+
+PROJECTIONS = [PCAProjection, KernelPCAProjection, LDAProjection, KLDA, NCA, LMNN]
+
+
+@parametrize_with_checks(
+    [cls(random_state=0) for cls in (*PROJECTIONS, TwoStep)] + [KLDA(head="svm"), LMNN(head="svm", random_state=0)]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", PROJECTIONS)
+@pytest.mark.parametrize("head", ["knn", "svm"])
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_three_classes_are_told_apart(cls, head, load):
+    X, y = load(return_X_y=True)
+    model = cls(head=head, random_state=0).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) >= 0.85
+    assert model.transform(X).shape == (len(X), 2)
+    np.testing.assert_allclose(model.latent_decision_function(model.transform(X)), model.decision_function(X))
+    np.testing.assert_allclose(model.embedding_, model.transform(X[::2]))
+    assert hasattr(model, "support_") == (head == "svm")
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer"),
+    [
+        (PCAProjection(), make_pipeline(PCA(2, random_state=0), KNeighborsClassifier())),
+        (PCAProjection(head="svm"), make_pipeline(PCA(2, random_state=0), SVC(kernel="linear", break_ties=True))),
+        (LDAProjection(), make_pipeline(LinearDiscriminantAnalysis(), KNeighborsClassifier())),
+        (
+            KernelPCAProjection(gamma=0.1),
+            make_pipeline(KernelPCA(2, kernel="rbf", gamma=0.1, random_state=0), KNeighborsClassifier()),
+        ),
+    ],
+    ids=["pca-knn", "pca-svm", "lda-knn", "kernel-pca-knn"],
+)
+def test_predictions_are_those_of_scikit_learn(ours, peer):
+    X, y = load_iris(return_X_y=True)
+    ours.set_params(random_state=0).fit(X, y)
+    peer = make_pipeline(StandardScaler(), peer).fit(X, y)
+    assert np.mean(ours.predict(X) == peer.predict(X)) >= 0.99
+
+
+# --- kernel discriminant analysis -------------------------------------------------------------------------------------
+
+
+def test_directions_solve_the_generalised_eigenproblem():
+    """In coordinates of the feature space, by the textbook: S_b w = lambda (S_w + reg I) w."""
+    from scipy.linalg import eigh
+
+    rng = np.random.default_rng(0)
+    y = np.arange(45) % 3
+    X = rng.standard_normal((45, 2)) + 1.5 * np.eye(3, 2)[y]
+    model = KernelDiscriminants(2, 0.4, 1e-2).fit(X, y)
+    latent = model.transform(X)
+    K = np.exp(-0.4 * ((X[:, None] - X) ** 2).sum(axis=2))
+    centre = np.eye(45) - 1.0 / 45
+    e, Q = eigh(centre @ K @ centre)
+    kept = e > 1e-9
+    basis = Q[:, kept] * np.sqrt(e[kept])
+    means = np.array([basis[y == k].mean(axis=0) for k in range(3)])
+    within = (basis - means[y]).T @ (basis - means[y]) / 45 + 1e-2 * np.eye(kept.sum())
+    between = means.T @ means / 3
+    ratios, W = eigh(between, within)
+    expected = basis @ W[:, ::-1][:, :2]
+    signs = np.sign((expected * latent).sum(axis=0))
+    np.testing.assert_allclose(latent, expected * signs, atol=1e-5)
+    assert ratios[-3] < 1e-8  # K - 1 directions
+
+
+def test_linear_limit_of_klda_is_lda():
+    """A very wide Gaussian is an affine kernel."""
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    kernel = KernelDiscriminants(2, 1e-5, 1e-8).fit(X, y).transform(X)
+    linear = LinearDiscriminantAnalysis().fit_transform(X, y)
+    for k in range(2):
+        assert abs(np.corrcoef(kernel[:, k], linear[:, k])[0, 1]) > 0.98
+
+
+def test_klda_unwinds_spirals_where_lda_cannot():
+    X, y = make_spirals(3, 100, random_state=0).to_xy()
+    assert KLDA(gamma=20.0, head="svm", random_state=0).fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
+    assert LDAProjection(head="svm").fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.8
+
+
+# --- large margin nearest neighbours ----------------------------------------------------------------------------------
+
+
+def triplets(components, X, y, neighbours, known, push):
+    """The objective by its definition, one triple at a time."""
+    total = 0.0
+    for i, j in itertools.product(range(len(X)), range(neighbours.shape[1])):
+        if not known[i, j]:
+            continue
+        own = ((components @ (X[i] - X[neighbours[i, j]])) ** 2).sum()
+        total += (1 - push) * own
+        for other in np.flatnonzero(y != y[i]):
+            total += push * max(0.0, 1.0 + own - ((components @ (X[i] - X[other])) ** 2).sum())
+    return total / len(X)
+
+
+def test_triplet_loss_is_its_definition_and_its_gradient_is_right():
+    rng = np.random.default_rng(0)
+    y = np.array([0] * 12 + [1] * 9 + [2] * 2)
+    X = rng.standard_normal((23, 4))
+    components = 0.5 * rng.standard_normal((2, 4))
+    neighbours, known = _target_neighbours(X, y, 3)
+    assert known[:21].all()
+    assert known[21:].sum() == 2  # two rows of a class: one neighbour each
+    assert (y[neighbours[known]] == np.repeat(y, 3).reshape(23, 3)[known]).all()
+    other = y[:, None] != y
+    value, _ = triplet_loss(components, X, other, neighbours, known, 0.3)
+    assert value == pytest.approx(triplets(components, X, y, neighbours, known, 0.3))
+    error = check_grad(
+        lambda p: triplet_loss(p.reshape(2, 4), X, other, neighbours, known, 0.3)[0],
+        lambda p: triplet_loss(p.reshape(2, 4), X, other, neighbours, known, 0.3)[1].ravel(),
+        components.ravel(),
+    )
+    assert error < 1e-4
+
+
+def test_large_margin_map_descends_and_helps_neighbours():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = np.column_stack([np.eye(3, 2)[y] + 0.3 * rng.standard_normal((150, 2)), 3.0 * rng.standard_normal((150, 6))])
+    learnt = LargeMarginMap(2, 3, 0.5, 100).fit(X, y)
+    assert all(after <= before for before, after in itertools.pairwise(learnt.values_))
+    assert learnt.values_[-1] < 0.5 * learnt.values_[0]
+    plain = KNeighborsClassifier().fit(PCA(2).fit_transform(X), y).score(PCA(2).fit_transform(X), y)
+    assert KNeighborsClassifier().fit(learnt.transform(X), y).score(learnt.transform(X), y) > plain + 0.2
+
+
+# --- two alternating steps --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scheme", ["ova", "ovo"])
+def test_two_steps_never_raise_the_objective(n_classes, scheme):
+    X, y = make_spirals(n_classes, 60, turns=1.0, random_state=0).to_xy()
+    model = TwoStep(
+        gamma=30.0, n_centers=40, reg_w=0.1, scheme=scheme, preprocessing="none", max_iter=8, random_state=0
+    )
+    run = list(model.iterate(X, y))
+    for before, after in itertools.pairwise(run):
+        assert after.objective <= before.objective * (1 + 1e-6)
+        assert after.diagnostics["bound"] <= after.objective
+    assert run[-1].objective < run[0].objective
+
+
+def test_mapping_step_is_optimal_for_its_classifier():
+    """No other mapping does better: neither along nor across the classifier."""
+    X, y = make_spirals(2, 50, turns=1.0, random_state=0).to_xy()
+    model = TwoStep(2, gamma=30.0, n_centers=30, reg_w=0.1, preprocessing="none", max_iter=1, random_state=0)
+    list(model.iterate(X, y))
+    problem = model._problem(*model._training)
+    state = problem.start(0)
+    best = problem._mapping_step(state)
+    value = problem._value(best, state.heads, state)
+    rng = np.random.default_rng(0)
+    for scale in (1e-4, 1e-2, 1.0):
+        for _ in range(20):
+            other = best + scale * np.abs(best).max() * rng.standard_normal(best.shape)
+            assert problem._value(other, state.heads, state) >= value * (1 - 1e-6)
+    assert problem._value(problem._descended(state), state.heads, state) == pytest.approx(value, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (PCAProjection(0), "n_components must be an integer"),
+        (KLDA(n_components=0), "n_components must be an integer"),
+        (PCAProjection(head="tree"), "head must be one of knn, svm"),
+        (PCAProjection(n_neighbors=0), "n_neighbors must be an integer"),
+        (PCAProjection(C=0.0), "C must be a positive number"),
+        (KLDA(gamma="scale"), "gamma must be 'median' or a positive number"),
+        (KLDA(gamma=-1.0), "gamma must be 'median' or a positive number"),
+        (KLDA(reg=0.0), "reg must be a positive number"),
+        (LMNN(push=1.0), r"push must lie in \(0, 1\)"),
+        (LMNN(n_targets=0), "n_targets must be an integer"),
+        (LMNN(n_steps=0), "n_steps must be an integer"),
+        (TwoStep(reg_w=0.0), "reg_w must be a positive number"),
+    ],
+)
+def test_bad_parameters_are_named(model, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)

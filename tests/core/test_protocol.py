@@ -1,0 +1,612 @@
+"""What every method promises through the core protocol, for every method and solver."""
+
+import itertools
+import pickle
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import supdr
+from supdr import Stop
+from supdr.engine.interruption import Interrupted, checkpoint
+from supdr.engine.iterate import Problem, iterate, run
+
+SOLVERS = {
+    "LSDR": [{"solver": "bcd"}, {"solver": "sgd"}, {"solver": "lbfgs"}, {"task": "regression"}, {"row_bias": True}],
+    "NSDR": [{"solver": "bcd"}, {"solver": "sgd"}, {"solver": "lbfgs"}, {"kernel": "poly", "row_bias": True}],
+    "MAC": [{"solver": "mac"}, {"solver": "admm"}, {"solver": "lbfgs"}, {"scheme": "ovo"}, {"mapping": "linear"}],
+    "SDRGLM": [
+        {"solver": "fast"},
+        {"solver": "literal"},
+        {"task": "regression"},
+        {"family_y": "bernoulli", "inner": 2},
+    ],
+    "SLDR": [
+        {"solver": "alternating"},
+        {"solver": "lbfgs"},
+        {"solver": "joint"},
+        {"kernel": "rbf"},
+        {"kernel": "poly", "solver": "joint"},
+        {"n_init": 1},
+    ],
+    "SNF": [
+        {"solver": "lbfgs"},
+        {"solver": "sgd"},
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "solver": "sgd"},
+        {"task": "regression"},
+        {"task": "regression", "solver": "sgd"},
+        {"n_init": 3},
+    ],
+}
+"""Constructor parameters of the variants of every method."""
+
+ALWAYS = {"SNF": {"task": "classification"}, "SLDR": {"n_components": 1, "n_models": 2}, "MAC": {"n_components": 2}}
+"""What a method needs to classify with two latent coordinates, if that is not its default."""
+
+PARAMETRIC = {"MAC", "SLDR"}
+"""Methods whose states hold no latent rows, only parameters: rows may change within a run."""
+
+LIVE = {
+    "LSDR": {"beta": 0.3, "reg_u": 0.5},
+    "NSDR": {"beta": 0.3, "reg_u": 0.5, "C": 0.7},
+    "MAC": {"C": 0.3, "reg_w": 0.1},
+    "SDRGLM": {"recon_ratio": 1.0, "reg_u": 0.02, "gaussian_c": 0.5},
+    "SLDR": {"C": 3.0, "svm_tol": 1e-4},
+    "SNF": {"target_weight": 3.0, "reg_z": 0.5, "degree": 3},
+}
+"""Hyper-parameters that may change within a run."""
+
+DIVERGING = {
+    "LSDR": {"lr_reconstruction": 5.0, "beta": 0.9, "init": "random", "init_scale": 1.0},
+    "NSDR": {"lr_reconstruction": 5.0, "beta": 0.9, "init": "random", "init_scale": 1.0},
+    "SNF": {"lr_reconstruction": 5.0, "reg_v": 1e-3, "reg_z": 1e-2, "init": "random", "init_scale": 1.0},
+}
+"""Settings at which solver "sgd" diverges."""
+
+RESTART = {
+    "n_components": 3,
+    "preprocessing": "none",
+    "row_bias": True,
+    "family_x": "gaussian",
+    "family_y": "softmax",
+    "init": "random",
+    "init_scale": 0.7,
+    "n_init": 4,
+    "n_gating": 1,
+    "n_models": 3,
+    "scheme": "ovo",
+    "init_noise": 0.5,
+    "n_layers": 2,
+    "head": "mix",
+    "views": (2, 3),
+    "gating_columns": (0, 1),
+    "kernel": "linear",
+    "degree": 3,
+    "gamma": 0.123,
+    "task": "regression",
+    "random_state": 99,
+    "missing_label": -7,
+}
+"""A different value for every restart parameter that some method has."""
+
+VARIANTS = [(name, settings) for name, variants in SOLVERS.items() for settings in variants]
+every_variant = pytest.mark.parametrize(
+    ("name", "settings"), VARIANTS, ids=[f"{name}-{'-'.join(map(str, s.values()))}" for name, s in VARIANTS]
+)
+every_method = pytest.mark.parametrize("name", list(SOLVERS))
+
+
+def data(settings=None, n_rows=60, n_classes=3):
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.arange(n_rows) % n_classes)
+    X = rng.standard_normal((n_rows, 5)) + 2.0 * np.eye(n_classes, 5)[codes]
+    y = X @ rng.standard_normal(5) if (settings or {}).get("task") == "regression" else codes.astype(float)
+    y[::6] = np.nan
+    return X, y
+
+
+def make(name, settings=None, **more):
+    defaults = {"random_state": 0, "tol": -1.0, "max_iter": 20, **ALWAYS.get(name, {})}
+    return supdr.METHODS[name](**{**defaults, **(settings or {}), **more})
+
+
+def arrays_of(value, path="state"):
+    """Every array in a state, however deep."""
+    if isinstance(value, np.ndarray):
+        yield path, value
+    elif isinstance(value, tuple):
+        for number, part in enumerate(value):
+            yield from arrays_of(part, f"{path}.{getattr(value, '_fields', {number: number})[number]}")
+
+
+def assert_same_state(left, right):
+    for (path, first), (_, second) in zip(arrays_of(left), arrays_of(right), strict=True):
+        np.testing.assert_array_equal(first, second, err_msg=path)
+
+
+def test_every_method_is_covered():
+    assert set(SOLVERS) == set(LIVE) == set(supdr.METHODS)
+    for method in supdr.METHODS.values():
+        assert method.restart_parameters <= set(method().get_params())
+
+
+# --- the stream -------------------------------------------------------------------------------------------------------
+
+
+@every_variant
+def test_snapshots(name, settings):
+    X, y = data(settings)
+    snapshots = list(make(name, settings, max_iter=6).iterate(X, y))
+    assert [snapshot.iteration for snapshot in snapshots] == list(range(7))
+    assert [snapshot.stop for snapshot in snapshots] == [None] * 6 + [Stop.max_iter]
+    elapsed = [snapshot.elapsed for snapshot in snapshots]
+    assert elapsed[0] == 0.0
+    assert all(after > before for before, after in itertools.pairwise(elapsed))
+    for snapshot in snapshots:
+        terms = [value for key, value in snapshot.losses.items() if key != "objective"]
+        assert snapshot.objective == pytest.approx(sum(terms), rel=1e-12)
+        assert all(np.isfinite(value) for value in snapshot.diagnostics.values())
+
+
+@every_variant
+def test_ten_and_ten_steps_are_twenty(name, settings):
+    X, y = data(settings)
+    whole = list(make(name, settings).iterate(X, y))
+    half = list(make(name, settings, max_iter=10).iterate(X, y))[-1]
+    rest = list(make(name, settings, max_iter=10).iterate(X, y, start=half))
+    assert rest[0].iteration == 10
+    assert rest[-1].iteration == 20
+    assert_same_state(rest[-1].state, whole[-1].state)
+    assert dict(rest[-1].losses) == dict(whole[-1].losses)
+
+
+@every_variant
+def test_same_seed_same_numbers(name, settings):
+    X, y = data(settings)
+    start = {"init": "random"} if "init" in supdr.METHODS[name]().get_params() else {}
+    settings = {**settings, **start, "max_iter": 4}
+    first, second = (list(make(name, settings).iterate(X, y))[-1] for _ in range(2))
+    assert_same_state(first.state, second.state)
+    other = list(make(name, settings, random_state=1).iterate(X, y))[-1]
+    assert other.losses != first.losses
+    np.random.seed(0)  # noqa: NPY002 (the global generator must not matter)
+    third = list(make(name, settings).iterate(X, y))[-1]
+    assert_same_state(first.state, third.state)
+
+
+@every_variant
+def test_yielded_states_are_never_written_to(name, settings):
+    """Read-only arrays would make a writer raise; copies tell one that got around that."""
+    X, y = data(settings)
+    copies = []
+    for snapshot in make(name, settings, max_iter=8).iterate(X, y):
+        for _, array in arrays_of(snapshot.state):
+            array.flags.writeable = False
+        copies.append((snapshot, [array.copy() for _, array in arrays_of(snapshot.state)]))
+    for snapshot, expected in copies:
+        for (path, array), copied in zip(arrays_of(snapshot.state), expected):
+            np.testing.assert_array_equal(array, copied, err_msg=path)
+
+
+@every_variant
+def test_the_callers_data_are_never_written_to(name, settings):
+    X, y = data(settings)
+    before = X.copy(), y.copy()
+    X.flags.writeable = y.flags.writeable = False
+    estimator = make(name, settings, max_iter=3, preprocessing="none").fit(X, y)
+    estimator.transform(X)
+    estimator.predict(X)
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(y, before[1])
+
+
+# --- resuming ---------------------------------------------------------------------------------------------------------
+
+
+@every_variant
+def test_other_hyper_parameters_carry_on(name, settings):
+    X, y = data(settings)
+    last = list(make(name, settings, max_iter=10).iterate(X, y))[-1]
+    changed = make(name, settings, max_iter=10, **LIVE[name])
+    resumed = list(changed.iterate(X, y, start=last))
+    before, after = make_at(name, settings, X, y, last), changed.at(resumed[0])
+    if name == "SLDR":  # local projections may follow from the multipliers, the gate does not
+        np.testing.assert_array_equal(after.gate(X), before.gate(X))
+    else:
+        np.testing.assert_array_equal(after.embedding_, before.embedding_)
+    assert resumed[0].objective != last.objective
+    if settings.get("solver") != "sgd":
+        assert resumed[-1].objective < resumed[0].objective
+
+
+def make_at(name, settings, X, y, snapshot):
+    estimator = make(name, settings)
+    estimator.iterate(X, y)
+    return estimator.at(snapshot)
+
+
+@every_method
+def test_restart_parameters_are_refused_by_name(name):
+    X, y = data()
+    method = supdr.METHODS[name]
+    last = list(make(name, max_iter=2).iterate(X, y))[-1]
+    for parameter in sorted(method.restart_parameters):
+        assert parameter in RESTART, f"give {parameter} a different value in this test"
+        with pytest.raises(ValueError, match=rf"^{parameter} cannot change within a run"):
+            make(name, **{parameter: RESTART[parameter]}).iterate(X, y, start=last)
+
+
+@every_method
+def test_other_shapes_are_refused(name):
+    X, y = data()
+    last = list(make(name, max_iter=2).iterate(X, y))[-1]
+    if name in PARAMETRIC:
+        assert next(make(name).iterate(X[:-5], y[:-5], start=last)).iteration == 2
+    else:
+        with pytest.raises(ValueError, match=r"start.*60, 2.*55, 2"):
+            next(make(name).iterate(X[:-5], y[:-5], start=last))
+    with pytest.raises(ValueError, match=r"start.*5.*4"):
+        next(make(name).iterate(X[:, :4], y, start=last))
+
+
+@every_method
+def test_classes_may_come_and_go(name):
+    """Labels can be edited while a run goes on: the latent rows stay, the heads are made anew."""
+    X, y = data()
+    last = list(make(name, max_iter=5).iterate(X, y))[-1]
+    fewer = make(name, max_iter=5)
+    resumed = list(fewer.iterate(X, np.where(y == 2, 1, y), start=last))
+    if name not in PARAMETRIC:
+        np.testing.assert_array_equal(resumed[0].state.latent, last.state.latent)
+    if name != "MAC":  # its passes descend a surrogate, whose penalty grows
+        assert resumed[-1].objective < resumed[0].objective
+    assert list(fewer.at(resumed[-1]).classes_) == [0.0, 1.0]
+
+
+# --- reasons for stopping ---------------------------------------------------------------------------------------------
+
+
+@every_method
+def test_converged(name):
+    X, y = data()
+    fitted = make(name, max_iter=2000, tol=1e-4).fit(X, y)
+    assert fitted.stop_ is Stop.converged
+    assert fitted.n_iter_ < 2000
+    objective = fitted.history_["objective"]
+    assert len(objective) == fitted.n_iter_
+    assert abs(objective[-1] - objective[-2]) <= 1e-4 * abs(objective[-2])
+
+
+@pytest.mark.parametrize("name", list(DIVERGING))
+def test_divergence_keeps_the_last_finite_state(name):
+    X, y = data()
+    settings = {"solver": "sgd", **DIVERGING[name]}
+    snapshots = list(make(name, settings, max_iter=100).iterate(X, y))
+    assert snapshots[-1].stop is Stop.diverged
+    for snapshot in snapshots:
+        assert all(np.isfinite(value) for value in snapshot.losses.values())
+        assert all(np.isfinite(array).all() for _, array in arrays_of(snapshot.state))
+    with pytest.warns(ConvergenceWarning, match="diverged after iteration .*lr_reconstruction"):
+        fitted = make(name, settings, max_iter=100).fit(X, y)
+    assert fitted.stop_ is Stop.diverged
+    assert np.isfinite(fitted.transform(X)).all()
+
+
+@every_variant
+def test_interruption_ends_at_the_last_complete_step(name, settings):
+    """The flag is polled before every step, and by long solvers within; at the ninth time after the start it is up."""
+    X, y = data(settings)
+    asked, started = itertools.count(), []
+    stream = make(name, settings).iterate(X, y, interrupted=lambda: bool(started) and next(asked) >= 8)
+    started.append(next(stream))
+    last = list(stream)[-1]
+    assert last.stop is Stop.interrupted
+    assert last.iteration <= 8
+    whole = list(make(name, settings, max_iter=9).iterate(X, y))
+    assert_same_state(last.state, whole[last.iteration].state)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("LSDR", {"solver": "bcd", "loss": "logistic"}),
+        ("LSDR", {"solver": "bcd", "loss": "hinge"}),
+        ("LSDR", {"solver": "sgd"}),
+        ("LSDR", {"solver": "lbfgs"}),
+        ("NSDR", {"solver": "bcd"}),
+        ("NSDR", {"solver": "lbfgs"}),
+        ("NSDR", {"solver": "sgd"}),
+        ("SDRGLM", {"solver": "fast"}),
+        ("SDRGLM", {"solver": "literal"}),
+        ("SLDR", {"solver": "alternating"}),
+        ("SLDR", {"solver": "lbfgs"}),
+        ("SLDR", {"solver": "joint", "kernel": "rbf"}),
+        ("SNF", {"solver": "lbfgs"}),
+        ("SNF", {"solver": "lbfgs", "kernel": "rbf"}),
+        ("SNF", {"solver": "sgd"}),
+    ],
+)
+def test_a_stop_is_honoured_within_100_ms(name, settings):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1200, 20))
+    y = rng.integers(0, 4, 1200)
+    make(name, settings, max_iter=1).fit(X[:40], y[:40])  # compiled
+    stop_at = np.inf
+    asked = []
+
+    def interrupted():
+        asked.append(time.thread_time())
+        return time.perf_counter() > stop_at
+
+    estimator = make(name, settings, max_iter=100_000)
+    stream = estimator.iterate(X, y, interrupted=interrupted)
+    next(stream)
+    stop_at = time.perf_counter() + 0.3
+    asked.append(time.thread_time())
+    *_, last = stream
+    assert last.stop is Stop.interrupted
+    # Processor time between two polls: a loaded machine may take longer by the clock.
+    assert np.diff(asked).max() < 0.1
+
+
+def test_checkpoints_reach_into_a_step():
+    class Endless(Problem):
+        def start(self, seed):
+            return Counter(0, seed)
+
+        def step(self, state):
+            while True:
+                checkpoint()
+
+        def terms(self, state):
+            return {"nothing": 1.0}
+
+    deadline = time.perf_counter() + 0.05
+    last, stop = run(Endless(), max_iter=3, interrupted=lambda: time.perf_counter() > deadline)
+    assert stop is Stop.interrupted
+    assert last.iteration == 0
+    checkpoint()  # outside of a run it does nothing
+    assert issubclass(Interrupted, Exception)
+
+
+class Counter(tuple):
+    """The smallest state."""
+
+    __slots__ = ()
+    iteration = property(lambda self: self[0])
+    seed = property(lambda self: self[1])
+
+    def __new__(cls, iteration, seed):
+        return super().__new__(cls, (iteration, seed))
+
+
+class Sawtooth(Problem):
+    """Objective 10, 9, ..., with a held-out error that is best at step 3."""
+
+    def start(self, seed):
+        return Counter(0, seed)
+
+    def step(self, state):
+        return Counter(state.iteration + 1, state.seed)
+
+    def terms(self, state):
+        return {"only": 10.0 - 0.1 * state.iteration}
+
+
+def test_early_stopping_keeps_the_best_iterate():
+    def monitor(state):
+        return (abs(state.iteration - 3.0), 0.0)
+
+    last, stop = run(Sawtooth(), max_iter=50, tol=0.0, monitor=monitor, n_iter_no_change=4)
+    assert stop is Stop.no_improvement
+    assert last.iteration == 3
+    last, stop = run(Sawtooth(), max_iter=5, tol=0.0, monitor=monitor, n_iter_no_change=4)
+    assert stop is Stop.max_iter
+    assert last.iteration == 3
+
+
+@every_method
+def test_early_stopping_of_an_estimator(name):
+    X, y = data()
+    fitted = make(name, max_iter=60, early_stopping=True, n_iter_no_change=5).fit(X, y)
+    assert fitted.stop_ in (Stop.no_improvement, Stop.max_iter)
+    assert fitted.embedding_.shape == (60, 2)
+    assert fitted.transduction_.shape == (60,)
+    again = make(name, max_iter=60, early_stopping=True, n_iter_no_change=5).fit(X, y)
+    np.testing.assert_array_equal(fitted.embedding_, again.embedding_)
+
+
+# --- the shell --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:the objective still falls")
+@every_variant
+def test_at_agrees_with_fit(name, settings):
+    X, y = data(settings)
+    settings = {**settings, "max_iter": 5}
+    estimator = make(name, settings)
+    snapshots = list(estimator.iterate(X, y))
+    fitted = make(name, settings).fit(X, y)
+    last = estimator.at(snapshots[-1])
+    for attribute in ("embedding_", "transduction_"):
+        np.testing.assert_array_equal(getattr(last, attribute), getattr(fitted, attribute))
+    np.testing.assert_array_equal(last.transform(X), fitted.transform(X))
+    np.testing.assert_array_equal(last.predict(X), fitted.predict(X))
+    first = estimator.at(snapshots[0])
+    assert (first.embedding_ != last.embedding_).any()
+    if name not in PARAMETRIC:
+        assert np.shares_memory(last.embedding_, snapshots[-1].state.latent)  # not copied
+
+
+@pytest.mark.filterwarnings("ignore:the objective still falls")
+@every_variant
+def test_fitted_estimators_can_be_saved_and_cloned(name, settings):
+    X, y = data(settings)
+    fitted = make(name, settings, max_iter=3).fit(X, y)
+    restored = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(restored.predict(X), fitted.predict(X))
+    with pytest.raises(NotFittedError):
+        clone(fitted).transform(X)
+
+
+@every_method
+def test_fit_transform_is_what_new_data_will_see(name):
+    X, y = data()
+    fitted = make(name, max_iter=5)
+    np.testing.assert_array_equal(fitted.fit_transform(X, y), fitted.transform(X))
+
+
+@every_method
+def test_pandas_in_pandas_out(name):
+    import pandas as pd
+
+    X, y = data()
+    frame = pd.DataFrame(X, columns=list("abcde"), index=np.arange(60) + 100)
+    estimator = make(name, max_iter=3).set_output(transform="pandas").fit(frame, pd.Series(y, index=frame.index))
+    view = estimator.transform(frame)
+    assert list(view.columns) == [f"{name.lower()}0", f"{name.lower()}1"]
+    assert (view.index == frame.index).all()
+    assert list(estimator.feature_names_in_) == list("abcde")
+
+
+@every_method
+def test_history(name):
+    X, y = data()
+    fitted = make(name, max_iter=7).fit(X, y)
+    reconstruction = set() if name in PARAMETRIC else {"reconstruction"}
+    assert {"objective", "label", "regularisation"} | reconstruction <= set(fitted.history_)
+    assert all(len(values) == 7 for values in fitted.history_.values())
+    assert fitted.n_iter_ == 7
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+@every_method
+def test_ways_to_say_unlabelled(name):
+    X, y = data()
+    expected = make(name, max_iter=3).fit(X, y).embedding_
+    none = np.array([None if np.isnan(label) else label for label in y], dtype=object)
+    minus = np.where(np.isnan(y), -1, y).astype(int)
+    strings = np.array([None if np.isnan(label) else f"class {label:.0f}" for label in y], dtype=object)
+    for labels, missing_label in ((none, np.nan), (minus, -1), (strings, np.nan)):
+        found = make(name, max_iter=3, missing_label=missing_label).fit(X, labels)
+        np.testing.assert_array_equal(found.embedding_, expected)
+        assert len(found.classes_) == 3
+    kept = make(name, max_iter=3).fit(X, minus)  # by default -1 is a class like any other
+    assert list(kept.classes_) == [-1, 0, 1, 2]
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.full(60, np.nan), "y has no labelled row"),
+        (np.full(60, None), "y has no labelled row"),
+        (np.ones(60), "at least two classes in y; got one class: .*1"),
+        (np.where(np.arange(60) < 30, 1.0, np.nan), "at least two classes"),
+        (np.where(np.arange(60) < 30, 1.0, np.inf), "infinity"),
+        (np.linspace(0, 1, 60), "continuous"),
+        (np.arange(59) % 2, "inconsistent numbers of samples"),
+        (2.0 * np.eye(60), "1d array"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_bad_labels(name, labels, message):
+    X, _ = data()
+    with pytest.raises(ValueError, match=message):
+        make(name).fit(X, labels)
+
+
+@every_method
+def test_few_labels(name):
+    """One labelled row per class is enough to run."""
+    X, y = data()
+    few = np.full(60, np.nan)
+    for label in range(3):
+        few[np.flatnonzero(y == label)[0]] = label
+    fitted = make(name, max_iter=3).fit(X, few)
+    assert np.isfinite(fitted.transform(X)).all()
+    assert set(fitted.transduction_) <= {0.0, 1.0, 2.0}
+
+
+@every_method
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+def test_infinite_cells_are_refused(name, bad):
+    X, y = data()
+    X[2, 1] = bad
+    with pytest.raises(ValueError, match="infinity"):
+        make(name).fit(X, y)
+
+
+# --- observers --------------------------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """A minimal callback that looks at the fitted estimator of every step and stops the fit when told to."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.embeddings, self.events = stop_after, [], []
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        if context.task_name == "step":
+            self.embeddings.append(fitted_estimator.embedding_)
+            return len(self.embeddings) == self.stop_after
+        return False
+
+
+@every_method
+def test_callbacks_see_every_step(name):
+    X, y = data()
+    recorder = Recorder()
+    fitted = make(name, max_iter=5).set_callbacks(recorder).fit(X, y)
+    assert recorder.events == ["setup", "teardown"]
+    assert len(recorder.embeddings) == 5
+    np.testing.assert_array_equal(recorder.embeddings[-1], fitted.embedding_)
+    again = make(name, max_iter=5)
+    expected = list(again.iterate(X, y))
+    for embedding, snapshot in zip(recorder.embeddings, expected[1:]):
+        np.testing.assert_array_equal(embedding, again.at(snapshot).embedding_)
+
+
+@every_method
+def test_a_callback_can_stop_the_fit(name):
+    X, y = data()
+    recorder = Recorder(stop_after=3)
+    fitted = make(name, max_iter=50).set_callbacks(recorder).fit(X, y)
+    assert fitted.n_iter_ == 3
+    assert fitted.stop_ is Stop.interrupted
+
+
+@every_method
+def test_verbose_shows_a_bar(name, capsys):
+    X, y = data()
+    quiet = make(name, max_iter=4).fit(X, y)
+    assert capsys.readouterr().err == ""
+    shown = make(name, max_iter=4, verbose=1).fit(X, y)
+    bar = capsys.readouterr().err
+    assert name in bar
+    assert "objective=" in bar
+    np.testing.assert_array_equal(shown.embedding_, quiet.embedding_)
+
+
+def test_a_run_can_be_stopped_before_its_starting_point_is_ready():
+    class Slow(Problem):
+        def start(self, seed):
+            while True:
+                checkpoint()
+
+    assert list(iterate(Slow(), max_iter=3, interrupted=lambda: True)) == []

@@ -1,0 +1,176 @@
+"""The command supdr-viz: its options, its messages, and that it serves."""
+
+import importlib.metadata
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from contextlib import contextmanager
+
+import psutil
+import pytest
+
+COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
+START_SECONDS = 300  # with cold caches every kernel is compiled first
+
+
+def run(*options):
+    return subprocess.run([*COMMAND, *options], capture_output=True, text=True, timeout=60)
+
+
+@contextmanager
+def server(*options):
+    """Start the command on a free port; yields its address and stops it as Ctrl+C does."""
+    process = subprocess.Popen(
+        [*COMMAND, "--port", "0", "--no-browser", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    watchdog = threading.Timer(START_SECONDS, process.kill)
+    watchdog.start()
+    said = []
+    try:
+        for line in process.stdout:
+            said.append(line)
+            if address := re.search(r"http://\S+", line):
+                yield address[0]
+                break
+        else:
+            pytest.fail("the server did not start:\n" + "".join(said))
+        process.send_signal(signal.SIGINT)
+        remaining, _ = process.communicate(timeout=30)
+        assert process.returncode == 0, remaining
+        assert "Traceback" not in remaining
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def explorer():
+    with server() as address:
+        yield address
+
+
+def get(address):
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return answer.geturl(), answer.read().decode()
+
+
+def test_help_names_every_option():
+    result = run("--help")
+    assert result.returncode == 0
+    options = [
+        "--port",
+        "--address",
+        "--allow-websocket-origin",
+        "--basic-auth",
+        "--scheduler",
+        "--show",
+        "--no-browser",
+        "--version",
+    ]
+    for option in options:
+        assert option in result.stdout
+
+
+def test_version_is_that_of_the_package():
+    result = run("--version")
+    assert result.returncode == 0
+    assert result.stdout.split() == ["supdr-viz", importlib.metadata.version("supdr-viz")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--nonsense"], "--nonsense"),
+        (["--port", "70000"], "'70000' is not a port"),
+        (["--port", "-1"], "-1"),
+        (["--port", "five"], "'five' is not a port"),
+        (["--allow-websocket-origin", "http://example.org"], "'http://example.org' is not a host"),
+        (["--show", "--no-browser"], "not allowed with"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    result = run(*options)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_busy_port_is_said_in_one_sentence():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = run("--port", str(port), "--address", "127.0.0.1")
+    assert result.returncode == 1
+    assert f"port {port} is in use" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+
+
+def test_unknown_address_is_said_in_one_sentence():
+    result = run("--address", "nowhere.invalid")
+    assert result.returncode == 1
+    assert "'nowhere.invalid'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_root_leads_to_the_explorer(explorer):
+    root = explorer.removesuffix("explorer")
+    address, page = get(root)
+    assert address == explorer
+    assert "<title>supdr · Explore</title>" in page
+
+
+def test_page_loads_nothing_from_elsewhere(explorer):
+    _, page = get(explorer)
+    resources = re.findall(r"""<(?:script|link)[^>]*\s(?:src|href)=["']([^"']+)""", page)
+    assert resources
+    assert not [resource for resource in resources if re.match(r"(https?:)?//", resource)]
+    for resource in resources:
+        with urllib.request.urlopen(explorer.removesuffix("explorer") + resource.lstrip("/"), timeout=30) as answer:
+            assert answer.status == 200
+
+
+def test_only_this_machine_is_served(explorer):
+    port = int(re.search(r":(\d+)/", explorer)[1])
+    listening = {c.laddr.ip for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port}
+    assert listening <= {"127.0.0.1", "::1"}
+    assert listening
+
+
+@pytest.mark.parametrize(
+    ("origin", "accepted"),
+    [("http://localhost:{port}", True), ("http://127.0.0.1:{port}", True), ("http://example.org", False)],
+)
+def test_websocket_is_open_to_own_pages_only(explorer, origin, accepted):
+    """A page of another site must not drive the server through the visitor's browser."""
+    port = int(re.search(r":(\d+)/", explorer)[1])
+    _, page = get(explorer)
+    token = re.search(r'"token":\s*"([^"]+)"', page)[1]
+    with socket.create_connection(("localhost", port), timeout=30) as connection:
+        lines = [
+            "GET /explorer/ws HTTP/1.1",
+            f"Host: localhost:{port}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            "Sec-WebSocket-Version: 13",
+            f"Sec-WebSocket-Protocol: bokeh, {token}",
+            f"Origin: {origin.format(port=port)}",
+        ]
+        connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        status = connection.recv(64).split()[1]
+    assert status == (b"101" if accepted else b"403")
+
+
+def test_password_is_asked_for():
+    with server("--basic-auth", "open sesame") as address:
+        landed, page = get(address)
+        assert "/login" in landed
+        assert 'type="password"' in page

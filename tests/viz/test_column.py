@@ -1,0 +1,128 @@
+"""Columns of a comparison without a browser: what the table says, and what can be saved."""
+
+import csv
+import io
+import time
+
+import numpy as np
+import pytest
+from bokeh.models import Selection
+
+from supdr_viz import scoreboard
+from supdr_viz.building import Unusable
+from supdr_viz.column import Column, Facts
+from supdr_viz.compared_files import csv_of, python_of
+from supdr_viz.lockstep import LockStep
+from supdr_viz.pool import Pool
+from supdr_viz.state import Settings
+
+MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
+DIABETES = {"data": "diabetes"}
+
+
+@pytest.fixture
+def columns():
+    pool, lockstep, selection, made = Pool(1), LockStep(speed="fast"), Selection(), []
+
+    def make(*settings):
+        for each in settings:
+            column = Column(pool, lockstep, selection, lambda _column: None)
+            made.append(column)
+            try:
+                column.apply(each, None, made[0].session if len(made) > 1 else None)
+            except ValueError:
+                continue
+            column.show_scene()
+        return made, lockstep
+
+    yield make
+    for column in made:
+        column.close()
+
+
+def wait_for_scores(columns, seconds=20.0):
+    """Take frames as a page would, until train and test errors are known."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for column in columns:
+            frame = column.trainer.take_frame()
+            if frame is not None:
+                column._draw(frame, column.trainer.take_surface(), column.trainer.status)
+                column.trainer.request_frame()
+        if all(column.problem or "test" in column.facts().scores for column in columns):
+            return [column.facts() for column in columns]
+        time.sleep(0.01)
+    raise AssertionError("no scores")
+
+
+def test_the_table_says_what_the_library_measures(columns):
+    made, _ = columns(
+        Settings(**MOONS, method="RBFSVM"), Settings(**MOONS, method="MAC", method_options={"n_centers": 20})
+    )
+    facts = wait_for_scores(made)
+    for column, row in zip(made, facts):
+        fitted, parts = column.trainer.fitted, column.session.parts
+        assert row.scores["test"] == pytest.approx(100 * (1 - fitted.score(parts.X_test, parts.y_test)))
+    assert facts[0].iteration is None
+    assert facts[0].size == f"{len(made[0].trainer.fitted.support_)} support vectors"
+    assert facts[1].iteration == 0
+    assert "20 basis functions" in facts[1].size
+    assert facts[0].seconds > 0
+
+
+def test_r2_is_that_of_the_library(columns):
+    made, _ = columns(Settings(**DIABETES, method="ElasticNet"), Settings(**DIABETES, method="PLS"))
+    for column, row in zip(made, wait_for_scores(made)):
+        parts = column.session.parts
+        assert row.scores["test R²"] == pytest.approx(column.trainer.fitted.score(parts.X_test, parts.y_test), rel=1e-4)
+
+
+def test_a_column_that_cannot_run_says_why_and_can_be_mended(columns):
+    made, _ = columns(Settings(**DIABETES, method="ElasticNet"), Settings(**DIABETES, method="LDA"))
+    assert "predicts classes" in made[1].facts().problem
+    assert made[1].facts().state == "cannot run"
+    with pytest.raises(Unusable):
+        made[1].apply(Settings(**DIABETES, method="NSDR"), None, made[0].session)
+    made[1].apply(Settings(**DIABETES, method="PLS"), None, made[0].session)
+    made[1].show_scene()
+    assert wait_for_scores(made)[1].problem == ""
+
+
+def test_selection_is_shared_and_rows_are_the_same(columns):
+    made, _ = columns(Settings(**MOONS, method="LSDR"), Settings(**MOONS, method="LDA"))
+    first, second = (column.pair.points for column in made)
+    assert first.input.selected is second.latent.selected
+    np.testing.assert_array_equal(first.facts.data["row"], second.facts.data["row"])
+
+
+def test_everything_can_be_saved(columns):
+    made, _ = columns(Settings(**MOONS, method="LSDR"), Settings(**MOONS, method="LDA"))
+    wait_for_scores(made)
+    table = list(csv.DictReader(io.StringIO(csv_of(made, "table"))))
+    assert [row["column"] for row in table] == ["A", "B"]
+    assert float(table[1]["test"]) == made[1].facts().scores["test"]
+    rows = list(csv.DictReader(io.StringIO(csv_of(made, "embedding"))))
+    assert len(rows) == 160
+    assert {row["column"] for row in rows} == {"A", "B"}
+    assert csv_of(made, "losses").startswith("column,")
+    program = python_of(made)
+    assert "column A: LSDR" in program
+    compile(program, "comparison", "exec")
+
+
+def facts(**changes):
+    return Facts(
+        **{"label": "M", "note": "", "state": "ready", "iteration": 1, "scores": {}, "size": "", "seconds": 0.0}
+        | changes
+    )
+
+
+def test_the_best_value_is_marked_and_text_is_escaped():
+    rows = [facts(label="<b>", scores={"test": 2.0}), facts(scores={"test": 1.0}), facts(iteration=None, seconds=None)]
+    html = scoreboard.table_html(rows, "classification")
+    assert "<b>" not in html
+    assert html.count(' best"') == 1
+    assert '<td class="number best">1.0 %</td>' in html
+    best = scoreboard.table_html([facts(scores={"test R²": 0.1}), facts(scores={"test R²": 0.9})], "regression")
+    assert '<td class="number best">0.900</td>' in best
+    assert "A M, ready, iteration 1" in scoreboard.sentence(rows[1:], "classification")

@@ -1,0 +1,70 @@
+"""``supdr-viz --desktop``: the server lives as long as the window.  Stand-in for the toolkit, real server."""
+
+import socket
+import sys
+import types
+import urllib.request
+
+import pytest
+
+from supdr_viz import desktop
+
+
+class NoWindowError(Exception):
+    pass
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+def toolkit(monkeypatch):
+    """A toolkit whose window loads the page and is closed at once."""
+    opened = []
+    made = types.ModuleType("webview")
+    made.errors = types.SimpleNamespace(WebViewException=NoWindowError)
+    made.create_window = lambda title, url, **options: opened.append(url)
+
+    def start():
+        with urllib.request.urlopen(opened[0], timeout=60) as answer:
+            opened.append(answer.read().decode())
+
+    made.start = start
+    monkeypatch.setitem(sys.modules, "webview", made)
+    return made, opened
+
+
+def test_the_server_ends_with_the_window(toolkit):
+    port = free_port()
+    assert desktop.open_window(port) == 0
+    _, (url, page) = toolkit
+    assert url == f"http://localhost:{port}/explorer"
+    assert "<title>supdr · Explore</title>" in page
+    assert not listens(port)
+
+
+def test_without_a_display_it_says_so_and_leaves_nothing(toolkit, capfd):
+    made, _ = toolkit
+
+    def start():
+        raise NoWindowError("no toolkit")
+
+    made.start = start
+    port = free_port()
+    assert desktop.open_window(port) == 1
+    assert "no window can be opened here (no toolkit)" in capfd.readouterr().err
+    assert not listens(port)
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "webview", None)
+    assert desktop.open_window(free_port()) == 1
+    assert "pip install 'supdr-viz[desktop]'" in capsys.readouterr().err

@@ -1,0 +1,55 @@
+"""The documentation: it builds without a warning, and its programs run."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+PROGRAMS = [
+    pytest.param(program, id=f"{page.stem}-{number}")
+    for page in PAGES
+    if page.stem != "gallery"  # made of the examples, which the build runs
+    for number, program in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL))
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_programs_run(program, tmp_path):
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    sources = shutil.copytree(
+        ROOT / "docs",
+        tmp_path / "docs",
+        ignore=shutil.ignore_patterns("_build", "_static", "_autosummary", "gallery.md"),
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "core"), str(ROOT)])}
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        str(sources),
+        str(tmp_path / "out"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    pages = {path.stem for path in (tmp_path / "out").glob("*.html")}
+    assert {page.stem for page in PAGES} <= pages
+    assert "api" in pages
+    gallery = (tmp_path / "out" / "gallery.html").read_text()
+    assert len(re.findall(r"data-root-id", gallery)) == len(list((ROOT / "docs" / "examples").glob("*.py")))
+    for page in (tmp_path / "out").glob("*.html"):  # nothing is fetched from elsewhere
+        assert not re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)=["'](?:https?:)?//[^"']+""", page.read_text())

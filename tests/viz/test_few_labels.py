@@ -1,0 +1,317 @@
+"""Few labels: the protocol of the comparison, the pictures of SNF, and rows that are pictures."""
+
+import numpy as np
+import pytest
+
+import supdr
+from supdr.baselines import LSSVM, Constant
+from supdr.datasets import make_curved_sheet
+from supdr_viz.builder import FrameBuilder, ViewOptions
+from supdr_viz.building import build_dataset, build_estimator, split
+from supdr_viz.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known, scaled
+from supdr_viz.frames import Curves
+from supdr_viz.pictures import modes_of, pairs
+from supdr_viz.pictures.few_labels import ORDER, SHARES
+from supdr_viz.scenes import build_scene
+from supdr_viz.snf_paper import reported
+from supdr_viz.state import Settings
+from supdr_viz.views.figures import colour_of
+
+NO_CURVES = Curves(np.zeros(1, dtype=int), {})
+TOLD = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
+
+
+def run(steps=3, **settings):
+    """Frames of a short run: builder, scene, estimator, its snapshots."""
+    settings = Settings(**settings)
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    estimator = build_estimator(settings, dataset.task, len(parts.train)).set_params(max_iter=steps)
+    snapshots = list(estimator.iterate(parts.X_train, parts.y_train))
+    scene = build_scene(dataset, parts)
+    return FrameBuilder(scene, parts), scene, estimator, snapshots
+
+
+def picture(builder, estimator, snapshot, mode):
+    options = ViewOptions(method_mode=mode)
+    return builder.build(estimator.at(snapshot), snapshot, options, legs=(), **TOLD).picture
+
+
+SHEET = {"data": "curved_sheet", "method": "SNF", "test_share": 0.0, "label_share": 0.05, "seed": 2}
+SMALL_SHEET = {**SHEET, "data_options": {"n_samples": 60, "n_features": 6}, "label_share": 0.2}
+
+
+# --- the protocol -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def study():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(40, 4)), np.ones(40)])
+    X[3, 1] = np.nan
+    y = X[:, 0] + 0.3 * np.nan_to_num(X[:, 1]) + 0.1 * rng.normal(size=40)
+    y[7] = np.nan
+    done = Study(X, y, (0.15, 0.3), ("Constant", "LS-SVM", "SNF", "LLR", "LapRLS"))
+    while not done.finished:
+        done.work(0.05)
+    return done
+
+
+def test_the_study_has_an_error_for_every_draw(study):
+    assert set(study.errors) == {Cell(method, share) for method in study.methods for share in (0.15, 0.3)}
+    assert {len(errors) for errors in study.errors.values()} == {N_DRAWS}
+    assert study.done == study.total == 2 * 5 * N_DRAWS
+    assert study.X.shape == (38, 4)  # incomplete rows and the constant column are left out
+    assert abs(study.X).max() == abs(study.y).max() == 1
+
+
+def test_the_constants_errors_are_those_of_the_labels_mean(study):
+    for share in study.shares:
+        for draw, error in enumerate(study.errors[Cell("Constant", share)]):
+            rows = study.drawn(share, draw)
+            rest = np.delete(study.y, rows)
+            assert error == pytest.approx(np.mean((rest - study.y[rows].mean()) ** 2))
+
+
+def test_draws_are_those_of_the_benchmark(study):
+    for draw in range(N_DRAWS):
+        expected = np.random.default_rng(100 + draw).permutation(38)[: round(0.3 * 38)]
+        np.testing.assert_array_equal(study.drawn(0.3, draw), expected)
+
+
+def test_ls_svm_is_chosen_by_a_plain_loop(study):
+    rows = study.drawn(0.3, 0)
+    gammas = [gamma / 4 for gamma in (0.03, 0.1, 0.3, 1.0, 3.0)]
+    grid = [LSSVM(C, gamma=g, preprocessing="none") for C in (0.01, 0.1, 1, 10, 100) for g in gammas]
+    grid += [
+        LSSVM(C, kernel="poly", degree=d, preprocessing="none") for C in (0.01, 0.1, 1, 10, 100) for d in (1, 2, 3)
+    ]
+    risks = [
+        sum(
+            ((model.fit(study.X, known(study.y, kept)).transduction_[held] - study.y[held]) ** 2).sum()
+            for kept, held in folds(rows)
+        )
+        for model in grid
+    ]
+    chosen = grid[int(np.argmin(risks))].fit(study.X, known(study.y, rows))
+    unlabelled = np.delete(np.arange(38), rows)
+    error = np.mean((chosen.transduction_ - study.y)[unlabelled] ** 2)
+    assert study.errors[Cell("LS-SVM", 0.3)][0] == pytest.approx(error)
+
+
+def test_methods_that_learn_beat_the_constant_on_a_linear_target(study):
+    for method in ("SNF", "LLR", "LS-SVM"):
+        assert np.mean(study.errors[Cell(method, 0.3)]) < 0.75 * np.mean(study.errors[Cell("Constant", 0.3)])
+
+
+def test_folds_divide_the_labelled_rows():
+    rows = np.random.default_rng(0).permutation(50)[:13]
+    parts = list(folds(rows))
+    assert len(parts) == FOLDS
+    np.testing.assert_array_equal(np.concatenate([held for _, held in parts]), rows)
+    assert all(len(np.intersect1d(kept, held)) == 0 for kept, held in parts)
+    assert len(list(folds(rows[:4]))) == 4
+
+
+def test_work_comes_in_small_pieces_and_does_not_depend_on_them():
+    X = np.random.default_rng(1).normal(size=(20, 3))
+    errors = []
+    for seconds in (0.0, 10.0):
+        study = Study(X, X[:, 0], (0.3,), ("LS-SVM",))
+        calls = 0
+        while not study.finished:
+            study.work(seconds)
+            calls += 1
+        errors.append(study.errors)
+        assert calls > 100 or seconds
+    assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize("rows", [0, 3, 7])
+def test_too_few_rows_are_nothing_to_do(rows):
+    study = Study(np.ones((rows, 2)) * np.arange(rows)[:, None], np.arange(rows, dtype=float), (0.1,), ("Constant",))
+    assert study.finished
+    assert study.total == 0
+    assert not study.work(0.01)
+
+
+def test_a_method_that_cannot_be_fitted_has_no_error():
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    study = Study(X, X[:, 0], (0.5,), ("Constant", "Hessian"))
+    while not study.finished:
+        study.work(1.0)
+    assert study.done == study.total
+    assert Cell("Constant", 0.5) in study.errors
+
+
+def test_the_papers_values_belong_to_its_sets_and_shares():
+    assert reported(159, 15, 0.05)["SNF"] == 0.049
+    assert reported(159, 15, 0.1)["SNF"] == 0.037
+    assert reported(159, 15, 0.2) == reported(158, 15, 0.05) == {}
+
+
+def test_scaling_leaves_out_constant_columns():
+    values = scaled(np.array([[1.0, 5.0, 0.0], [3.0, 5.0, 10.0], [2.0, 5.0, 5.0]]))
+    np.testing.assert_allclose(values, [[-1, -1], [1, 1], [0, 0]])
+
+
+# --- pictures of SNF --------------------------------------------------------------------------------------------------
+
+
+def names(estimator, task, **more):
+    return [mode.name for mode in modes_of(estimator, task, **more)]
+
+
+def test_modes_of_snf_and_its_linear_form():
+    values = ["predictions", "spread", "reconstruction", "methods", "scale-up"]
+    assert names(supdr.SNF(), "regression") == names(supdr.baselines.LLR(), "regression") == values
+    assert names(supdr.SNF(task="classification"), "classification") == ["reconstruction", "margins"]
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+@pytest.mark.parametrize("label_share", [0.2, 1.0])
+def test_labels_spread_over_the_plane(n_components, label_share):
+    settings = {**SMALL_SHEET, "method_options": {"n_components": n_components}, "label_share": label_share}
+    builder, scene, estimator, snapshots = run(
+        **settings,
+    )
+    drawn = picture(builder, estimator, snapshots[-1], "spread")
+    labelled = int(scene.is_labelled.sum())
+    assert len(drawn.marks) == len(drawn.mark_role) == labelled
+    assert np.isnan(drawn.rows[scene.is_labelled]).all()
+    assert np.isfinite(drawn.rows[~scene.is_labelled]).all()
+    for roles in (drawn.row_role, drawn.mark_role, drawn.image):
+        assert roles.max() < len(drawn.roles)
+        assert all(drawn.roles[role].startswith("shade") for role in np.unique(roles))
+    order = np.argsort(scene.target[scene.is_labelled])
+    assert (np.diff(drawn.mark_role[order].astype(int)) >= 0).all()
+    assert all(colour_of(role, dark).startswith("#") for role in drawn.roles for dark in (False, True))
+    assert bool(drawn.numbers) == (label_share < 1)
+
+
+def test_a_level_line_lies_where_the_prediction_has_its_value():
+    builder, scene, estimator, snapshots = run(**SMALL_SHEET)
+    drawn, fitted = picture(builder, estimator, snapshots[-1], "spread"), estimator.at(snapshots[-1])
+    span = float(np.ptp(scene.target))
+    assert drawn.strokes
+    for stroke in drawn.strokes:
+        points = stroke.points[np.isfinite(stroke.points).all(axis=1)]
+        values = fitted.latent_decision_function(points.astype(float))
+        assert np.ptp(values) < 0.1 * span
+
+
+def test_bars_show_means_and_the_constant():
+    builder, _, estimator, snapshots = run(**SMALL_SHEET)
+    empty = picture(builder, estimator, snapshots[-1], "methods")
+    assert not empty.areas
+    assert [tag.text for tag in empty.tags if tag.text != "…"] == list(ORDER)
+    study = builder.study
+    assert study.shares == (0.2,)
+    while len(study.errors) < 4:
+        study.work(0.2)
+    full = picture(builder, estimator, snapshots[-1], "methods")
+    assert builder.study is study
+    assert len(full.areas) == 3
+    constant = next(stroke for stroke in full.strokes if stroke.dash == "dashed")
+    start = full.areas[0].points[:, 0].min()
+    lengths = [area.points[:, 0].max() - start for area in full.areas]
+    means = [np.mean(study.errors[Cell(method, 0.2)]) for method in ("SNF", "LLR", "LS-SVM")]
+    scale = (constant.points[0, 0] - start) / np.mean(study.errors[Cell("Constant", 0.2)])
+    np.testing.assert_allclose(lengths, scale * np.array(means), rtol=1e-4)
+    said = {number.name: str(number) for number in full.numbers}
+    assert said["labels"] == "12"
+    assert said["draws"] == "5"
+
+
+def test_curves_over_the_share_of_labels():
+    builder, _, estimator, snapshots = run(**SMALL_SHEET)
+    picture(builder, estimator, snapshots[-1], "scale-up")
+    study = builder.study
+    assert study.shares == SHARES
+    while len(study.errors) < 16:
+        study.work(0.2)
+    drawn = picture(builder, estimator, snapshots[-1], "scale-up")
+    constant = next(stroke for stroke in drawn.strokes if stroke.dash == "dashed")
+    expected = [np.mean(study.errors[Cell("Constant", share)]) for share in SHARES]
+    np.testing.assert_allclose(constant.points[:, 1], expected, rtol=1e-5)
+    assert drawn.axis_labels
+    assert drawn.extent[3] > max(expected)
+    picture(builder, estimator, snapshots[-1], "predictions")
+    assert builder.study is None  # out of sight, nothing is worked on
+
+
+def test_too_few_rows_say_so():
+    settings = {**SMALL_SHEET, "data": "diabetes", "data_options": {}}
+    builder, _, estimator, snapshots = run(**settings)
+    builder.studies["methods"] = Study(np.ones((3, 2)), np.arange(3.0), (0.1,), ("Constant",))
+    drawn = picture(builder, estimator, snapshots[-1], "methods")
+    assert drawn.tags[0].text.startswith("Too few rows")
+
+
+def test_the_sheet_is_the_librarys_own_and_unrolls():
+    builder, scene, estimator, snapshots = run(60, **{**SHEET, "method_options": {"preprocessing": "none"}})
+    library = make_curved_sheet(random_state=2)
+    np.testing.assert_array_equal(builder.split.X_train, library.X)
+    np.testing.assert_array_equal(builder.split.y_train, library.y)
+    np.testing.assert_array_equal(builder.split.truth_train, library.truth)
+    assert scene.is_labelled.sum() == 20
+    unlabelled = np.isnan(library.y)
+
+    def error(snapshot):
+        return np.mean((estimator.at(snapshot).transduction_ - library.truth)[unlabelled] ** 2)
+
+    assert error(snapshots[0]) > 0.2
+    assert error(snapshots[-1]) < 0.03
+    mean = Constant().fit(library.X, library.y).transduction_
+    assert error(snapshots[-1]) < 0.2 * np.mean((mean - library.truth)[unlabelled] ** 2)
+
+
+# --- rows that are pictures -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["LSDR", "NSDR", "SNF", "SDRGLM"])
+def test_pictures_stand_beside_their_reconstruction(method):
+    classes = supdr.METHODS[method]
+    task = "classification"
+    assert "pairs" in names(classes(task=task) if method == "SNF" else classes(), task, images=True)
+    assert "pairs" not in names(classes(), task)
+
+
+def test_pairs_show_what_was_reconstructed():
+    builder, scene, estimator, snapshots = run(2, data="digits", method="LSDR", test_share=0.8)
+    drawn = picture(builder, estimator, snapshots[-1], "pairs")
+    photo = drawn.photo[::-1]
+    rows = pairs.sample(scene, 32)
+    assert len(rows) == 32
+    assert np.bincount(scene.code[rows], minlength=10).min() >= 3
+    assert not scene.is_test[rows].any()
+    np.testing.assert_array_equal(photo[:8, 2:10], scene.images[rows[0]])
+    rebuilt = estimator.at(snapshots[-1]).reconstruction_[rows[0]].reshape(8, 8)
+    np.testing.assert_allclose(photo[:8, 11:19], np.clip(255 / 16 * rebuilt, 0, 255), atol=0.51)
+    said = drawn.numbers[0]
+    assert 0 < said.value < 100
+    assert said.unit == "%"
+
+
+def test_a_perfect_reconstruction_leaves_nothing():
+    builder, scene, *_ = run(1, data="digits", method="LSDR", test_share=0.8)
+
+    class Perfect:
+        reconstruction_ = builder.split.X_train
+
+    drawn = pairs.pairs(Perfect(), scene, None, None, None, split=builder.split)
+    np.testing.assert_array_equal(drawn.photo[::-1][:8, 2:10], drawn.photo[::-1][:8, 11:19])
+    assert drawn.numbers[0].value == 0
+
+
+def test_rows_with_values_are_shown_from_low_to_high():
+    scene = run(1, data="diabetes", method="LSDR")[1]
+    chosen = scene.target[pairs.sample(scene, 30)]
+    assert len(chosen) == 30
+    assert (np.diff(chosen) >= 0).all()
+    assert chosen[0] == scene.target[~scene.is_test].min()
+
+
+def test_classes_without_pictures_have_no_pairs():
+    builder, _, estimator, snapshots = run(1, data="iris", method="LSDR")
+    assert picture(builder, estimator, snapshots[-1], "pairs") is None

@@ -1,0 +1,44 @@
+"""The objectives of several runs on one axis."""
+
+import numpy as np
+
+from supdr_viz.frames import Curves
+from supdr_viz.views.objectives import BOUND, Objectives
+
+
+def curves(steps, objective, **more):
+    return Curves(np.asarray(steps), {"objective": np.asarray(objective, dtype=float), **more})
+
+
+def test_runs_with_steps_of_their_own_share_the_axis():
+    view = Objectives()
+    view.show_runs({"A": curves([0, 2, 4], [8, 4, 2]), "B": curves([0, 1], [5, 3]), "C": curves([0], [1])}, 4)
+    data = view.source.data
+    np.testing.assert_array_equal(data["iteration"], [0, 1, 2, 4])
+    np.testing.assert_allclose(10.0 ** data["c0"], [8, 6, 4, 2], rtol=1e-6)  # a value between two is on their line
+    np.testing.assert_allclose(10.0 ** data["c1"][:2], [5, 3], rtol=1e-6)
+    assert np.isnan(data["c1"][2:]).all()  # a run that has ended is not prolonged
+    assert [entry.name for entry in view.legend] == ["A", "B"]
+
+
+def test_the_bound_is_drawn_and_may_be_negative():
+    view = Objectives()
+    view.show_runs({"D": curves([0, 1, 2], [9, 5, 4], bound=np.array([-3.0, 2.0, 3.5]))}, 2)
+    assert view.log
+    assert [entry.name for entry in view.legend] == ["D", BOUND]
+    low, high = (10.0**end for end in view.ranges.extent[2:])
+    assert low <= 2.0
+    assert high >= 9.0
+
+
+def test_a_negative_objective_gets_a_linear_axis():
+    view = Objectives()
+    view.show_runs({"A": curves([0, 1], [3, -2]), "B": curves([0, 1], [4, 1])}, 1)
+    assert not view.log
+    np.testing.assert_array_equal(view.source.data["c0"], [3, -2])
+
+
+def test_nothing_is_drawn_before_a_step():
+    view = Objectives()
+    view.show_runs({"A": curves([0], [3])}, 0)
+    assert view.legend == []

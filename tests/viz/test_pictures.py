@@ -1,0 +1,396 @@
+"""What methods show of themselves: modes, and the pictures of MAC."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from bokeh.document.events import ColumnDataChangedEvent
+
+import supdr
+from supdr_viz import theme
+from supdr_viz.builder import FrameBuilder, ViewOptions
+from supdr_viz.building import build_dataset, build_estimator, split
+from supdr_viz.frames import Area, Curves, Key, Number, Picture, Stroke
+from supdr_viz.pictures import MARGINS, RECONSTRUCTION, Mode, modes_of, shapes
+from supdr_viz.scenes import build_scene
+from supdr_viz.state import Settings
+from supdr_viz.views import Board
+from supdr_viz.views.figures import colour_of
+from tests.viz.test_views import SQUARE, Spy, make_frame, make_scene
+
+NO_CURVES = Curves(np.zeros(1, dtype=int), {})
+
+
+class Run:
+    """A short run of MAC, with its frames."""
+
+    def __init__(self, options=None, data=None, label_share=1.0, steps=3):
+        settings = Settings(
+            data="spirals",
+            data_options={"n_per_class": 40, "n_classes": 3, **(data or {})},
+            method="MAC",
+            method_options={"n_centers": 30, "n_components": 2, "max_iter": steps, **(options or {})},
+            label_share=label_share,
+        )
+        dataset = build_dataset(settings)
+        parts = split(dataset, settings)
+        self.estimator = build_estimator(settings, dataset.task, len(parts.train))
+        self.snapshots = list(self.estimator.iterate(parts.X_train, parts.y_train))
+        self.scene = build_scene(dataset, parts)
+        self.builder = FrameBuilder(self.scene, parts)
+        self.fitted = self.estimator.at(self.snapshots[-1])
+
+    def frame(self, mode, number=-1, **options):
+        snapshot = self.snapshots[number]
+        options = ViewOptions(method_mode=mode, **options)
+        told = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
+        return self.builder.build(self.estimator.at(snapshot), snapshot, options, **told)
+
+    def picture(self, mode, number=-1, **options):
+        return self.frame(mode, number, **options).picture
+
+
+def inside(points, extent):
+    points = points[np.isfinite(points).all(axis=1)]
+    return (
+        (points[:, 0] >= extent[0])
+        & (points[:, 0] <= extent[1])
+        & (points[:, 1] >= extent[2])
+        & (points[:, 1] <= extent[3])
+    ).all()
+
+
+# --- modes ------------------------------------------------------------------------------------------------------------
+
+
+def names(estimator, task="classification"):
+    return [mode.name for mode in modes_of(estimator, task)]
+
+
+def test_modes_are_what_an_estimator_can_show():
+    assert names(supdr.LSDR()) == ["reconstruction", "margins"]
+    assert names(supdr.LSDR(task="regression"), "regression") == ["predictions", "reconstruction"]
+    assert names(supdr.baselines.ElasticNet(), "regression") == ["predictions"]
+    assert names(supdr.MAC()) == ["targets", "means", "margins"]
+    assert names(supdr.MAC(solver="lbfgs")) == ["means", "margins"]
+    assert names(supdr.MAC(n_layers=2)) == ["spokes", "means"]
+    assert names(supdr.baselines.KNN()) == []
+
+
+@pytest.mark.parametrize("method", [*supdr.METHODS.values()])
+def test_modes_are_named_for_people(method):
+    modes = modes_of(method(), "classification")
+    assert len({mode.name for mode in modes}) == len({mode.label for mode in modes}) == len(modes)
+    for mode in modes:
+        assert mode.label
+        assert mode.title
+        assert mode.build is not None or mode in (RECONSTRUCTION, MARGINS)
+
+
+@pytest.mark.parametrize("mode", ["nothing", "none", "reconstruction"])
+def test_other_modes_make_no_picture(mode):
+    assert Run().picture(mode) is None
+
+
+# --- MAC --------------------------------------------------------------------------------------------------------------
+
+VARIANTS = {
+    "two classes on a line": ({"n_components": 1}, {"n_classes": 2}, 1.0),
+    "two classes": ({}, {"n_classes": 2}, 1.0),
+    "three classes": ({}, {}, 1.0),
+    "three classes on a line": ({"n_components": 1}, {}, 1.0),
+    "one against one": ({"scheme": "ovo"}, {}, 1.0),
+    "a tetrahedron": ({"n_components": 3}, {"n_classes": 4}, 1.0),
+    "no room for a simplex": ({"n_components": 3}, {"n_classes": 6}, 1.0),
+    "eight classes in a plane": ({}, {"n_classes": 8}, 1.0),
+    "ten dimensions": ({"n_components": 10}, {}, 1.0),
+    "few labels": ({}, {}, 0.3),
+    "early stopping": ({"early_stopping": True}, {}, 1.0),
+    "admm": ({"solver": "admm"}, {}, 1.0),
+    "linear": ({"mapping": "linear"}, {}, 1.0),
+    "joint": ({"solver": "lbfgs"}, {}, 1.0),
+    "fixed point": ({"solver": "fixed_point"}, {"n_classes": 2}, 1.0),
+    "two layers": ({"n_layers": 2}, {}, 1.0),
+    "two layers, few labels": ({"n_layers": 2, "head": "mix"}, {}, 0.5),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_mode_of_every_variant_draws(variant):
+    run = Run(*VARIANTS[variant])
+    n_classes = len(run.scene.class_names)
+    for mode in modes_of(run.estimator, "classification"):
+        for number in range(len(run.snapshots)):
+            frame = run.frame(mode.name, number)
+            if mode.build is None:
+                assert frame.picture is None
+                continue
+            picture = frame.picture
+            assert picture.mode == mode.name
+            assert picture.extent[1] - picture.extent[0] == pytest.approx(picture.extent[3] - picture.extent[2])
+            assert picture.marks.shape == (n_classes, 2)
+            roles = [picture.roles[role] for role in picture.mark_role]
+            assert roles == [f"class {code}" for code in range(n_classes)]
+            assert inside(picture.marks, picture.extent)
+            for values in (picture.rows, picture.tips):
+                if values is not None:
+                    assert values.shape == (len(run.scene.position), 2)
+                    assert np.isnan(values[run.scene.is_test]).all()
+                    assert inside(values, picture.extent)
+            for part in (*picture.strokes, *picture.areas):
+                assert part.points.dtype == np.float32
+                assert part.role < len(picture.roles)
+            for role in picture.roles:
+                assert colour_of(role, True).startswith("#")
+            assert all(np.isfinite(number.value) for number in picture.numbers)
+
+
+def test_targets_are_where_the_method_has_them():
+    run = Run(steps=2)
+    picture, n_train = run.picture("targets"), run.scene.n_train
+    np.testing.assert_allclose(picture.rows[:n_train], run.fitted.embedding_, rtol=1e-6)
+    drawn = np.isfinite(picture.tips[:n_train, 0])
+    np.testing.assert_allclose(picture.tips[:n_train][drawn], run.fitted.targets_[drawn], rtol=1e-6)
+    length = np.linalg.norm(run.fitted.targets_ - run.fitted.embedding_, axis=1)
+    assert drawn.any()
+    assert length[drawn].min() > length[~drawn].max()
+    np.testing.assert_array_equal(picture.row_role[:n_train], run.fitted.case_)
+    stays = (run.fitted.case_ == 1) & run.scene.is_labelled[:n_train]
+    # F moves once more after the Z step: a target that stayed lies where the image was before.
+    before = run.estimator.at(run.snapshots[-2])
+    np.testing.assert_allclose(run.fitted.targets_[stays], before.embedding_[stays], atol=1e-9)
+
+
+def test_the_key_counts_the_cases():
+    run = Run()
+    shares = [100 * np.mean(run.fitted.case_ == case) for case in (1, 2, 3)]
+    keys = run.picture("targets").keys
+    assert [key.name.split()[-2] for key in keys] == [f"{share:.0f}" for share in shares]
+    assert len({key.role for key in keys}) == 3
+    assert not any(key.role.startswith("class") for key in keys)
+    assert len(run.picture("targets", 0).keys) == 1  # no step, no cases
+
+
+def test_unlabelled_rows_have_a_case_of_their_own_and_do_not_count():
+    run = Run(label_share=0.3)
+    picture, hidden = run.picture("targets"), ~run.scene.is_labelled & ~run.scene.is_test
+    assert (picture.row_role[hidden] == 0).all()
+    assert np.isnan(picture.tips[hidden]).all()
+    assert sum(int(key.name.split()[-2]) for key in picture.keys) == pytest.approx(100, abs=1)
+
+
+def test_numbers_are_those_of_the_snapshot():
+    run = Run()
+    snapshot = run.snapshots[-1]
+    for mode in ("targets", "means"):
+        numbers = {number.name: number for number in run.picture(mode).numbers}
+        assert list(numbers) == ["edge ratio", "spread", "sv ratio", "gap"]
+        assert numbers["edge ratio"].value == snapshot.diagnostics["edge_ratio"]
+        certified = 100 * (1 - snapshot.diagnostics["bound"] / snapshot.objective)
+        assert numbers["gap"].value == pytest.approx(certified)
+        assert all(number.help for number in numbers.values())
+    two = Run(data={"n_classes": 2}).picture("targets")
+    assert [number.name for number in two.numbers] == ["spread", "gap"]  # two means are always regular
+    crowded = Run(data={"n_classes": 5}).picture("means")
+    assert [number.name for number in crowded.numbers] == ["edge ratio", "spread", "gap"]
+
+
+def test_numbers_are_written_shortly():
+    assert [str(Number("a", value)) for value in (1.0, 0.0616, 12.345, 1234.5)] == ["1.000", "0.062", "12.35", "1234"]
+    assert str(Number("gap", 81.43, "%")) == "81.4 %"
+
+
+def test_extent_stays_while_it_can():
+    run = Run(steps=8)
+    extents = [run.picture("means", number).extent for number in range(9)]
+    assert len(set(extents)) < len(extents)
+    assert run.picture("targets").extent != extents[-1]
+
+
+def test_binary_margins_pass_where_the_score_is_one():
+    run = Run(data={"n_classes": 2})
+    picture = run.picture("targets")
+    levels = []
+    for stroke in picture.strokes:
+        ends = stroke.points[np.isfinite(stroke.points).all(axis=1)]
+        score = run.fitted.latent_decision_function(ends.astype(float))
+        if np.ptp(score) < 1e-3:
+            levels.append(round(float(score.mean()), 3))
+    assert sorted(levels) == [-1.0, 0.0, 1.0]
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def edges(points):
+    return np.array([np.linalg.norm(a - b) for i, a in enumerate(points) for b in points[:i]])
+
+
+@pytest.mark.parametrize(("n_classes", "n_components"), [(2, 1), (2, 3), (3, 2), (4, 3), (5, 4), (4, 9), (10, 9)])
+def test_a_simplex_has_equal_edges_and_fits_one_exactly(n_classes, n_components):
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(n_classes, n_components))
+    found = shapes.regular_corners(means)
+    np.testing.assert_allclose(edges(found), edges(found)[0])
+    np.testing.assert_allclose(found.mean(axis=0), means.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(shapes.regular_corners(found), found, atol=1e-9)
+
+
+def test_a_polygon_keeps_the_order_of_the_means_and_a_line_theirs():
+    rng = np.random.default_rng(1)
+    angle = rng.permutation(6) * np.pi / 3
+    means = 2.0 * np.column_stack([np.cos(angle), np.sin(angle)]) + [5.0, -1.0]
+    np.testing.assert_allclose(shapes.regular_corners(means), means, atol=1e-9)
+    line = np.array([[3.0], [-1.0], [1.0], [5.0]])
+    np.testing.assert_allclose(shapes.regular_corners(line), line, atol=1e-9)
+    assert shapes.regular_corners(rng.normal(size=(6, 3))) is None
+
+
+@pytest.mark.parametrize("normal", [(1.0, 0.0), (0.0, -2.0), (0.3, 0.8), (-5.0, 1.0)])
+def test_a_line_ends_at_the_frame(normal):
+    normal = np.array(normal)
+    ends = shapes.line_across(normal, 0.1, SQUARE)
+    np.testing.assert_allclose(ends @ normal + 0.1, 0, atol=1e-12)
+    np.testing.assert_allclose(abs(ends).max(axis=1), 1)
+    assert shapes.line_across(normal, 100.0, SQUARE) is None
+    assert shapes.line_across(np.zeros(2), 1.0, SQUARE) is None
+
+
+def test_an_ellipse_has_the_spread_of_its_points():
+    points = np.random.default_rng(0).normal(size=(4000, 2)) @ np.array([[3.0, 0.0], [1.0, 0.5]])
+    outline = shapes.ellipse(points, 2.0) - points.mean(axis=0)
+    inverse = np.linalg.inv(np.cov(points.T, bias=True))
+    np.testing.assert_allclose(np.einsum("ij,jk,ik->i", outline, inverse, outline), 4.0, rtol=1e-3)
+
+
+# --- the view ---------------------------------------------------------------------------------------------------------
+
+
+def any_picture(scene, **changes):
+    n = len(scene.position)
+    rng = np.random.default_rng(0)
+    tips = rng.uniform(-1, 1, (n, 2)).astype(np.float32)
+    tips[::2] = np.nan
+    picture = Picture(
+        mode="toy",
+        extent=SQUARE,
+        roles=("muted", "error", "class 0"),
+        rows=rng.uniform(-1, 1, (n, 2)).astype(np.float32),
+        row_role=(np.arange(n) % 2).astype(np.uint8),
+        tips=tips,
+        strokes=(Stroke(shapes.closed(np.eye(3, 2)), 1, dash="dashed"), Stroke(np.eye(2, dtype=np.float32), 0)),
+        areas=(Area(shapes.closed(np.eye(3, 2)), 2),),
+        marks=np.eye(2, dtype=np.float32),
+        mark_role=np.array([1, 2], dtype=np.uint8),
+        image=np.eye(4, dtype=np.uint8),
+        keys=(Key("first", "muted"), Key("second", "error", "line", "dashed")),
+        numbers=(Number("spread", 0.1),),
+    )
+    return dataclasses.replace(picture, **changes)
+
+
+TOY = Mode("toy", "toy", "Toy", "a toy", lambda *arguments: None)
+
+
+@pytest.fixture
+def shown():
+    board = Board()
+    spy = Spy(board)
+    scene = make_scene()
+    board.show_scene(scene)
+    board.method.set_method("Toy", (TOY, RECONSTRUCTION))
+    board.show_frame(make_frame(scene, 4, picture=any_picture(scene)))
+    spy.events.clear()
+    return board, spy, scene
+
+
+def test_a_picture_is_drawn_whole(shown):
+    board, _, scene = shown
+    view, picture = board.method, any_picture(scene)
+    assert (view.title, view.caption()) == ("Toy", "a toy")
+    data = board.points.method.data
+    np.testing.assert_array_equal(data["x"], picture.rows[:, 0])
+    np.testing.assert_array_equal(data["tx"], picture.tips[:, 0])
+    np.testing.assert_array_equal(data["c"], picture.row_role)
+    heading = np.column_stack([np.cos(data["angle"] + np.pi / 2), np.sin(data["angle"] + np.pi / 2)])
+    way = picture.tips - picture.rows
+    np.testing.assert_allclose(heading[1::2], (way / np.linalg.norm(way, axis=1, keepdims=True))[1::2], atol=1e-6)
+    layer = view._layer
+    assert layer.mapper.palette == [theme.LIGHT.muted, theme.LIGHT.error, theme.LIGHT.classes[0]]
+    assert [line.visible for line in layer._lines] == [True, True]
+    assert layer._image.data["dw"] == [2.0]
+    assert view._points.visible
+    assert all(arrow.visible for arrow in view._arrows)
+    assert [(entry.name, entry.kind) for entry in view.legend] == [("first", "point"), ("second", "line")]
+    assert view.numbers == picture.numbers
+
+
+def test_rows_without_roles_have_the_colours_of_their_classes(shown):
+    board, _, scene = shown
+    view = board.method
+    assert view._points.glyph.fill_color["field"] == "c"
+    board.show_frame(make_frame(scene, 5))
+    board.method.set_mode("reconstruction")
+    assert view._points.glyph.fill_color["field"] == "k"
+    assert view._points.nonselection_glyph.fill_color["field"] == "k"
+
+
+def test_leaving_the_mode_hides_everything(shown):
+    board, _, _ = shown
+    view = board.method
+    view.set_mode("reconstruction")
+    assert not any(line.visible for line in view._layer._lines)
+    assert not any(arrow.visible for arrow in view._arrows)
+    assert view._layer._image.data["dw"] == [0.0]
+    assert view._layer._areas.data["c"] == []
+    assert np.isnan(view._layer._marks.data["x"]).all()
+    assert view.numbers == ()
+
+
+def test_a_picture_of_another_mode_is_not_drawn(shown):
+    board, spy, scene = shown
+    board.method.set_mode("reconstruction")
+    board.show_frame(make_frame(scene, 4))
+    spy.events.clear()
+    board.show_frame(make_frame(scene, 4, picture=any_picture(scene)))
+    assert spy.events == []
+    assert board.method.picture is None
+
+
+def test_a_theme_change_sends_colours_only(shown):
+    board, spy, _ = shown
+    board.set_theme(True)
+    assert spy.of(ColumnDataChangedEvent) == []
+    assert board.method._layer.mapper.palette[0] == theme.DARK.muted
+    assert board.method._layer._lines[0].glyph.line_color == theme.DARK.error
+
+
+def test_the_same_picture_sends_nothing_and_a_new_one_few_arrays(shown):
+    board, spy, scene = shown
+    frame = make_frame(scene, 4, picture=any_picture(scene))
+    board.show_frame(frame)
+    spy.events.clear()
+    board.show_frame(frame)
+    assert spy.events == []
+    picture = any_picture(scene)
+    moved = dataclasses.replace(picture, rows=picture.rows * 0.9, tips=picture.tips * 0.9, image=None)
+    board.show_frame(dataclasses.replace(frame, picture=moved))
+    board.show_frame(dataclasses.replace(frame, picture=dataclasses.replace(moved, rows=picture.rows)))
+    arrays = [
+        name
+        for event in spy.of(ColumnDataChangedEvent)
+        for name in (event.cols or event.model.data)
+        if isinstance(event.model.data[name], np.ndarray)
+    ]
+    assert set(arrays) <= {"values", "x", "y", "tx", "ty", "angle"}
+
+
+def test_a_picture_without_rows_leaves_only_its_own_shapes(shown):
+    board, _, scene = shown
+    bare = any_picture(scene, rows=None, row_role=None, tips=None, strokes=(), axis_labels=("across", "up"))
+    board.method.show_scene(scene)
+    board.show_frame(make_frame(scene, 6, picture=bare))
+    assert not board.method._points.visible
+    assert board.method.figure.xaxis[0].visible
+    assert board.method.figure.xaxis[0].axis_label == "across"
+    assert not any(line.visible for line in board.method._layer._lines)

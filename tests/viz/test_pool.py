@@ -1,0 +1,118 @@
+"""The shared pool: fair shares, no job in two threads, failures stay alone."""
+
+import threading
+import time
+
+import pytest
+
+from supdr_viz.pool import SLICE, Pool
+
+
+class Busy:
+    """Always has work: burns CPU for as long as it is told to, or for `cost` at a time."""
+
+    def __init__(self, cost=0.0):
+        self.cost, self.turns, self.inside, self.overlap = cost, 0, False, False
+        self.idle = False
+        self.seconds = 0.0
+
+    def due(self, now):
+        return None if self.idle else 0.0
+
+    def work(self, seconds):
+        self.overlap |= self.inside
+        self.inside = True
+        began = time.thread_time()
+        while time.thread_time() - began < max(self.cost, seconds):
+            pass
+        self.seconds += time.thread_time() - began
+        self.turns += 1
+        self.inside = False
+
+
+class Broken(Busy):
+    def work(self, seconds):
+        raise RuntimeError("broken on purpose")
+
+
+def run_for(pool, jobs, seconds):
+    for job in jobs:
+        pool.add(job)
+    time.sleep(seconds)
+    for job in jobs:
+        pool.remove(job)
+    time.sleep(3 * max(SLICE, *(job.cost for job in jobs)))
+
+
+def test_every_job_gets_turns_and_equal_time():
+    jobs = [Busy() for _ in range(8)]
+    run_for(Pool(threads=1), jobs, 1.0)
+    shares = [job.seconds for job in jobs]
+    assert min(shares) > 0.5 * max(shares)
+
+
+def test_a_job_with_long_slices_does_not_get_more_time():
+    long, short = Busy(cost=0.08), Busy()
+    run_for(Pool(threads=1), [long, short], 1.2)
+    assert long.seconds < 2.0 * short.seconds
+
+
+def test_no_job_is_worked_on_by_two_threads():
+    jobs = [Busy(), Busy(), Busy()]
+    run_for(Pool(threads=4), jobs, 0.4)
+    assert not any(job.overlap for job in jobs)
+
+
+def test_an_idle_job_wakes_and_earned_no_credit():
+    pool, sleeper, worker = Pool(threads=1), Busy(), Busy()
+    sleeper.idle = True
+    pool.add(sleeper)
+    pool.add(worker)
+    time.sleep(0.5)
+    before = worker.turns
+    sleeper.idle = False
+    pool.wake()
+    time.sleep(0.4)
+    for job in (sleeper, worker):
+        pool.remove(job)
+    assert sleeper.turns > 3
+    assert worker.turns - before > 3  # not starved while the sleeper catches up
+
+
+def test_a_failing_job_is_dropped_and_the_others_go_on(caplog):
+    pool, broken, good = Pool(threads=1), Broken(), Busy()
+    run_for(pool, [broken, good], 0.2)
+    assert good.turns > 2
+    assert any("dropped" in record.message for record in caplog.records)
+    assert pool.n_jobs == 0
+
+
+def test_work_waits_until_it_is_due():
+    class Later(Busy):
+        def due(self, now):
+            return self.at - now if not self.turns else None
+
+        def work(self, seconds):
+            self.began = time.monotonic()
+            super().work(seconds)
+
+    job = Later()
+    job.at = time.monotonic() + 0.2
+    pool = Pool(threads=1)
+    pool.add(job)
+    end = time.monotonic() + 10.0
+    while not job.turns and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    assert job.turns == 1
+    assert job.began >= job.at
+    pool.remove(job)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_worker_threads_are_daemons_so_that_the_server_can_end(threads):
+    pool = Pool(threads=threads)
+    run_for(pool, [Busy()], 0.05)
+    workers = [t for t in threading.enumerate() if t.name.startswith("supdr-worker")]
+    assert len(workers) >= threads
+    assert all(t.daemon for t in workers)

@@ -1,0 +1,94 @@
+"""Prepared settings: all of them can be read, and those whose data are at hand run."""
+
+import numpy as np
+import pytest
+
+from supdr.datasets import Dataset
+from supdr_viz.building import NotAtHand, build_dataset, build_estimator, split
+from supdr_viz.method_forms import MENU, METHOD_FORMS
+from supdr_viz.pictures import modes_of
+from supdr_viz.presets import OPENING, PRESETS
+from supdr_viz.state import from_json, parse_query, to_json, to_query
+
+
+def as_arguments(query):
+    return {name: [value.encode()] for name, value in (part.split("=", 1) for part in query.split("&"))}
+
+
+def data_of(preset):
+    """The preset's data, or random rows of the size it needs."""
+    if preset.needs is None:
+        return build_dataset(preset.settings)
+    rng = np.random.default_rng(0)
+    task = MENU[preset.settings.method].tasks()[0]
+    y = np.arange(preset.needs.rows) % 2.0
+    X = rng.normal(size=(preset.needs.rows, preset.needs.columns)) + y[:, None]
+    return Dataset(X, y if task == "classification" else X[:, 0], task=task)
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_presets_survive_links_and_files(preset):
+    assert parse_query(as_arguments(to_query(preset.settings))) == (preset.settings, [])
+    assert from_json(to_json(preset.settings)) == (preset.settings, [])
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_presets_lie_within_the_forms(preset):
+    for spec in METHOD_FORMS[preset.settings.method]:
+        value = preset.settings.method_options[spec.name]
+        assert spec.clean(value) == (value, ""), spec.name
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_presets_run(preset):
+    dataset = data_of(preset)
+    parts = split(dataset, preset.settings)
+    estimator = build_estimator(preset.settings, dataset.task, views=dataset.views)
+    iterates = MENU[preset.settings.method].iterates
+    if iterates:
+        estimator.set_params(max_iter=2)
+    snapshots = list(estimator.iterate(parts.X_train, parts.y_train))
+    assert len(snapshots) == (3 if iterates else 1)
+    assert np.isfinite(estimator.at(snapshots[-1]).transform(dataset.X)).all()
+
+
+@pytest.mark.parametrize("preset", [p for p in PRESETS.values() if p.mode], ids=lambda preset: preset.name)
+def test_presets_begin_with_a_picture_that_their_method_has(preset):
+    dataset = data_of(preset)
+    estimator = build_estimator(preset.settings, dataset.task, views=dataset.views)
+    assert preset.mode in [mode.name for mode in modes_of(estimator, dataset.task)]
+
+
+def test_presets_have_notes_and_names():
+    labels = [preset.label for preset in PRESETS.values()]
+    assert len(set(labels)) == len(labels)
+    for name, preset in PRESETS.items():
+        assert preset.name == name
+        assert preset.note.endswith(".")
+        assert preset.note.count(". ") <= 2
+    assert OPENING.needs is None
+
+
+@pytest.mark.parametrize("preset", [p for p in PRESETS.values() if p.needs], ids=lambda preset: preset.name)
+def test_presets_without_data_say_how_to_get_them(preset):
+    assert preset.needs.openml in preset.needs.how
+    assert str(preset.needs.rows) in preset.needs.how
+    with pytest.raises(NotAtHand):
+        build_dataset(preset.settings)
+
+
+@pytest.mark.papers
+@pytest.mark.parametrize("preset", [p for p in PRESETS.values() if p.needs], ids=lambda preset: preset.name)
+def test_sizes_fit_the_papers_sets(preset, data_dir):
+    from supdr.datasets import read_file
+
+    files = {"59": "ionosphere", "40": "sonar", "336": "spect", "15": "breast_cancer_w", "37": "pi_diabetes"}
+    files |= {"207": "autoprice", "560": "bodyfat", "531": "boston_housing", "230": "machine_cpu", "196": "mpg"}
+    files = {number: f"{name}.csv.gz" for number, name in files.items()} | {"": "multifeat.npz"}
+    by_title = {"Wisconsin breast cancer (prognostic)": "wisconsin_breast_cancer.csv.gz"}
+    by_title |= {
+        title: f"{title.lower().replace(' ', '')}.csv.gz"
+        for title in ("Baseball", "Bears", "Forest fires", "Pyrimidines", "Triazines")
+    }
+    dataset = read_file(data_dir / by_title.get(preset.needs.title, files[preset.needs.openml]))
+    assert dataset.X.shape == (preset.needs.rows, preset.needs.columns)

@@ -1,0 +1,118 @@
+"""Predicted against true values, for every method that predicts numbers."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from sklearn.metrics import r2_score
+
+from supdr_viz.builder import FrameBuilder, ViewOptions
+from supdr_viz.building import build_dataset, build_estimator, split
+from supdr_viz.frames import Curves
+from supdr_viz.method_forms import MENU
+from supdr_viz.pictures import PREDICTIONS, modes_of
+from supdr_viz.pictures.regression import correlation, explained
+from supdr_viz.scenes import build_scene
+from supdr_viz.state import Settings
+from supdr_viz.surfaces import evaluate
+from supdr_viz.views import Board, class_legend
+from tests.viz.test_views import make_frame, make_scene, make_surface
+
+NO_CURVES = Curves(np.zeros(1, dtype=int), {})
+REGRESSORS = [name for name, method in MENU.items() if "regression" in method.tasks()]
+
+
+class Run:
+    """A short run of a regression method, with its frames."""
+
+    def __init__(self, method="SDRGLM", label_share=1.0):
+        settings = Settings(data="diabetes", method=method, label_share=label_share)
+        dataset = build_dataset(settings)
+        self.parts = split(dataset, settings)
+        self.estimator = build_estimator(settings, dataset.task, len(self.parts.train))
+        if "max_iter" in self.estimator.get_params():
+            self.estimator.set_params(max_iter=2)
+        self.snapshots = list(self.estimator.iterate(self.parts.X_train, self.parts.y_train))
+        self.scene = build_scene(dataset, self.parts)
+        self.builder = FrameBuilder(self.scene, self.parts)
+
+    def frame(self, number=-1):
+        snapshot, options = self.snapshots[number], ViewOptions(method_mode="predictions")
+        told = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
+        return self.builder.build(self.estimator.at(snapshot), snapshot, options, **told)
+
+    def surface(self):
+        fitted = self.estimator.at(self.snapshots[-1])
+        return evaluate(fitted, self.scene, self.parts, self.builder.plane, iteration=1, resolution=12)
+
+
+@pytest.mark.parametrize("method", REGRESSORS)
+def test_every_regressor_shows_its_predictions_first(method):
+    run = Run(method)
+    assert modes_of(run.estimator, "regression")[0] is PREDICTIONS
+    before = run.frame().picture
+    test = run.scene.is_test
+    assert np.isnan(before.rows[test, 1]).all()  # nobody has predicted them yet
+    fitted = run.estimator.at(run.snapshots[-1])
+    np.testing.assert_allclose(before.rows[~test, 1], fitted.transduction_, rtol=1e-5)
+    run.builder.surface = run.surface()
+    picture = run.frame().picture
+    np.testing.assert_array_equal(picture.rows[:, 0], run.scene.target)
+    np.testing.assert_allclose(picture.rows[test, 1], fitted.predict(run.parts.X_test), rtol=1e-4)
+    low, high = picture.extent[:2]
+    assert picture.extent[2:] == (low, high)
+    assert low < picture.rows.min() < picture.rows.max() < high
+    numbers = {number.name: number.value for number in picture.numbers}
+    assert numbers["R² train"] == pytest.approx(r2_score(*picture.rows[~test].T.astype(float)))
+    assert numbers["R² test"] == pytest.approx(r2_score(*picture.rows[test].T.astype(float)))
+
+
+def test_unlabelled_rows_count_apart():
+    run = Run(label_share=0.3)
+    names = [number.name for number in run.frame().picture.numbers]
+    assert names == ["R² train", "R² unlabelled", "correlation"]
+    run.builder.surface = run.surface()
+    assert [n.name for n in run.frame().picture.numbers] == ["R² train", "R² unlabelled", "R² test", "correlation"]
+
+
+def test_a_surface_of_other_rows_is_not_used():
+    run = Run()
+    run.frame()
+    surface = run.surface()
+    run.builder.surface = dataclasses.replace(surface, predicted=surface.predicted[:-1])
+    assert np.isnan(run.frame().picture.rows[run.scene.is_test, 1]).all()
+
+
+def test_the_range_keeps_still_while_it_can():
+    run = Run()
+    assert run.frame(1).picture.extent == run.frame(2).picture.extent
+
+
+def test_measures_are_the_usual_ones():
+    rng = np.random.default_rng(0)
+    true, predicted = rng.normal(size=(2, 50))
+    assert explained(true, predicted) == pytest.approx(r2_score(true, predicted))
+    assert explained(true, np.full(50, true.mean())) == pytest.approx(0)
+    assert correlation(true, 3 - 2 * true) == pytest.approx(-1)
+    assert np.isnan(correlation(true, np.ones(50)))
+    assert np.isnan(explained(np.ones(5), true[:5]))
+
+
+def test_values_have_a_scale_and_classes_have_none():
+    legend = class_legend(make_scene(task="regression"))
+    assert [entry.kind for entry in legend] == ["scale", "ring", "ring", "point"]
+    assert " to " in legend[0].name
+    assert all(entry.kind != "scale" for entry in class_legend(make_scene()))
+
+
+def test_facts_keep_clear_of_axes_only_where_there_are_some():
+    run = Run()
+    board = Board()
+    scene = make_scene()
+    board.show_scene(scene)
+    board.method.set_method("Toy", (PREDICTIONS,))
+    assert not board.method.has_axes
+    board.show_surface(make_surface(scene))
+    picture = dataclasses.replace(run.frame().picture, rows=make_frame(scene).latent)
+    board.show_frame(make_frame(scene, 4, picture=picture))
+    assert board.method.has_axes

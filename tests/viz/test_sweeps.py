@@ -1,0 +1,192 @@
+"""Sweeps of the page and of the command line: settings, files, presets, and the command itself."""
+
+import csv
+import re
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+
+from supdr.sensitivity import Sweep
+from supdr_viz.building import build_dataset, build_estimator
+from supdr_viz.cli import main
+from supdr_viz.method_forms import MENU
+from supdr_viz.state import Settings, parse_query, to_query
+from supdr_viz.sweeps.figures import SweepFigures, place_of
+from supdr_viz.sweeps.files import from_toml
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
+from supdr_viz.sweeps.runner import Phase, SweepRunner
+from supdr_viz.sweeps.settings import (
+    Axis,
+    SweepSettings,
+    build_sweep,
+    default_axis,
+    parse_sweep_query,
+    sweep_query,
+    sweepable,
+    usual_axes,
+)
+
+CONFIG = """
+metric = "accuracy"
+folds = 2
+seed = 3
+out = "result.csv"
+[data]
+name = "moons"
+n_samples = 60
+[method]
+name = "LSDR"
+max_iter = 3
+[grid]
+beta = [0.1, 0.5]
+reg_u = {low = 0.01, high = 1, count = 3}
+"""
+
+
+@pytest.mark.parametrize("name", SWEEP_PRESETS)
+def test_presets_survive_a_link_and_can_be_run(name):
+    preset = SWEEP_PRESETS[name]
+    back, problems = parse_sweep_query(parse_qs(sweep_query(preset.settings)))
+    assert back == preset.settings
+    assert not problems
+    assert preset.note.endswith((".", "?"))
+    if preset.needs is None:
+        sweep, X, y = build_sweep(preset.settings, build_dataset(preset.settings.base))
+        assert len(sweep.cells) * preset.settings.folds * preset.settings.repeats == preset.settings.n_fits
+        assert len(X) == len(y)
+
+
+@pytest.mark.parametrize("method", MENU)
+def test_every_knob_has_a_range_that_its_method_accepts(method):
+    for spec in sweepable(method):
+        values = default_axis(method, spec.name).values(whole=spec.kind == "int")
+        assert values
+        for value in values:
+            assert spec.clean(value)[1] == ""
+    assert set(usual_axes(method)) <= {spec.name for spec in sweepable(method)}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("method=NSDR&sweep.x=wings:log:1:2:3", "is not a parameter of NSDR"),
+        ("method=NSDR&sweep.x=C:log:0:2:3", "above 0"),
+        ("method=NSDR&sweep.x=C:log:3:2:3", "below the upper end"),
+        ("method=NSDR&sweep.x=C:log:1:2:999", "values are allowed"),
+        ("method=NSDR&sweep.x=C:log:1:x:3", "needs a lower end"),
+        ("method=NSDR&sweep.x=C:list:", "list some values"),
+        ("method=NSDR&sweep.x=C:log:1:2:3&sweep.y=C:log:1:2:3", "Both axes"),
+        ("method=NSDR&sweep.folds=many", "Folds"),
+        ("method=NSDR&sweep.metric=glory", "must be one of"),
+    ],
+)
+def test_a_bad_link_is_explained_and_gives_something_usable(query, said):
+    settings, problems = parse_sweep_query(parse_qs("data=moons&test=0.3&labels=1&seed=0&" + query))
+    assert any(said in problem for problem in problems), problems
+    build_sweep(settings, build_dataset(settings.base))
+
+
+def test_a_cell_leads_to_the_same_settings_in_the_explorer():
+    settings = SWEEP_PRESETS["ridges-cancer"].settings
+    one, problems = parse_query(parse_qs(to_query(settings.at({"reg_u": 0.01, "reg_v": 1.0}))))
+    assert not problems
+    assert one.method_options["reg_u"] == 0.01
+    assert one.test_share == 0.2
+    estimator = build_estimator(one)
+    assert (estimator.reg_u, estimator.reg_v, estimator.n_components) == (0.01, 1.0, 5)
+
+
+def test_unusable_combinations_are_said():
+    moons = SweepSettings(Settings(data="moons", method="LSDR", test_share=0.0), (Axis("beta", "linear", 0.1, 1, 3),))
+    with pytest.raises(ValueError, match="test share"):
+        build_sweep(SweepSettings(moons.base, moons.axes, folds=1), build_dataset(moons.base))
+    with pytest.raises(ValueError, match="not for classification"):
+        build_sweep(SweepSettings(moons.base, moons.axes, metric="mse"), build_dataset(moons.base))
+    axes = (Axis("beta", "linear", 0.1, 1, 60), Axis("reg_u", "log", 0.1, 1, 60))
+    with pytest.raises(ValueError, match="fits"):
+        build_sweep(SweepSettings(moons.base, axes, repeats=20), build_dataset(moons.base))
+
+
+def test_places_on_an_axis():
+    assert place_of([1, 10, 100], 10) == 1
+    assert place_of([1, 10, 100], 10**0.5) == pytest.approx(0.5)
+    assert place_of([1, 10, 100], 1000) is None
+    assert place_of(["a", "b"], "b") == 1
+    assert place_of(["a", "b"], None) is None
+    assert place_of([None, 3], None) == 0
+
+
+def test_figures_take_cells_in_any_order_and_failed_ones():
+    sweep, X, y = build_sweep(from_toml(CONFIG)[0], build_dataset(from_toml(CONFIG)[0].base))
+    figures = SweepFigures()
+    figures.show_grid(sweep.grid, ["β", "λ"], [""] * 6)
+    cells = list(sweep.run(X, y, "in-process"))
+    for count in range(1, 7):
+        figures.show_cells(sweep.result(cells[:count]), cells[count - 1 : count], "accuracy", "accuracy")
+    shown = np.array(figures.cells.data["value"], dtype=float)
+    np.testing.assert_array_equal(shown, sweep.result(cells).means().ravel())
+    means = sweep.result(cells).means()
+    np.testing.assert_allclose(figures.lines[0].data["mean"], means.mean(axis=1))
+    np.testing.assert_allclose(figures.lines[1].data["best"], means.max(axis=0))
+    broken = Sweep(sweep.estimator, {"beta": [-1.0, 0.5]}, cv=2)
+    figures.show_grid(broken.grid, ["β", ""], ["", ""])
+    failed = list(broken.run(X, y, "in-process"))
+    figures.show_cells(broken.result(failed), failed, "error", "error")
+    assert figures.cells.data["failed"] == [1.0, 0.0]
+    assert "failed:" in figures.cells.data["text"][0]
+
+
+def test_a_runner_that_fails_says_why(tmp_path):
+    (tmp_path / "s.sqlite").write_text("no store " * 200)
+    settings = from_toml(CONFIG)[0]
+    sweep, X, y = build_sweep(settings, build_dataset(settings.base), tmp_path / "s.sqlite")
+    runner = SweepRunner()
+    runner.start(sweep, X, y, "in-process")
+    runner._thread.join(30)
+    assert runner.phase is Phase.failed
+    assert "damaged or not a store" in runner.message
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_computes_what_a_plain_sweep_does(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.toml").write_text(CONFIG)
+    assert main(["sweep", "config.toml", "--workers", "1"]) == 0
+    assert "best accuracy" in capsys.readouterr().out
+    rows = list(csv.DictReader((tmp_path / "result.csv").read_text().splitlines()))
+    settings = from_toml(CONFIG)[0]
+    sweep, X, y = build_sweep(settings, build_dataset(settings.base))
+    expected = sweep.result(sweep.run(X, y, "in-process"))
+    assert [float(row["accuracy"]) for row in rows] == expected.means().ravel().tolist()
+    assert (tmp_path / "config.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("[grid]", "[grids]"), "unknown entry 'grids'"),
+        (('[method]\nname = "LSDR"\nmax_iter = 3\n', ""), "the table [method] is missing"),
+        (('"moons"', '"suns"'), "There is no data set 'suns'"),
+        (("beta =", "alpha ="), "no parameter 'alpha'"),
+        (("count = 3", "number = 3"), "must be a list of values or a table"),
+        (("count = 3", "count = 0"), "values are allowed"),
+        (("folds = 2", 'folds = "all"'), "Folds must be a number"),
+        (("metric", "metric ="), "not a TOML file"),
+    ],
+)
+def test_a_wrong_file_is_explained(change, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        from_toml(CONFIG.replace(*change, 1))
+
+
+def test_problems_of_the_command_are_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.toml").write_text(CONFIG.replace('name = "moons"\nn_samples = 60', 'file = "nothing.csv"'))
+    for options, status in ((["absent.toml"], 2), (["config.toml"], 1), (["config.toml", "--workers", "0"], 1)):
+        assert main(["sweep", *options]) == status
+        said = capsys.readouterr().err
+        assert said.startswith("supdr-viz sweep: ")
+        assert len(said.splitlines()) == 1

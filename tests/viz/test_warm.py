@@ -1,0 +1,194 @@
+"""Compiling ahead of time: it is complete, it is recognised, and it never happens in the server's own process."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from supdr_viz import warm
+
+IS_WARM = "from supdr_viz import warm; print(warm.is_warm())"
+
+
+def run_python(*arguments, **environment):
+    result = subprocess.run(
+        [sys.executable, *arguments], env=os.environ | environment, capture_output=True, text=True, timeout=900
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def is_warm(folder, **environment):
+    return run_python("-c", IS_WARM, NUMBA_CACHE_DIR=str(folder), **environment) == "True\n"
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A cache of its own, filled from nothing; and what was said on the way."""
+    folder = tmp_path_factory.mktemp("numba")
+    assert (
+        run_python("-c", "from supdr_viz import warm; print(warm.is_warm())", NUMBA_CACHE_DIR=str(folder)) == "False\n"
+    )
+    return folder, run_python("-m", "supdr_viz.warm", NUMBA_CACHE_DIR=str(folder))
+
+
+def test_every_variant_is_reported(compiled):
+    _, said = compiled
+    lines = said.splitlines()
+    variants = list(warm._variants())
+    assert len(lines) == len(variants) + 1
+    for line, (name, _, settings) in zip(lines, variants, strict=False):
+        assert f"] {name} " in line
+        for value in (value for key, value in settings.items() if key != "max_iter"):
+            assert str(value) in line
+
+
+def test_warm_caches_are_recognised_and_cheap_to_check(compiled):
+    folder, _ = compiled
+    code = (
+        "import time; from supdr_viz import warm; start = time.perf_counter(); state = warm.is_warm();"
+        "print(state, time.perf_counter() - start)"
+    )
+    state, seconds = run_python("-c", code, NUMBA_CACHE_DIR=str(folder)).split()
+    assert state == "True"
+    assert float(seconds) < 0.05  # some milliseconds on a quiet machine
+    assert "already" in run_python("-m", "supdr_viz.warm", NUMBA_CACHE_DIR=str(folder))
+
+
+def test_another_processor_is_cold(compiled):
+    folder, _ = compiled
+    assert not is_warm(folder, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
+
+
+def test_without_a_compiler_there_is_nothing_to_wait_for(tmp_path):
+    assert is_warm(tmp_path, NUMBA_DISABLE_JIT="1")
+
+
+def test_every_kernel_of_the_app_is_compiled(compiled):
+    """Also those that only large data reach: a compiled file for each kernel that the explorer imports."""
+    folder, _ = compiled
+    code = (
+        "import supdr_viz.pages.explorer\n"
+        "from supdr_viz import warm\n"
+        "print(*{f'{k.py_func.__module__.split(\".\")[-1]}.{k.__qualname__}-' for k in warm._kernels()})\n"
+    )
+    kernels = run_python("-c", code, NUMBA_CACHE_DIR=str(folder)).split()
+    files = [file.name for file in folder.rglob("*.nbc")]
+    assert kernels
+    assert not [kernel for kernel in kernels if not any(file.startswith(kernel) for file in files)]
+
+
+EVERY_CHOICE = """
+import supdr
+from supdr_viz import warm
+from supdr_viz.method_forms import METHOD_FORMS
+
+def choices(spec):
+    return [value for value, _ in spec.choices] if spec.kind == "choice" else [False, True]
+
+warm.N_SAMPLES, warm.N_FEATURES = 40, 6
+for name, estimator_class in supdr.METHODS.items():
+    switches = {spec.name: choices(spec) for spec in METHOD_FORMS[name] if spec.kind in ("choice", "bool")}
+    for solver in switches["solver"]:
+        for switch, values in switches.items():
+            for value in values:
+                try:
+                    warm._exercise(estimator_class, {"solver": solver, switch: value, "max_iter": 3})
+                except ValueError:
+                    pass  # a combination that is refused needs no kernel
+
+kernels = warm._kernels()
+print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels))
+print(*sorted({kernel.__name__ for kernel in kernels if kernel.stats.cache_misses}))
+"""
+
+
+def test_every_choice_in_the_method_menu_finds_its_kernels(compiled):
+    """Run each method with each solver and each other choice, on more rows: nothing is compiled any more."""
+    folder, _ = compiled
+    loaded, missed = run_python("-c", EVERY_CHOICE, NUMBA_CACHE_DIR=str(folder)).split("\n")[:2]
+    assert int(loaded) > 0
+    assert missed == ""
+
+
+def test_lost_compiled_files_are_noticed(compiled):
+    folder, _ = compiled
+    code_file = next(Path(folder).rglob("*.nbc"))
+    content = code_file.read_bytes()
+    code_file.unlink()
+    assert not is_warm(folder)
+    code_file.write_bytes(content)
+    assert is_warm(folder)
+
+
+def wait_for(warming, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not warming.finished:
+        assert time.monotonic() < deadline, warming.lines
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    """A process that takes its caches for cold and has not compiled yet."""
+    monkeypatch.setattr(warm, "_current", None)
+    monkeypatch.setattr(warm, "is_warm", lambda: False)
+
+
+def test_background_compiling_runs_once_and_tells_everybody(cold, tmp_path, monkeypatch):
+    # A stand-in for the compiler: it waits for a file, so that the test decides when it ends.
+    gate = tmp_path / "gate"
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f"#!/bin/sh\necho first line\nuntil [ -e {gate} ]; do sleep 0.02; done\necho last line\n")
+    compiler.chmod(0o755)
+    monkeypatch.setattr(warm.sys, "executable", str(compiler))
+    told = []
+    first = warm.start_in_background(told.append)
+    second = warm.start_in_background(told.append)
+    assert first is second
+    assert not first.finished
+    assert not told
+    gate.touch()
+    wait_for(first)
+    first.when_finished(told.append)
+    assert first.error is None
+    assert first.lines == ["first line", "last line"]
+    assert first.progress == "last line"
+    deadline = time.monotonic() + 10
+    while len(told) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert told == [first] * 3
+
+
+@pytest.mark.parametrize(
+    ("compiler", "message"),
+    [
+        ("#!/bin/sh\necho 'ValueError: no such loss' >&2\nexit 1\n", "ValueError: no such loss"),
+        (None, "not be started"),
+    ],
+)
+def test_background_failure_is_kept_and_a_later_start_tries_again(cold, tmp_path, monkeypatch, compiler, message):
+    path = tmp_path / "compiler"
+    if compiler:
+        path.write_text(compiler)
+        path.chmod(0o755)
+    monkeypatch.setattr(warm.sys, "executable", str(path))
+    warming = warm.start_in_background()
+    wait_for(warming)
+    assert message in warming.error
+    again = warm.start_in_background()
+    assert again is not warming
+    wait_for(again)
+
+
+def test_nothing_is_started_when_everything_is_warm(monkeypatch):
+    monkeypatch.setattr(warm, "_current", None)
+    monkeypatch.setattr(warm, "is_warm", lambda: True)
+    told = []
+    warming = warm.start_in_background(told.append)
+    assert warming.finished
+    assert warming.error is None
+    assert told == [warming]
