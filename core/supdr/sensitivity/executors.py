@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ class Crew:
     workers : int
         Jobs that run at the same time.
     renew : callable, optional
-        Returns a fresh executor after a worker died; None: the sweep must end.
+        ``renew(broken)`` returns what takes the place of an executor whose worker died; None: the sweep must end.
     end : callable, optional
         Called at the end.
     """
@@ -96,7 +96,7 @@ class Crew:
         executor: Executor,
         workers: int,
         *,
-        renew: Callable[[], Executor] | None = None,
+        renew: Callable[[Executor], Executor] | None = None,
         end: Callable[[], Any] | None = None,
     ) -> None:
         self.executor, self.workers = executor, workers
@@ -135,20 +135,24 @@ class Crew:
             self._rows = rows
 
     def submit(self, job: Job) -> Future:
-        """Hand out a job."""
-        return self.executor.submit(evaluate, job, self._rows)
+        """Hand out a job; a worker may have died in the meantime, in another sweep on the same executor."""
+        try:
+            return self.executor.submit(evaluate, job, self._rows)
+        except BrokenExecutor:
+            if not self.renew():
+                raise
+            return self.executor.submit(evaluate, job, self._rows)
 
     def renew(self) -> bool:
         """Replace an executor whose worker died; False if that is not possible."""
         if self._renew is None:
             return False
-        self.executor = self._renew()
+        self.executor = self._renew(self.executor)
         return True
 
 
 def _is_local(executor: Executor) -> bool:
-    names = {cls.__name__ for cls in type(executor).__mro__}
-    return isinstance(executor, ProcessPoolExecutor) or bool(names & {"_ReusablePoolExecutor", "ProcessPoolExecutor"})
+    return any(cls.__name__ == "ProcessPoolExecutor" for cls in type(executor).__mro__)  # Python's or loky's
 
 
 def processors() -> int:
@@ -197,19 +201,28 @@ def crew_of(executor: Executor | str | None = None, workers: int | None = None) 
     return Crew(executor, workers or getattr(executor, "_max_workers", None) or processors())
 
 
+_executors: dict[int, Executor] = {}
+_executors_lock = threading.Lock()
+
+
 def _loky(workers: int) -> Crew:
+    return Crew(_kept(workers), workers, renew=lambda broken: _kept(workers, broken))
+
+
+def _kept(workers: int, broken: Executor | None = None) -> Executor:
+    """Return the executor of so many workers that all sweeps share; a new one in place of `broken`.
+
+    Loky's own shared executor is resized when another number of workers is asked for, which waits for the jobs of all
+    other sweeps and for workers to end.
+    """
     from joblib.externals import loky
 
-    def fresh() -> Executor:
-        return loky.get_reusable_executor(
-            max_workers=workers,
-            timeout=IDLE_SECONDS,
-            initializer=_follow_parent,
-            initargs=(os.getpid(),),
-            env=_one_thread(),
-        )
-
-    return Crew(fresh(), workers, renew=fresh)
+    with _executors_lock:
+        if _executors.get(workers, broken) is broken:
+            _executors[workers] = loky.ProcessPoolExecutor(
+                workers, timeout=IDLE_SECONDS, initializer=_follow_parent, initargs=(os.getpid(),), env=_one_thread()
+            )
+        return _executors[workers]
 
 
 def _follow_parent(parent: int) -> None:
