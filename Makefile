@@ -21,7 +21,7 @@ PYTEST := $(PYTHON_IN_VENV) -m pytest --durations=15 $(if $(DATA_DIR),--data-dir
 help:
 	@echo "make serve     start the explorer on http://localhost:$(PORT)"
 	@echo "make test      run the tests, those in a real browser included"
-	@echo "make test-all  run the long extras too, one of them in JupyterLab"
+	@echo "make test-all  run the long extras too, among them JupyterLab and UMAP"
 	@echo "make lint      check style, types and docstrings"
 	@echo "make docs      build the documentation: docs/_build/html/index.html"
 	@echo "make bench     measure speed against peers"
@@ -63,7 +63,7 @@ $(INSTALLED_TEST): $(RECIPE)
 	@touch $@ $(INSTALLED)
 
 $(INSTALLED_ALL): $(RECIPE)
-	@PYTHON="$(PYTHON)" sh scripts/install.sh test,jupyter
+	@PYTHON="$(PYTHON)" sh scripts/install.sh test,jupyter,bench
 	@touch $@ $(INSTALLED_TEST) $(INSTALLED)
 
 $(INSTALLED_DOCS): $(RECIPE)

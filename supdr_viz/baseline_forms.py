@@ -130,6 +130,19 @@ BASELINE_FORMS: dict[str, Entry] = {
             *_RUN,
         ),
     ),
+    "UMAP": (
+        "UMAP",
+        "Near rows stay near, classes apart. Its first run takes longer: the package umap-learn compiles itself.",
+        (
+            COMPONENTS,
+            ParameterSpec("supervised", "Uses labels", "bool", main=True, help="Whether UMAP sees the labels."),
+            count("n_graph_neighbors", "Graph neighbours", 2, 100, "Neighbours of a row in UMAP's graph.", main=True),
+            ParameterSpec(
+                "min_dist", "Least distance", "float", 0.0, 1.0, 0.05, help="Between latent rows: small packs tightly."
+            ),
+            *_HEAD,
+        ),
+    ),
     "TwoStep": (
         "Two steps",
         "MAC's model, learnt by turns without auxiliary coordinates.",

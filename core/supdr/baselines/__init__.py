@@ -19,6 +19,8 @@ from supdr.baselines.svdm import SVDM
 from supdr.baselines.tsne import TSNE
 from supdr.baselines.two_step import TwoStep
 from supdr.baselines.udr import SVMUDR, LogisticUDR
+from supdr.baselines.umap import INSTALLED as UMAP_INSTALLED
+from supdr.baselines.umap import UMAP
 from supdr.baselines.view_svm import AllViewsSVM, BestViewSVM
 
 BASELINES = {
@@ -36,6 +38,7 @@ BASELINES = {
     "NCA": NCA,
     "LMNN": LMNN,
     "TSNE": TSNE,
+    **({"UMAP": UMAP} if UMAP_INSTALLED else {}),
     "TwoStep": TwoStep,
     "AllViewsSVM": AllViewsSVM,
     "BestViewSVM": BestViewSVM,
@@ -54,7 +57,10 @@ BASELINES = {
     "PFR": PFR,
     "Constant": Constant,
 }
-"""Name → class, for menus. `LogisticPCA` is `LogisticUDR` for nothing but bits, which the latter recognises itself."""
+"""Name → class, for menus; UMAP where its package is installed.
+
+`LogisticPCA` is `LogisticUDR` for nothing but bits, which the latter recognises itself.
+"""
 
 __all__ = [
     "BASELINES",
@@ -74,6 +80,7 @@ __all__ = [
     "SVDM",
     "SVMUDR",
     "TSNE",
+    "UMAP",
     "AllViewsSVM",
     "BestViewSVM",
     "Constant",

@@ -1,0 +1,173 @@
+"""UMAP, with the labels or without, then a classifier on its rows.
+
+A new row is put at the weighted mean of the places of its nearest training rows, as with t-SNE: UMAP's own way takes
+seconds for the points of a decision boundary.  umap-learn holds the interpreter while it works, so outside of the main
+thread (in the explorer) it runs in a process of its own, which stays for a while for the next run.
+
+Source: L. McInnes, J. Healy, J. Melville, "UMAP: uniform manifold approximation and projection for dimension
+reduction", arXiv 1802.03426 (2018), through the package umap-learn.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import KNeighborsRegressor
+
+from supdr.baselines.projections import Projection
+from supdr.baselines.tsne import GUIDES
+from supdr.engine.checks import check_number
+from supdr.engine.targets import Targets
+
+INSTALLED = importlib.util.find_spec("umap") is not None
+"""Whether the package umap-learn is there."""
+
+
+def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
+    """Return UMAP's latent rows.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Rows.
+    y : array of shape (n,) or None
+        Class codes; None: UMAP sees no labels.
+    settings : dict
+        Of ``umap.UMAP``.
+
+    Returns
+    -------
+    array of shape (n, d)
+    """
+    with warnings.catch_warnings():
+        # Of parts that are not installed, of few rows, of rows without neighbours: the result is as good as it gets.
+        warnings.simplefilter("ignore")
+        from umap import UMAP as Peer
+
+        return np.asarray(Peer(**settings).fit_transform(X, y), dtype=float)
+
+
+class Places(BaseEstimator):
+    """UMAP of the training rows; others between their nearest training rows.
+
+    Parameters
+    ----------
+    supervised : bool
+    settings : dict
+        Of ``umap.UMAP``.
+    """
+
+    def __init__(self, supervised: bool, settings: dict[str, Any]) -> None:
+        self.supervised = supervised
+        self.settings = settings
+
+    def fit(self, X: NDArray, y: NDArray) -> Places:
+        """Place the rows.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Rows.
+        y : array of shape (n,)
+            Class codes.
+
+        Returns
+        -------
+        self : Places
+        """
+        arguments = (X, y if self.supervised else None, self.settings)
+        if threading.current_thread() is threading.main_thread():
+            latent = umap_places(*arguments)
+        else:
+            from supdr.sensitivity.executors import crew_of
+
+            latent = crew_of("loky", 1).executor.submit(umap_places, *arguments).result()
+        self.guides_ = KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
+        return self
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return the places (n, d) of rows (n, m); training rows have their own."""
+        return self.guides_.predict(X)
+
+
+class UMAP(Projection):
+    """UMAP (umap-learn's) of the labelled rows, then k nearest neighbours or a linear SVM.
+
+    Needs the package umap-learn: ``pip install supdr-viz[bench]``.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    supervised : bool, default=True
+        Whether UMAP sees the labels.
+    n_graph_neighbors : int, default=15
+        Neighbours of a row in UMAP's graph, >= 2; no more than there are rows.
+    min_dist : float, default=0.1
+        Least distance between latent rows, in [0, 1].
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the latent rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+
+    Raises
+    ------
+    ImportError
+        On fitting, if umap-learn is not installed.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        supervised: bool = True,
+        n_graph_neighbors: int = 15,
+        min_dist: float = 0.1,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.supervised = supervised
+        self.n_graph_neighbors = n_graph_neighbors
+        self.min_dist = min_dist
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_number("n_graph_neighbors", self.n_graph_neighbors, ">= 2", lambda value: value >= 2)
+        check_number("min_dist", self.min_dist, "in [0, 1]", lambda value: 0.0 <= value <= 1.0)
+        if not INSTALLED:
+            raise ImportError("UMAP needs the package umap-learn: pip install supdr-viz[bench]")
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        settings = {
+            "n_components": n_components,
+            "n_neighbors": max(min(self.n_graph_neighbors, len(X) - 1), 2),
+            "min_dist": self.min_dist,
+            # The spectral start needs more rows than components.
+            "init": "spectral" if len(X) > n_components + 3 else "random",
+            "random_state": self._seed(),
+            "n_jobs": 1,
+        }
+        return Places(self.supervised, settings)
