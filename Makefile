@@ -14,7 +14,8 @@ INSTALLED_TEST := .venv/installed-test
 INSTALLED_ALL := .venv/installed-all
 INSTALLED_DOCS := .venv/installed-docs
 RECIPE := pyproject.toml constraints.txt scripts/install.sh
-PYTEST := $(PYTHON_IN_VENV) -m pytest --durations=15 $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
+# Two processes: one drives the browser, the other runs the rest.
+PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadgroup --durations=15 $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
 .PHONY: help serve test test-all lint bench docs clean
 

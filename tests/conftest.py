@@ -23,7 +23,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without the benchmark sets, the tests that need them are not selected: nothing is skipped in silence."""
+    """Without the benchmark sets, the tests that need them are not selected: nothing is skipped in silence.
+
+    When several processes share the work, the tests of a file stay together, and so do all that use the browser.
+    """
+    for item in items:
+        group = "browser" if item.path.parent.name == "browser" else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
     if config.getoption("--data-dir") is not None:
         return
     without = [item for item in items if item.get_closest_marker("papers")]
