@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 
 def pytest_addoption(parser):
@@ -22,14 +23,19 @@ def pytest_configure(config):
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-def pytest_collection_modifyitems(config, items):
-    """Without the benchmark sets, the tests that need them are not selected: nothing is skipped in silence.
+class OneDrivesTheBrowser(LoadScopeScheduling):
+    """When several processes share the work, one has all tests in the browser, and those of a file stay together."""
 
-    When several processes share the work, the tests of a file stay together, and so do all that use the browser.
-    """
-    for item in items:
-        group = "browser" if item.path.parent.name == "browser" else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
+    def _split_scope(self, nodeid):
+        return "browser" if nodeid.startswith("tests/browser/") else nodeid.split("::", maxsplit=1)[0]
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return OneDrivesTheBrowser(config, log)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without the benchmark sets, the tests that need them are not selected: nothing is skipped in silence."""
     if config.getoption("--data-dir") is not None:
         return
     without = [item for item in items if item.get_closest_marker("papers")]

@@ -71,7 +71,7 @@ class Server:
 
     def _wait(self):
         # The first start compiles the kernels, which takes minutes on a slow machine.
-        end = time.monotonic() + 600
+        end = time.monotonic() + 280
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended with status {self.process.returncode}:\n{self.log}")
