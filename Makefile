@@ -14,7 +14,7 @@ INSTALLED_TEST := .venv/installed-test
 INSTALLED_ALL := .venv/installed-all
 INSTALLED_DOCS := .venv/installed-docs
 RECIPE := pyproject.toml constraints.txt scripts/install.sh
-# Two processes: one drives the browser, the other runs the rest.
+# Two processes: one drives the browser, the other runs the rest.  The kernels are compiled before, once for both.
 PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder --durations=15 $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
 .PHONY: help serve test test-all lint bench docs clean
@@ -32,9 +32,11 @@ serve: $(INSTALLED)
 	@$(PYTHON_IN_VENV) -m supdr_viz.cli --port $(PORT) --address $(ADDRESS) $(ARGS)
 
 test: $(INSTALLED_TEST)
+	@$(PYTHON_IN_VENV) -m supdr_viz.warm
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) -m "not slow" $(ARGS)
 
 test-all: $(INSTALLED_ALL)
+	@$(PYTHON_IN_VENV) -m supdr_viz.warm
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) $(ARGS)
 
 lint: $(INSTALLED_TEST)

@@ -18,6 +18,7 @@ class PlainServer(Server):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_cold_server_says_what_it_waits_for(tmp_path, chromium):
     server = PlainServer(tmp_path, environment={"NUMBA_CACHE_DIR": str(tmp_path / "kernels")})
     try:

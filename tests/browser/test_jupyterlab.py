@@ -165,6 +165,7 @@ def run_and_save(page, path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_fit_is_watched_and_stays_in_the_saved_notebook(start_lab, chromium, tmp_path):
     if importlib.util.find_spec("jupyterlab") is None:
         pytest.fail("JupyterLab is not installed; `make test-all` installs it (extra [jupyter])", pytrace=False)

@@ -113,6 +113,7 @@ def test_it_fits(open_lesson, phone):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_step_is_reached_by_a_key_and_runs(open_lesson, name):
     app: App = open_lesson(f"?{address(name, 0)}")

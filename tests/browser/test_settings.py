@@ -70,7 +70,10 @@ OFTEN = ("LinearSVM", "PolySVM", "RBFSVM", "PCASVM", "LDA", "KNN", "NSDR", "LSDR
 RARELY = tuple(name for name in MENU if name not in OFTEN)
 
 
-@pytest.mark.parametrize("names", [OFTEN, pytest.param(RARELY, marks=pytest.mark.slow)], ids=["often", "rarely"])
+LONG = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+
+@pytest.mark.parametrize("names", [OFTEN, pytest.param(RARELY, marks=LONG)], ids=["often", "rarely"])
 def test_every_method_can_be_chosen(open_app, names):
     app = open_app("?data=iris&method=LSDR")
     for method in [MENU[name] for name in names]:
@@ -98,7 +101,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("examples", ["first", pytest.param("all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", ["first", pytest.param("all", marks=LONG)])
 def test_every_example_runs_or_says_how_to_get_its_data(app, examples):
     for preset in EXAMPLES[examples]:
         app.choose("Example", preset.label)
