@@ -70,6 +70,7 @@ def filming(session: Session) -> Callable[[], Replay] | None:
         method=MENU[settings.method].label,
         losses=session.trainer.tables[0].curves(),
         options=session.options,
+        legs=tuple(leg.first_iteration for leg in session.trainer.legs),
     )
 
 

@@ -6,7 +6,8 @@ Plain arrays like `Frame`, but all moments at once, with their decision surfaces
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import Split
-from supdr_viz.frames import Curves, Scene, Sheet
+from supdr_viz.frames import Curves, Picture, Scene, Sheet
+from supdr_viz.pictures import Mode, mode_of
+from supdr_viz.pictures.plain import plain_picture
 from supdr_viz.surfaces import error_rates, evaluate
 
 MAX_MOMENTS = 40
@@ -36,6 +39,10 @@ class Moment:
     wrong : bool array of shape (n,)
     numbers : dict of str to float
         Objective and errors.
+    pulled : float32 array of shape (n, 2) or None
+        Where rows would stand without their labels, if that was asked for.
+    picture : Picture or None
+        What the method shows of itself.
     """
 
     iteration: int
@@ -45,6 +52,8 @@ class Moment:
     latent_sheet: Sheet | None
     wrong: NDArray
     numbers: dict[str, float]
+    pulled: NDArray | None = None
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +70,8 @@ class Replay:
     losses : Curves
     latent_caption : str
         What the latent rows are.
+    mode : Mode or None
+        What the pictures are.
     """
 
     scene: Scene
@@ -68,6 +79,7 @@ class Replay:
     moments: tuple[Moment, ...]
     losses: Curves
     latent_caption: str
+    mode: Mode | None = None
 
 
 def make_replay(
@@ -78,6 +90,7 @@ def make_replay(
     method: str,
     losses: Curves,
     options: ViewOptions | None = None,
+    legs: tuple[int, ...] = (),
     limit: int = MAX_MOMENTS,
 ) -> Replay:
     """Draw recorded snapshots once more, evenly chosen, first and last included.
@@ -92,7 +105,9 @@ def make_replay(
         Name of the method.
     losses : Curves
     options : ViewOptions, optional
-        Which latent rows and axes are shown.
+        Which latent rows and axes are shown, and which picture of the method; by default none.
+    legs : tuple of int
+        Iterations at which hyper-parameters changed.
     limit : int
         Most moments.
 
@@ -108,23 +123,32 @@ def make_replay(
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")
     options = options or ViewOptions(method_mode="none")
+    mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
+    if mode is None or mode.study is not None:  # a study is worked on for minutes: it stays in the app
+        mode, options = None, replace(options, method_mode="none")
     builder = FrameBuilder(scene, split)
     moments, caption = [], ""
     for snapshot, estimator in _chosen(recorded, limit):
         fitted = estimator.at(snapshot)
-        frame = builder.build(
+        draw = partial(
+            builder.build,
             fitted,
             snapshot,
-            ViewOptions(latent=options.latent, latent_axes=options.latent_axes, method_mode="none"),
+            options,
             span=(recorded[0][0].iteration, recorded[-1][0].iteration),
             live=True,
-            losses=losses,
+            losses=_until(losses, snapshot.iteration),
             errors=Curves(np.zeros(0, dtype=int)),
             numbers={},
+            legs=tuple(leg for leg in legs if leg <= snapshot.iteration),
         )
+        frame = draw()
         caption = frame.latent_caption
         assert builder.plane is not None
         surface = evaluate(fitted, scene, split, builder.plane, iteration=snapshot.iteration, resolution=RESOLUTION)
+        builder.surface = surface
+        if mode is not None and "surface" in mode.needs:
+            frame = draw()
         moments.append(
             Moment(
                 snapshot.iteration,
@@ -134,9 +158,16 @@ def make_replay(
                 surface.latent,
                 surface.wrong,
                 {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)},
+                frame.pulled,
+                plain_picture(frame, scene),
             )
         )
-    return Replay(scene, method, tuple(moments), losses, caption)
+    return Replay(scene, method, tuple(moments), losses, caption, mode)
+
+
+def _until(curves: Curves, iteration: int) -> Curves:
+    known = curves.iteration <= iteration
+    return Curves(curves.iteration[known], {name: values[known] for name, values in curves.values.items()})
 
 
 def _chosen(recorded: Sequence[tuple[Snapshot, Any]], limit: int) -> Iterable[tuple[Snapshot, Any]]:

@@ -5,8 +5,6 @@ It opens from disk in any browser and asks nobody for anything, so a whole class
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,15 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from supdr_viz.film import row_colours, sheet_colours
 from supdr_viz.frames import Sheet
 from supdr_viz.markup import escape
+from supdr_viz.packing import packed_image, packed_picture, packed_places
 from supdr_viz.replay import Moment, Replay
 from supdr_viz.theme import css_variables, palette
+from supdr_viz.views.figures import colour_of
 
-LEVELS = 65535
 MAX_CURVES = 8
 
 
@@ -66,7 +64,8 @@ def report(replay: Replay, facts: Facts | None = None) -> str:
     code = f'<pre tabindex="0" aria-label="Python code">{escape(facts.python)}</pre>'
     python = f"<section><h2>The same run in Python</h2>{code}</section>" if facts.python else ""
     body = f"<h1>{escape(title)}</h1><p>{escape(words)}</p>{PLAYER}{settings}{python}"
-    return document(title, body, {"film": film_data(replay)}, styles=["report.css"], scripts=["player.js", "report.js"])
+    scripts = (*PLAYER_SCRIPTS, "report.js")
+    return document(title, body, {"film": film_data(replay)}, styles=["report.css"], scripts=scripts)
 
 
 PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
@@ -74,10 +73,14 @@ PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
  aria-label="Iteration"><output id="numbers" for="scrub"></output></div>
 <div class="plots">
 <figure><figcaption id="input-caption"></figcaption><canvas id="input" role="img"></canvas></figure>
-<figure><figcaption id="latent-caption"></figcaption><canvas id="latent" role="img"></canvas></figure></div>
+<figure><figcaption id="latent-caption"></figcaption><canvas id="latent" role="img"></canvas></figure>
+<figure id="method-card"><figcaption id="method-caption"></figcaption><canvas id="method" role="img"></canvas>
+<p id="method-keys"></p><p id="method-numbers"></p></figure></div>
 <figure><figcaption>Losses <span id="keys"></span></figcaption><canvas id="losses" role="img"></canvas></figure>
 <p id="legend"></p>"""
 """Where the script ``player.js`` shows a film."""
+
+PLAYER_SCRIPTS = ("picture.js", "player.js")
 
 
 def document(title: str, body: str, data: dict[str, Any], *, styles: Sequence[str], scripts: Sequence[str]) -> str:
@@ -140,50 +143,42 @@ def film_data(replay: Replay) -> dict[str, Any]:
     scene = replay.scene
     finite = {name: values for name, values in replay.losses.values.items() if np.isfinite(values).any()}
     captions = {"input": f"Input space{_note(scene.plane.exact)}", "latent": f"Latent space: {replay.latent_caption}"}
+    pictures = [moment.picture for moment in replay.moments if moment.picture is not None]
+    roles = {name for picture in pictures for name in (*picture.roles, *(key.role for key in picture.keys))}
+    themes = {"light": False, "dark": True}
     return {
         "title": _title(replay),
         "captions": captions,
         "task": scene.task,
         "classes": [str(name) for name in scene.class_names],
-        "colours": {mode: row_colours(replay, mode == "dark") for mode in ("light", "dark")},
-        "legend": {mode: sheet_colours(replay, mode == "dark")[:12] for mode in ("light", "dark")},
+        "colours": {theme: row_colours(replay, dark) for theme, dark in themes.items()},
+        "regions": {theme: sheet_colours(replay, dark) for theme, dark in themes.items()},
+        "roles": {theme: {role: colour_of(role, dark) for role in sorted(roles)} for theme, dark in themes.items()},
+        "mode": None if replay.mode is None else {"title": replay.mode.title, "caption": replay.mode.caption},
         "test": scene.is_test.astype(int).tolist(),
-        "input": _packed(scene.position, scene.plane.extent),
+        "input": packed_places(scene.position, scene.plane.extent),
         "extent": list(scene.plane.extent),
-        "moments": [_moment(replay, moment) for moment in replay.moments],
+        "moments": [_moment(moment) for moment in replay.moments],
         "iterations": np.asarray(replay.losses.iteration).tolist(),
         "losses": {name: _numbers(values) for name, values in list(finite.items())[:MAX_CURVES]},
     }
 
 
-def _moment(replay: Replay, moment: Moment) -> dict[str, Any]:
+def _moment(moment: Moment) -> dict[str, Any]:
     return {
         "iteration": moment.iteration,
         "numbers": {name: float(value) for name, value in moment.numbers.items() if np.isfinite(value)},
-        "latent": _packed(moment.latent, moment.extent),
+        "latent": packed_places(moment.latent, moment.extent),
+        "pulled": None if moment.pulled is None else packed_places(moment.pulled, moment.extent),
         "extent": list(moment.extent),
         "wrong": np.flatnonzero(moment.wrong).tolist(),
-        "sheets": [_sheet(replay, sheet) for sheet in (moment.input_sheet, moment.latent_sheet)],
+        "sheets": [_sheet(sheet) for sheet in (moment.input_sheet, moment.latent_sheet)],
+        "picture": None if moment.picture is None else packed_picture(moment.picture),
     }
 
 
-def _packed(rows: NDArray, extent: tuple[float, float, float, float]) -> str:
-    """Write places as 16-bit shares of the extent; the browser reads them in one go."""
-    low, span = np.array(extent[::2]), np.array([extent[1] - extent[0], extent[3] - extent[2]])
-    shares = np.nan_to_num(np.clip((rows - low) / span, 0.0, 1.0))
-    return base64.b64encode((shares * LEVELS).round().astype("<u2").tobytes()).decode()
-
-
-def _sheet(replay: Replay, sheet: Sheet | None) -> dict[str, Any] | None:
-    """Write a surface as PNG with a palette: classes compress to a few hundred bytes."""
-    if sheet is None:
-        return None
-    image = Image.fromarray(np.ascontiguousarray(sheet.image[::-1]))
-    shades = sheet_colours(replay, False)
-    image.putpalette([int(colour[place : place + 2], 16) for colour in shades for place in (1, 3, 5)])
-    out = io.BytesIO()
-    image.save(out, "PNG", optimize=True)
-    return {"png": base64.b64encode(out.getvalue()).decode(), "extent": list(sheet.extent)}
+def _sheet(sheet: Sheet | None) -> dict[str, Any] | None:
+    return None if sheet is None else {"png": packed_image(sheet.image), "extent": list(sheet.extent)}
 
 
 def _numbers(values: NDArray) -> list[float | None]:

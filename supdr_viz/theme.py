@@ -186,6 +186,15 @@ Element.prototype.attachShadow = function (options) {
   root.adoptedStyleSheets.push(still)
   return root
 }
+
+// The tabs lead back to what was looked at last on each page.
+addEventListener("pagehide", () => {
+  try { sessionStorage.setItem("supdr" + location.pathname, location.search) } catch (error) {}
+})
+addEventListener("click", (event) => {
+  const link = event.composedPath().find((each) => each instanceof Element && each.matches("a[role=tab]"))
+  try { if (link) link.search = sessionStorage.getItem("supdr" + link.pathname) || "" } catch (error) {}
+}, true)
 </script>{% endblock %}"""
     )
 

@@ -6,60 +6,60 @@ const still = matchMedia("(prefers-reduced-motion: reduce)")
 const scrub = document.getElementById("scrub"), play = document.getElementById("play")
 const CURVES = 8
 
-const places = (text) => {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0))
-  return new Uint16Array(bytes.buffer)
-}
 function unpack(film) {
   if (film.places) return
   film.places = places(film.input)
   for (const moment of film.moments) {
+    const ready = () => { if (shown() === moment) draw() }
     moment.places = places(moment.latent)
-    moment.images = moment.sheets.map((sheet) => {
-      if (!sheet) return null
-      const image = new Image()
-      image.onload = () => { if (shown() === moment) draw() }
-      image.src = "data:image/png;base64," + sheet.png
-      return image
-    })
+    moment.pulled = moment.pulled && places(moment.pulled)
+    moment.images = moment.sheets.map((sheet) => sheet && new Levels(sheet.png, ready))
+    if (moment.picture) unpackPicture(moment.picture, ready)
   }
 }
 const shown = () => film.moments[+scrub.value]
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--supdr-" + name).trim()
-const mode = () => (dark.matches ? "dark" : "light")
+const theme = () => (dark.matches ? "dark" : "light")
 
-function prepared(id) {
-  const canvas = document.getElementById(id), ratio = devicePixelRatio || 1
-  const width = canvas.clientWidth, height = canvas.clientHeight
-  canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio)
-  const pen = canvas.getContext("2d")
-  pen.scale(ratio, ratio)
-  pen.clearRect(0, 0, width, height)
-  return [canvas, pen, width, height]
-}
-
-function plane(id, shares, extent, image, sheet, wrong) {
-  const [canvas, pen, width] = prepared(id), colours = film.colours[mode()]
-  if (image && image.complete && sheet) {
-    const x = (v) => width * (v - extent[0]) / (extent[1] - extent[0])
-    const y = (v) => width * (1 - (v - extent[2]) / (extent[3] - extent[2]))
-    const [left, right, low, high] = sheet.extent
+function plane(id, shares, extent, image, sheet, wrong, pulled) {
+  const [canvas, pen, width] = prepared(id), colours = film.colours[theme()]
+  const frame = frameOf(extent, 0, 0, width, width), count = shares.length / 2, radius = dotSize(count)
+  const tinted = image && image.tinted(theme(), () => film.regions[theme()].map((each) => [...rgb(each), 255]))
+  if (tinted) {
+    const [left, right, low, high] = sheet.extent, {x, y} = frame
     pen.globalAlpha = 0.2
     pen.imageSmoothingEnabled = false
-    pen.drawImage(image, x(left), y(high), x(right) - x(left), y(low) - y(high))
+    pen.drawImage(tinted, x(left), y(high), x(right) - x(left), y(low) - y(high))
     pen.globalAlpha = 1
   }
-  const count = shares.length / 2, radius = Math.min(4.5, Math.max(1.8, 4.5 - 2 * Math.log10(count / 200)))
-  const at = (row) => [width * shares[2 * row] / 65535, width * (1 - shares[2 * row + 1] / 65535)]
-  for (let row = 0; row < count; row++) {
-    pen.beginPath(); pen.arc(...at(row), radius, 0, 7)
-    pen.strokeStyle = pen.fillStyle = colours[row]; pen.lineWidth = 1.3
-    film.test[row] ? pen.stroke() : pen.fill()
+  if (pulled) {
+    pen.strokeStyle = colour("muted"); pen.lineWidth = 0.8; pen.beginPath()
+    for (let row = 0; row < count; row++) {
+      const ends = [frame.at(shares, row), frame.at(pulled, row)]
+      if (ends[0] && ends[1]) { pen.moveTo(...ends[0]); pen.lineTo(...ends[1]) }
+    }
+    pen.stroke()
   }
+  dots(pen, count, (row) => frame.at(shares, row), (row) => colours[row], radius, film.test)
   pen.strokeStyle = colour("error"); pen.lineWidth = 1.5
-  for (const row of wrong) { pen.beginPath(); pen.arc(...at(row), radius + 2.6, 0, 7); pen.stroke() }
+  for (const row of wrong) {
+    const place = frame.at(shares, row)
+    if (place) { pen.beginPath(); pen.arc(...place, radius + 2.6, 0, FULL); pen.stroke() }
+  }
   return canvas
+}
+
+function method(moment, text) {
+  const picture = moment.picture
+  document.getElementById("method-card").hidden = !picture
+  if (!picture) return
+  const roles = film.roles[theme()], words = (id, said) => { document.getElementById(id).textContent = said }
+  drawPicture("method", picture, theme(), roles, film.colours[theme()], film.test)
+    .setAttribute("aria-label", `${film.mode.title}, ${text}${picture.numbers && ", " + picture.numbers}`)
+  words("method-caption", [film.mode.title, picture.caption || film.mode.caption].filter(Boolean).join(": "))
+  words("method-numbers", picture.numbers)
+  const keys = picture.keys.map((each) => key(each.name, roles[each.role], each.kind))
+  document.getElementById("method-keys").replaceChildren(...keys)
 }
 
 function losses(now) {
@@ -102,24 +102,28 @@ function said(moment) {
 
 function draw() {
   const moment = shown(), text = said(moment)
-  plane("input", film.places, film.extent, moment.images[0], moment.sheets[0], moment.wrong)
+  plane("input", film.places, film.extent, moment.images[0], moment.sheets[0], moment.wrong, null)
     .setAttribute("aria-label", "Input space, " + text)
-  plane("latent", moment.places, moment.extent, moment.images[1], moment.sheets[1], [])
+  plane("latent", moment.places, moment.extent, moment.images[1], moment.sheets[1], [], moment.pulled)
     .setAttribute("aria-label", "Latent space, " + text)
+  method(moment, text)
   losses(moment.iteration).setAttribute("aria-label", "Losses until " + text)
   document.getElementById("numbers").textContent = text
   scrub.setAttribute("aria-valuetext", "iteration " + moment.iteration)
 }
 
+function key(name, colour, kind = "point") {
+  const span = document.createElement("span"), mark = document.createElement("i")
+  span.className = "key"; mark.className = kind
+  if (kind === "ring") mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
+  else mark.style.background = colour
+  span.append(mark, name); return span
+}
+
 function legend() {
-  const key = (name, colour) => {
-    const span = document.createElement("span"), mark = document.createElement("i")
-    span.className = "key"; mark.style.background = colour
-    span.append(mark, name); return span
-  }
-  const shown = film.classes.slice(0, 12).map((name, k) => key(name, film.legend[mode()][k]))
+  const shown = film.classes.slice(0, 12).map((name, k) => key(name, film.regions[theme()][k]))
   document.getElementById("legend").replaceChildren(...shown)
-  const names = Object.keys(film.losses).map((name, k) => key(name, colour("k-" + (k % CURVES))))
+  const names = Object.keys(film.losses).map((name, k) => key(name, colour("k-" + (k % CURVES)), "line"))
   document.getElementById("keys").replaceChildren(...names)
 }
 

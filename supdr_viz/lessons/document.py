@@ -8,7 +8,7 @@ from dataclasses import asdict
 from supdr_viz.lessons.model import Lesson, Question, Step
 from supdr_viz.lessons.recorded import record
 from supdr_viz.markup import escape, markdown
-from supdr_viz.report import PLAYER, document, film_data
+from supdr_viz.report import PLAYER, PLAYER_SCRIPTS, document, film_data
 from supdr_viz.state import to_query
 
 
@@ -52,7 +52,7 @@ def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None) 
         body,
         {"lesson": data},
         styles=["report.css", "lesson.css"],
-        scripts=["player.js", "lesson.js"],
+        scripts=[*PLAYER_SCRIPTS, "lesson.js"],
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from supdr_viz.exports import filming
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.reading import MAX_RUN
+from supdr_viz.pictures import modes_of
 from supdr_viz.pool import Job, Pool
 from supdr_viz.replay import Replay
 from supdr_viz.session import Session
@@ -96,6 +97,7 @@ class _Camera:
         self.session = Session(_OwnThread(1), lambda: None)
         self.made = RecordedLesson()
         self._last: tuple[object, ...] = ()
+        self._mode = ""
 
     def take(self, step: Step) -> None:
         """Play a step and film it."""
@@ -103,6 +105,7 @@ class _Camera:
             self.session.apply(step.settings)
             self.session.trainer.reset()
         self._work()
+        self._show(step)
         self._run(step.run)
         start = self._iteration
         if step.play == "start" or step.free:
@@ -118,6 +121,15 @@ class _Camera:
                 self._run(step.until or MAX_RUN)
             after = self._film(start, plays=step.play == "answer")
         self.made.steps.append((before, after))
+
+    def _show(self, step: Step) -> None:
+        """Choose what the step shows: its picture of the method, or the one before, or the method's first."""
+        session = self.session
+        assert session.scene is not None
+        images = session.scene.images is not None
+        modes = [mode.name for mode in modes_of(session.estimator, session.scene.task, images=images)]
+        self._mode = next((mode for mode in (step.mode, self._mode, *modes) if mode in modes), "none")
+        session.set_view(step.settings, method_mode=self._mode, pull=step.pull)
 
     @property
     def _iteration(self) -> int:

@@ -124,6 +124,9 @@ def test_a_run_of_the_explorer_joins_the_comparison_and_leaves_it_again(open_app
     assert query(app)["method"] == "LSDR"
     assert query(app)["method.beta"] == "0.3"
     assert query(app)["data.n_samples"] == "100"
+    app.page.get_by_role("tab", name="Compare").click()  # and the comparison is still there
+    app.page.wait_for_url("**/compare?**")
+    app.until(lambda: [row[0] for row in rows(app)] == ["A · LSDR", "B · NSDR"])
 
 
 def test_columns_are_added_changed_and_removed_in_the_page(open_app):

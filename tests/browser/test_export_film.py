@@ -2,6 +2,8 @@
 
 from PIL import Image
 
+from tests.browser.axe import findings
+
 
 def download(app, name, folder):
     with app.page.expect_download(timeout=60_000) as found:
@@ -32,17 +34,21 @@ def test_report_and_film_of_a_run(open_app, chromium, tmp_path):
     said = page.locator("#numbers")
     assert f"iteration 12 · objective {app.number('objective'):.4g}" in said.text_content()
     assert f"test error {app.number('test error'):g} %" in said.text_content()
-    end = page.locator("#latent").screenshot()
+    end, reconstructed = page.locator("#latent").screenshot(), page.locator("#method").screenshot()
+    assert page.get_by_text("Reconstruction: faint: original").is_visible()
+    assert page.get_by_text("from the original").is_visible()
     slider = page.get_by_role("slider", name="Iteration")
     slider.press("Home")
     assert said.text_content().startswith("iteration 0 ")
     page.wait_for_timeout(200)
     assert page.locator("#latent").screenshot() != end
+    assert page.locator("#method").screenshot() != reconstructed
     page.get_by_role("button", name="Play").click()
     page.get_by_text("iteration 12").wait_for(timeout=15_000)
     page.wait_for_timeout(300)
     assert page.locator("#latent").screenshot() == end
     assert "model" in page.get_by_label("Python code").text_content()
+    assert findings(page) == []
     assert not problems
     assert not [url for url in asked if not url.startswith(("file:", "data:"))]
     context.close()

@@ -1,6 +1,7 @@
 """A lesson exported as a file opens from disk, without a server: steps, answers and scrubber work."""
 
 from supdr_viz.lessons import LESSONS
+from tests.browser.axe import findings
 
 LESSON = LESSONS["1-why-supervise"]
 
@@ -49,9 +50,11 @@ def test_a_lesson_from_disk(open_app, chromium, tmp_path):
         page.keyboard.press("1")
     assert page.get_by_role("heading", name=LESSON.steps[-1].title).is_visible()
     assert page.get_by_role("button", name="Next").is_disabled()
+    assert page.locator("#method-card").is_visible()
     page.keyboard.press("PageUp")
     assert page.get_by_role("heading", name=LESSON.steps[-2].title).is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert findings(page) == []
     assert not problems
     assert not [url for url in asked if not url.startswith(("file:", "data:"))]
     context.close()

@@ -68,8 +68,6 @@ def test_data_knobs_seed_and_shares_restart(app):
 
 OFTEN = ("LinearSVM", "PolySVM", "RBFSVM", "PCASVM", "LDA", "KNN", "NSDR", "LSDR")
 RARELY = tuple(name for name in MENU if name not in OFTEN)
-
-
 LONG = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 

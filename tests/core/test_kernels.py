@@ -38,6 +38,7 @@ def test_values_follow_the_formula(kernel, rows):
     A, B = rows
     expected = np.array([[value(kernel, a, b) for b in B] for a in A])
     np.testing.assert_allclose(kernel.matrix(A, B), expected, rtol=1e-12, atol=1e-13)
+    assert kernel.matrix(A, B[:0]).shape == (9, 0)  # no support vectors yet
 
 
 @pytest.mark.parametrize("kernel", EXAMPLES, ids=str)

@@ -5,16 +5,20 @@ import io
 import json
 import re
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from supdr_viz.builder import ViewOptions
 from supdr_viz.exports import export_work
 from supdr_viz.film import gif, picture
+from supdr_viz.packing import HIDDEN, LEVELS, packed_places
+from supdr_viz.pictures import modes_of
 from supdr_viz.pool import Pool
 from supdr_viz.replay import make_replay
-from supdr_viz.report import Facts, report
+from supdr_viz.report import Facts, film_data, report
 from supdr_viz.session import Session
 from supdr_viz.state import Settings
 from supdr_viz.trainer import Phase
@@ -24,6 +28,9 @@ SETTINGS = {
     "ten classes": Settings("digits", {}, "LSDR", {"max_iter": 2, "n_components": 5}, label_share=0.3),
     "regression": Settings("diabetes", {}, "LSDR", {"max_iter": 2}),
     "one step": Settings("iris", {}, "LDA"),
+    "targets": Settings("spirals", {"n_per_class": 15, "n_classes": 3}, "MAC", {"max_iter": 3, "n_centers": 20}),
+    "gate": Settings("zigzag", {"n_samples": 60}, "SLDR", {"max_iter": 3}),
+    "bits": Settings("digits_bits", {}, "SDRGLM", {"max_iter": 3}),
 }
 
 
@@ -34,14 +41,18 @@ def session(request):
     made.apply(request.param)
     made.trainer.set_speed("fast")
     made.trainer.run()
-    end = time.monotonic() + 60
-    while made.trainer.status.phase is not Phase.finished and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_until_finished(made)
     yield made
     made.close()
 
 
-def film(session, limit=40):
+def wait_until_finished(session):
+    end = time.monotonic() + 60
+    while session.trainer.status.phase is not Phase.finished and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def film(session, limit=40, **options):
     return make_replay(
         session.trainer.recorded,
         session.scene,
@@ -49,6 +60,7 @@ def film(session, limit=40):
         method=session.settings.method,
         losses=session.trainer.tables[0].curves(),
         limit=limit,
+        options=ViewOptions(**{"method_mode": "none", **options}),
     )
 
 
@@ -74,11 +86,81 @@ def test_the_report_is_whole_and_says_what_was_measured(session):
     data = json.loads(re.search(r'type="application/json">(.*?)</script>', text, re.DOTALL).group(1))
     assert [moment["iteration"] for moment in data["moments"]] == [moment.iteration for moment in replay.moments]
     last, shown = replay.moments[-1], data["moments"][-1]
-    shares = np.frombuffer(base64.b64decode(shown["latent"]), dtype="<u2").reshape(-1, 2) / 65535
-    low, span = np.array(last.extent[::2]), np.array([last.extent[1] - last.extent[0], last.extent[3] - last.extent[2]])
-    np.testing.assert_allclose(low + shares * span, last.latent, atol=2e-5 * span.max())
-    image = Image.open(io.BytesIO(base64.b64decode(shown["sheets"][0]["png"])))
-    np.testing.assert_array_equal(np.asarray(image)[::-1], last.input_sheet.image)
+    np.testing.assert_allclose(places(shown["latent"], last.extent), last.latent, atol=2e-5 * np.ptp(last.extent))
+    if last.input_sheet is None:  # the rows of bits have no plane to slice
+        assert shown["sheets"][0] is None
+    else:
+        np.testing.assert_array_equal(levels(shown["sheets"][0]["png"]), last.input_sheet.image)
+
+
+def places(text, extent):
+    """What the browser reads from packed places."""
+    numbers = np.frombuffer(base64.b64decode(text), dtype="<u2").reshape(-1, 2)
+    low, span = np.array(extent[::2]), np.array([extent[1] - extent[0], extent[3] - extent[2]])
+    return np.where(numbers == HIDDEN, np.nan, low + numbers / LEVELS * span)
+
+
+def levels(png):
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))))[::-1]
+
+
+def test_places_are_hidden_or_moved_to_the_border():
+    rows = np.array([[0.0, 1.0], [np.nan, 0.5], [9.0, 0.5]])
+    extent = (0.0, 2.0, 0.0, 1.0)
+    np.testing.assert_allclose(places(packed_places(rows, extent), extent), [[0, 1], [np.nan] * 2, [2, 0.5]], atol=1e-4)
+    hidden = places(packed_places(rows, extent, clip=False), extent)
+    np.testing.assert_allclose(hidden, [[0, 1], [np.nan] * 2, [np.nan] * 2], atol=1e-4)
+
+
+def test_the_report_shows_what_the_method_shows(session):
+    scene = session.scene
+    modes = modes_of(session.estimator, scene.task, images=scene.images is not None)
+    for mode in modes:
+        replay = film(session, limit=3, method_mode=mode.name)
+        data = json.loads(json.dumps(film_data(replay), allow_nan=False))
+        if mode.study is not None:
+            assert data["mode"] is None
+            continue
+        assert data["mode"]["title"] == mode.title
+        for moment, packed in zip(replay.moments, (each["picture"] for each in data["moments"]), strict=True):
+            picture = moment.picture
+            named = {*packed["roles"], *(key["role"] for key in packed["keys"])}
+            for colours in data["roles"].values():
+                assert all(re.fullmatch("#[0-9A-Fa-f]{6}", colours[role]) for role in named)
+            if picture.rows is not None:
+                found, known = places(packed["rows"], picture.extent), np.isfinite(picture.rows).all(axis=1)
+                assert not np.isfinite(found[~known]).any()
+                shown = np.isfinite(found).all(axis=1)
+                assert shown.sum() >= 0.9 * known.sum()
+                np.testing.assert_allclose(found[shown], picture.rows[shown], atol=2e-5 * np.ptp(picture.extent))
+            for kind, image in (("image", picture.image), ("photo", picture.photo)):
+                assert (packed[kind] is None) == (image is None)
+                if image is not None:
+                    np.testing.assert_array_equal(levels(packed[kind]), image)
+            for stroke, line in zip(picture.strokes, packed["strokes"], strict=True):
+                points = np.frombuffer(base64.b64decode(line["points"]), dtype="<f4").reshape(-1, 2)
+                np.testing.assert_array_equal(points, np.asarray(stroke.points, dtype=np.float32))
+
+
+def test_pictures_of_a_curve_end_at_their_moment():
+    with closing(Session(Pool(1), lambda: None)) as session:
+        session.apply(SETTINGS["bits"])
+        session.trainer.run()
+        wait_until_finished(session)
+        replay = film(session, method_mode="ascent")
+    reached = [max(np.nanmax(stroke.points[:, 0]) for stroke in each.picture.strokes) for each in replay.moments]
+    assert reached == sorted(reached)
+    assert reached[0] < reached[-1]
+
+
+def test_the_pull_of_the_labels_is_in_the_report(session):
+    for pull in (False, True):
+        replay = film(session, limit=1, pull=pull)
+        packed = film_data(replay)["moments"][0]["pulled"]
+        assert (packed is not None) == pull
+        if pull:
+            last = replay.moments[0]
+            assert np.isfinite(places(packed, last.extent)[: session.scene.n_train]).all()
 
 
 def test_the_gif_has_a_picture_for_every_moment(session):

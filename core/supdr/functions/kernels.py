@@ -189,7 +189,7 @@ def rbf_value(squared_distance: float, gamma: float) -> float:
 
 def _distance_factors(A: NDArray, B: NDArray, gamma: float) -> tuple[NDArray, NDArray]:
     """Return rows whose inner products are -gamma |a - b|^2: the distances cost one matrix product, nothing else."""
-    centre = B.mean(axis=0)  # distances do not change, cancellation shrinks
+    centre = B.mean(axis=0) if len(B) else 0.0  # distances do not change, cancellation shrinks
     A, B = A - centre, B - centre
     left = np.column_stack([2.0 * gamma * A, -gamma * np.einsum("ij,ij->i", A, A), np.ones(len(A))])
     right = np.column_stack([B, np.ones(len(B)), -gamma * np.einsum("ij,ij->i", B, B)])
