@@ -14,7 +14,7 @@ INSTALLED_TEST := .venv/installed-test
 INSTALLED_ALL := .venv/installed-all
 INSTALLED_DOCS := .venv/installed-docs
 RECIPE := pyproject.toml constraints.txt scripts/install.sh
-# Two processes: one drives the browser, the other runs the rest.  The kernels are compiled before, once for both.
+# Two processes: see tests/conftest.py for who does what.  The kernels are compiled before, once for both.
 PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder --durations=15 $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
 .PHONY: help serve test test-all lint bench docs clean

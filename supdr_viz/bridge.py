@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
@@ -205,6 +206,7 @@ class Bridge(JSComponent):
         self._on_key: list[Callable[[str], Any]] = []
         self._on_copied: Callable[[bool], Any] | None = None
         self.on_msg(self._received)
+        self.param.watch(_browser_is_there, "origin")
 
     def on_key(self, callback: Callable[[str], Any]) -> None:
         """Call ``callback(name)`` for each key of `keys` that no widget uses itself."""
@@ -262,6 +264,16 @@ class Bridge(JSComponent):
         elif message.get("kind") == "copied" and self._on_copied is not None:
             done, self._on_copied = self._on_copied, None
             done(bool(message.get("done")))
+
+
+def _browser_is_there(_event: Any) -> None:
+    """Send from now on what changes.
+
+    By itself the kit drops changes until the page reports that everything is painted.  On a slow machine that is
+    seconds after a visitor has begun to press things, and the browser would never hear what came of it.
+    """
+    if pn.state.curdoc is not None:
+        pn.state._connected[pn.state.curdoc] = True
 
 
 def _call_with_new(callback: Callable[[bool], Any], event: Any) -> None:

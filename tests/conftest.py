@@ -23,15 +23,21 @@ def pytest_configure(config):
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-class OneDrivesTheBrowser(LoadScopeScheduling):
-    """When several processes share the work, one has all tests in the browser, and those of a file stay together."""
+class BrowserTestsInTwoParts(LoadScopeScheduling):
+    """When processes share the work, a server serves many browser tests, and the tests of a file stay together.
+
+    Two processes are busy equally long if the one that has the first part of the browser tests has nothing else.
+    """
 
     def _split_scope(self, nodeid):
-        return "browser" if nodeid.startswith("tests/browser/") else nodeid.split("::", maxsplit=1)[0]
+        file = nodeid.split("::", maxsplit=1)[0]
+        if not file.startswith("tests/browser/"):
+            return file
+        return "browser, first part" if file < "tests/browser/test_share.py" else "browser, second part"
 
 
 def pytest_xdist_make_scheduler(config, log):
-    return OneDrivesTheBrowser(config, log)
+    return BrowserTestsInTwoParts(config, log)
 
 
 def pytest_collection_modifyitems(config, items):

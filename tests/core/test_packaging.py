@@ -161,8 +161,8 @@ def imported_packages(*folders):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (("core", "supdr_viz", "apps"), ["dask", "desktop", "notebook"]),
-        (("tests",), ["test"]),
+        (("core", "supdr_viz", "apps"), ["bench", "dask", "desktop", "notebook"]),
+        (("tests",), ["test", "bench"]),
         (("benchmarks",), ["test", "bench"]),
     ],
     ids=["app", "tests", "benchmarks"],
