@@ -41,7 +41,7 @@ SOLVERS: dict[str, type[MACProblem]] = {
 
 DEFAULT_CENTERS = 400
 
-TRIVIAL = 1e-6
+TRIVIAL = 1e-4
 """Classifiers shorter than this say the same of every point."""
 
 

@@ -155,6 +155,7 @@ def newton_steps(
     tau: float,
     fit_bias: bool,
     max_steps: int,
+    accuracy: float,
     theta: Array,
     t: Array,
     beta: Array,
@@ -162,7 +163,8 @@ def newton_steps(
     """Write theta (D,), t (n,) and beta (n,) in place: minimise |w|^2 / 2 + sum weight psi(t).
 
     psi(t) = max over 0 <= beta <= 1 of beta t - tau / 2 (beta - centre)^2.  `constant` (D,) is the part of
-    sum weight beta A that belongs to rows held at beta = 1 elsewhere.  Returns (steps, whether the gradient vanished).
+    sum weight beta A that belongs to rows held at beta = 1 elsewhere.  Returns (steps, whether the gradient
+    vanished, up to the relative `accuracy`).
     """
     D = A.shape[0]
     last = D - 1
@@ -184,7 +186,7 @@ def newton_steps(
                 worst = max(worst, abs(g[j]))
         if not fit_bias:
             g[last] = 0.0
-        if worst <= 1e-8 * max(1e-3, size) and abs(g[last]) <= 1e-9 * (1e-3 + total):
+        if worst <= accuracy * max(1e-3, size) and abs(g[last]) <= 0.1 * accuracy * (1e-3 + total):
             return step, True
         if step == max_steps:
             break

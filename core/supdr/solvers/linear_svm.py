@@ -5,8 +5,10 @@
 Proximal point outside, semismooth Newton inside.  With beta = alpha / C in [0, 1] and a centre beta0 the loss of a row
 becomes psi(t) = max_beta beta t - tau / 2 (beta - beta0)^2, once differentiable and attained at
 beta = clip(beta0 + t / tau, 0, 1).  Newton's method with an exact line search finds the minimum in a few steps of
-O(n d + n_free d^2); then beta0 <- beta, tau <- tau / 10, until primal and dual meet.  From the second round on only
-rows near their margin take part; the others, whose beta is 0 or 1, enter as one constant vector and are checked after.
+O(n d + n_free d^2); then beta0 <- beta, tau <- .15 tau, until primal and dual meet.  A round is left as soon as its
+gradient is small, to an accuracy that rises with the rounds: an early one is only on the way.  From the second round on
+only rows near their margin take part; the others, whose beta is 0 or 1, enter as one constant vector and are checked
+after.
 
 Every result carries its certificate: `objective` is the value of a feasible dual point.
 
@@ -29,7 +31,11 @@ from supdr.solvers._linear_svm_kernels import hinge_arguments, newton_steps, sha
 
 Array = NDArray[np.float64]
 
-COLD_TAU, WARM_TAU, SMALLEST_TAU = 1.0, 0.01, 1e-10
+COLD_TAU, WARM_TAU, SMALLEST_TAU = 1.0, 0.03, 1e-10
+FIRST_ACCURACY, BEST_ACCURACY = 0.3, 1e-8
+FALL = 0.15
+"""Of tau and of the accuracy from round to round."""
+
 MAX_ROUNDS = 40
 
 SLICE = 2e6
@@ -273,10 +279,10 @@ class _Proximal:
         centre = np.full(len(self.weight), 0.5) if beta is None else beta
         t = np.empty_like(self.weight)
         hinge_arguments(self.A, theta, self.linear, t)
-        band, iterations, converged = np.inf, 0, False
+        band, accuracy, iterations, converged = np.inf, FIRST_ACCURACY, 0, False
         for _ in range(MAX_ROUNDS):
             before = t
-            steps, t = self._round(theta, centre, tau, band + tau, before, max_iter - iterations)
+            steps, t = self._round(theta, centre, tau, accuracy, band + tau, before, max_iter - iterations)
             iterations += steps
             beta = np.empty_like(t)
             shares(t, centre, tau, beta)
@@ -287,28 +293,28 @@ class _Proximal:
             if converged or iterations >= max_iter:
                 break
             band = MARGIN_OF_BAND * float(np.abs(t - before).max())
-            tau = max(0.1 * tau, SMALLEST_TAU)
+            tau, accuracy = max(FALL * tau, SMALLEST_TAU), max(FALL * accuracy, BEST_ACCURACY)
         return self._solution(theta, t, centre, iterations, tol)
 
     def _round(
-        self, theta: Array, centre: Array, tau: float, band: float, t: Array, max_iter: int
+        self, theta: Array, centre: Array, tau: float, accuracy: float, band: float, t: Array, max_iter: int
     ) -> tuple[int, Array]:
         """Minimise at one centre; return the Newton steps and the new t (n,).  Writes theta in place."""
         kept = np.flatnonzero(np.abs(t) <= band)
         if 4 * len(kept) > 3 * len(t):
-            return self._newton(theta, centre, tau, None, t, max_iter)
+            return self._newton(theta, centre, tau, accuracy, None, t, max_iter)
         began = theta.copy()
-        steps, after = self._newton(theta, centre, tau, kept, t, max_iter)
+        steps, after = self._newton(theta, centre, tau, accuracy, kept, t, max_iter)
         held = np.ones(len(t), dtype=bool)
         held[kept] = False
         if not (held & (np.sign(t) * after <= tau)).any():
             return steps, after
         theta[:] = began  # a row that was held came to its margin: all rows take part
-        more, after = self._newton(theta, centre, tau, None, t, max(max_iter - steps, 1))
+        more, after = self._newton(theta, centre, tau, accuracy, None, t, max(max_iter - steps, 1))
         return steps + more, after
 
     def _newton(
-        self, theta: Array, centre: Array, tau: float, kept: NDArray | None, t: Array, max_iter: int
+        self, theta: Array, centre: Array, tau: float, accuracy: float, kept: NDArray | None, t: Array, max_iter: int
     ) -> tuple[int, Array]:
         A, weight, constant = self.A, self.weight, np.zeros(len(theta))
         if kept is not None:
@@ -322,7 +328,9 @@ class _Proximal:
         while not finished and steps < max_iter:
             checkpoint()
             planned = min(portion, max_iter - steps)
-            made, finished = newton_steps(A, weight, constant, centre, tau, self.fit_bias, planned, theta, t, beta)
+            made, finished = newton_steps(
+                A, weight, constant, centre, tau, self.fit_bias, planned, accuracy, theta, t, beta
+            )
             steps += made
         after = np.empty_like(self.weight)
         hinge_arguments(self.A, theta, self.linear, after)  # afresh: updates add rounding up
