@@ -180,3 +180,22 @@ def test_bad_input_is_named(change, message):
     given = {"Z": np.arange(4.0)[:, None], "y": np.array([-1.0, -1.0, 1.0, 1.0]), "C": 1.0, **change}
     with pytest.raises(ValueError, match=message):
         solve_linear_svm(**given)
+
+
+def test_no_scale_no_overlap_and_no_weight_keeps_it_from_its_optimum():
+    """Hundreds of problems of every kind, cold and from the solution of a neighbouring one."""
+    rng = np.random.default_rng(1)
+    for number in range(400):
+        n, d = int(rng.integers(5, 300)), int(rng.integers(1, 12))
+        C, apart, scale = 10 ** rng.uniform(-4, 4), rng.uniform(0.0, 4.0), 10 ** rng.uniform(-2, 2)
+        y = np.where(rng.random(n) < rng.uniform(0.2, 0.8), -1.0, 1.0)
+        y[:2] = -1.0, 1.0
+        Z = scale * rng.standard_normal((n, d))
+        Z[:, 0] += apart * y
+        if number % 5 == 0:  # few distinct rows
+            Z = Z[rng.integers(0, max(2, n // 20), n)]
+        cold = solve_linear_svm(Z, y, C)
+        moved = Z * (1.0 + 0.02 * rng.standard_normal(Z.shape))
+        warm = solve_linear_svm(moved, y, C, alpha=cold.alpha, coef=cold.coef, bias=cold.bias)
+        for solution in (cold, warm):
+            assert solution.converged, (number, n, d, C)

@@ -30,7 +30,7 @@ MEMORY = 20
 SETTLED = 1e-5
 """The next width comes when a quasi-Newton step lowers the surrogate by a smaller share than this, on average."""
 
-SHAKE = 0.01
+SHAKE = 0.1
 """Noise after each of the first stages, as a share of the root mean square of what it is added to."""
 
 SHAKEN_STAGES = 3

@@ -36,13 +36,17 @@ FIRST_ACCURACY, BEST_ACCURACY = 0.3, 1e-8
 FALL = 0.15
 """Of tau and of the accuracy from round to round."""
 
-MAX_ROUNDS = 40
+MAX_ROUNDS, WARM_ROUNDS = 40, 15
+"""After so many rounds a warm start is given up for a cold one: it can be far from everything when C is huge."""
 
 SLICE = 2e6
 """Numbers read between two looks at the stop flag: a few milliseconds."""
 
 MARGIN_OF_BAND = 3.0
 """Rows further from their margin than this many times the last movement (plus tau) are held."""
+
+STEPS_IN_BAND = 40
+"""Newton steps after which the rows in the band are taken to have no minimum of their own."""
 
 
 class LinearSVMSolution(NamedTuple):
@@ -275,12 +279,13 @@ class _Proximal:
 
     def solve(self, theta: Array, beta: Array | None, tol: float, max_iter: int) -> LinearSVMSolution:
         """Minimise from theta (D,), which is written in place, and beta (n,)."""
-        tau = COLD_TAU if beta is None else WARM_TAU
+        cold, given_bias = beta is None, theta[-1]
+        tau = COLD_TAU if cold else WARM_TAU
         centre = np.full(len(self.weight), 0.5) if beta is None else beta
         t = np.empty_like(self.weight)
         hinge_arguments(self.A, theta, self.linear, t)
         band, accuracy, iterations, converged = np.inf, FIRST_ACCURACY, 0, False
-        for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_ROUNDS if cold else WARM_ROUNDS):
             before = t
             steps, t = self._round(theta, centre, tau, accuracy, band + tau, before, max_iter - iterations)
             iterations += steps
@@ -292,9 +297,15 @@ class _Proximal:
                 converged = self._solution(theta, t, beta, iterations, tol).converged
             if converged or iterations >= max_iter:
                 break
-            band = MARGIN_OF_BAND * float(np.abs(t - before).max())
+            if steps:  # a round that was near enough at once says nothing of how far the rows will move
+                band = MARGIN_OF_BAND * float(np.abs(t - before).max())
             tau, accuracy = max(FALL * tau, SMALLEST_TAU), max(FALL * accuracy, BEST_ACCURACY)
-        return self._solution(theta, t, centre, iterations, tol)
+        solution = self._solution(theta, t, centre, iterations, tol)
+        if cold or solution.converged or iterations >= max_iter:
+            return solution
+        theta[:-1], theta[-1] = 0.0, 0.0 if self.fit_bias else given_bias
+        again = self.solve(theta, None, tol, max_iter - iterations)
+        return again._replace(iterations=iterations + again.iterations)
 
     def _round(
         self, theta: Array, centre: Array, tau: float, accuracy: float, band: float, t: Array, max_iter: int
@@ -302,20 +313,21 @@ class _Proximal:
         """Minimise at one centre; return the Newton steps and the new t (n,).  Writes theta in place."""
         kept = np.flatnonzero(np.abs(t) <= band)
         if 4 * len(kept) > 3 * len(t):
-            return self._newton(theta, centre, tau, accuracy, None, t, max_iter)
+            return self._newton(theta, centre, tau, accuracy, None, t, max_iter)[:2]
         began = theta.copy()
-        steps, after = self._newton(theta, centre, tau, accuracy, kept, t, max_iter)
+        steps, after, finished = self._newton(theta, centre, tau, accuracy, kept, t, min(max_iter, STEPS_IN_BAND))
         held = np.ones(len(t), dtype=bool)
         held[kept] = False
-        if not (held & (np.sign(t) * after <= tau)).any():
+        if finished and not (held & (np.sign(t) * after <= tau)).any():
             return steps, after
-        theta[:] = began  # a row that was held came to its margin: all rows take part
-        more, after = self._newton(theta, centre, tau, accuracy, None, t, max(max_iter - steps, 1))
+        # A row that was held came to its margin, or those kept have no minimum of their own: all rows take part.
+        theta[:] = began
+        more, after, _ = self._newton(theta, centre, tau, accuracy, None, t, max(max_iter - steps, 1))
         return steps + more, after
 
     def _newton(
         self, theta: Array, centre: Array, tau: float, accuracy: float, kept: NDArray | None, t: Array, max_iter: int
-    ) -> tuple[int, Array]:
+    ) -> tuple[int, Array, bool]:
         A, weight, constant = self.A, self.weight, np.zeros(len(theta))
         if kept is not None:
             above = (t > 0.0).astype(float)
@@ -334,7 +346,7 @@ class _Proximal:
             steps += made
         after = np.empty_like(self.weight)
         hinge_arguments(self.A, theta, self.linear, after)  # afresh: updates add rounding up
-        return steps, after
+        return steps, after, finished
 
     def _primal(self, theta: Array, t: Array) -> float:
         return float(0.5 * theta[:-1] @ theta[:-1] + self.weight @ np.maximum(t, 0.0))
