@@ -40,11 +40,9 @@ PHONE = {
 
 
 def pytest_collection_modifyitems(items):
-    """A browser on a loaded machine may miss a click: one second try, which the summary shows as a rerun."""
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 class Server:

@@ -137,8 +137,9 @@ def test_regression_hides_the_choice_of_a_loss(open_app):
     app.until(lambda: app.page.get_by_role("combobox", name="Loss").is_visible())
 
 
-def test_digits_stand_beside_their_reconstruction(open_app):
-    app = open_app("?data=digits&method=LSDR&method.n_components=9&test=0.7")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_digits_stand_beside_their_reconstruction(open_app, scheme):
+    app = open_app("?data=digits&method=LSDR&method.n_components=9&test=0.7", scheme=scheme)
     app.press("pictures")
     app.until_seen("original, copy")
     app.until(lambda: "not reconstructed" in said(app))

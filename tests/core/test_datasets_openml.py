@@ -188,13 +188,15 @@ def test_parameters_are_checked(server, options, words):
 
 
 @pytest.mark.parametrize("name", ["cars", "7"])
-def test_offline_fails_plainly(monkeypatch, name):
+def test_offline_fails_quickly_and_plainly(monkeypatch, name):
     def unresolved(*args, **kwargs):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unresolved)
+    started = time.perf_counter()
     with pytest.raises(FileProblem, match=r"^OpenML could not be reached .*Name or service not known.*network"):
         load(f"openml:{name}")
+    assert time.perf_counter() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -231,7 +233,7 @@ def test_a_hanging_download_is_given_up(server, monkeypatch):
     started = time.perf_counter()
     with pytest.raises(FileProblem, match=r"did not answer within 0.1 seconds"):
         load_openml("cars", timeout=0.1)
-    assert time.perf_counter() - started < 9  # it hangs for ten
+    assert time.perf_counter() - started < 2
     release.set()
 
 

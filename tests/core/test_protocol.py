@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from threadpoolctl import threadpool_limits
 
 import supdr
 from supdr import Stop
@@ -330,7 +331,7 @@ def test_interruption_ends_at_the_last_complete_step(name, settings):
         ("SNF", {"solver": "sgd"}),
     ],
 )
-def test_a_stop_is_honoured_within_a_step(name, settings):
+def test_a_stop_is_honoured_within_100_ms(name, settings):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1200, 20))
     y = rng.integers(0, 4, 1200)
@@ -343,14 +344,15 @@ def test_a_stop_is_honoured_within_a_step(name, settings):
         return time.perf_counter() > stop_at
 
     estimator = make(name, settings, max_iter=100_000)
-    stream = estimator.iterate(X, y, interrupted=interrupted)
-    next(stream)
-    stop_at = time.perf_counter() + 0.3
-    asked.append(time.thread_time())
-    *_, last = stream
+    with threadpool_limits(limits=1):  # threads of BLAS that wait for one another use up time, and more so under load
+        stream = estimator.iterate(X, y, interrupted=interrupted)
+        next(stream)
+        stop_at = time.perf_counter() + 0.3
+        asked.append(time.thread_time())
+        *_, last = stream
     assert last.stop is Stop.interrupted
-    # Processor time between two polls, 20 ms by design and 0.1 s at most where it was measured; slow machines exist.
-    assert np.diff(asked).max() < 0.5
+    # Processor time between two polls: a loaded machine may take longer by the clock.
+    assert np.diff(asked).max() < 0.1
 
 
 def test_checkpoints_reach_into_a_step():

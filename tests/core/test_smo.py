@@ -356,7 +356,7 @@ class TestErrors:
         stop, asked = threading.Event(), []
 
         def ask():
-            asked.append(time.process_time())
+            asked.append(time.perf_counter())
             stop.set()
 
         def solve_again_and_again():
@@ -367,7 +367,7 @@ class TestErrors:
         timer.start()
         with interruptible(stop.is_set), pytest.raises(Interrupted):
             solve_again_and_again()
-        assert time.process_time() - asked[0] < 1.0  # 0.1 s by design; slow machines exist
+        assert time.perf_counter() - asked[0] < 0.3  # 0.1 s on an idle machine
         timer.join()
 
 

@@ -23,7 +23,7 @@ OTHERS = (
 )
 
 
-def wait_for(condition, seconds=60.0):
+def wait_for(condition, seconds=20.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()

@@ -40,7 +40,7 @@ def load(trainer, settings):
     return parts
 
 
-def wait_for(condition, seconds=30.0):
+def wait_for(condition, seconds=10.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
@@ -290,7 +290,7 @@ def test_a_slow_start_slows_the_first_steps_only(trainer):
     trainer.run()
     wait_for(lambda: trainer.newest.iteration >= 5)
     assert time.monotonic() - began > 3 / SLOW_START - 0.02  # the first two may come at once
-    reach(trainer, 200)  # at four a second this would take longer than is waited for
+    reach(trainer, 40)  # at four a second this would take longer than is waited for
     trainer.pause()
 
 

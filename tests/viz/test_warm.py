@@ -49,12 +49,12 @@ def test_every_variant_is_reported(compiled):
 def test_warm_caches_are_recognised_and_cheap_to_check(compiled):
     folder, _ = compiled
     code = (
-        "import time; from supdr_viz import warm; start = time.process_time(); state = warm.is_warm();"
-        "print(state, time.process_time() - start)"
+        "import time; from supdr_viz import warm; start = time.perf_counter(); state = warm.is_warm();"
+        "print(state, time.perf_counter() - start)"
     )
     state, seconds = run_python("-c", code, NUMBA_CACHE_DIR=str(folder)).split()
     assert state == "True"
-    assert float(seconds) < 0.5  # some milliseconds; compiling takes many seconds
+    assert float(seconds) < 0.05  # some milliseconds on a quiet machine
     assert "already" in run_python("-m", "supdr_viz.warm", NUMBA_CACHE_DIR=str(folder))
 
 

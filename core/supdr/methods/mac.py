@@ -41,9 +41,6 @@ SOLVERS: dict[str, type[MACProblem]] = {
 
 DEFAULT_CENTERS = 400
 
-TRIVIAL = 1e-4
-"""Classifiers shorter than this say the same of every point."""
-
 
 class MAC(FittedMAC, SupervisedReducer):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
@@ -318,11 +315,11 @@ class MAC(FittedMAC, SupervisedReducer):
     def _finish(self) -> None:
         if self.n_layers == 2:
             return
-        lengths = np.linalg.norm(self.coef_, axis=1)
-        trivial = int((lengths < TRIVIAL).sum())
-        if 2 * trivial > len(lengths):
+        positive = self._state.latent @ self.coef_.T + self.intercept_ > 0.0
+        trivial = int((positive.all(axis=0) | ~positive.any(axis=0)).sum())
+        if 2 * trivial > positive.shape[1]:
             warnings.warn(
-                f"{trivial} of {len(lengths)} classifiers say the same of every point: use "
+                f"{trivial} of {positive.shape[1]} classifiers say the same of every point: use "
                 "init='simplex', scheme='ovo', a larger C or a smaller reg_w",
                 ConvergenceWarning,
                 stacklevel=3,
