@@ -148,9 +148,7 @@ class Number(NamedTuple):
             return f"{self.value:,}{self.unit and ' '}{self.unit}"
         if self.unit == "%":
             return f"{self.value:.1f} %"
-        if isinstance(self.value, int):
-            shown = str(self.value)
-        elif 0 < abs(self.value) < 1e-3:
+        if 0 < abs(self.value) < 1e-3:
             shown = f"{self.value:.1e}"
         else:
             shown = f"{self.value:.3f}" if abs(self.value) < 10 else f"{self.value:.4g}"

@@ -5,7 +5,7 @@ Plain arrays like `Frame`, but all moments at once, with their decision surfaces
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import Split
-from supdr_viz.frames import Curves, Picture, Scene, Sheet
+from supdr_viz.frames import Curves, Frame, Picture, Scene, Sheet, Surface
 from supdr_viz.pictures import Mode, mode_of
 from supdr_viz.pictures.plain import plain_picture
 from supdr_viz.surfaces import error_rates, evaluate
@@ -127,6 +127,7 @@ def make_replay(
     if mode is None or mode.study is not None:  # a study is worked on for minutes: it stays in the app
         mode, options = None, replace(options, method_mode="none")
     builder = FrameBuilder(scene, split)
+    span = (recorded[0][0].iteration, recorded[-1][0].iteration)
     moments, caption = [], ""
     for snapshot, estimator in _chosen(recorded, limit):
         fitted = estimator.at(snapshot)
@@ -135,34 +136,41 @@ def make_replay(
             fitted,
             snapshot,
             options,
-            span=(recorded[0][0].iteration, recorded[-1][0].iteration),
+            span=span,
             live=True,
             losses=_until(losses, snapshot.iteration),
             errors=Curves(np.zeros(0, dtype=int)),
             numbers={},
             legs=tuple(leg for leg in legs if leg <= snapshot.iteration),
         )
-        frame = draw()
+        frame, surface = _drawn(builder, draw, fitted, mode)
         caption = frame.latent_caption
-        assert builder.plane is not None
-        surface = evaluate(fitted, scene, split, builder.plane, iteration=snapshot.iteration, resolution=RESOLUTION)
-        builder.surface = surface
-        if mode is not None and "surface" in mode.needs:
-            frame = draw()
-        moments.append(
-            Moment(
-                snapshot.iteration,
-                frame.latent,
-                frame.latent_extent,
-                surface.input,
-                surface.latent,
-                surface.wrong,
-                {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)},
-                frame.pulled,
-                plain_picture(frame, scene),
-            )
-        )
+        moments.append(_moment(scene, snapshot, frame, surface))
     return Replay(scene, method, tuple(moments), losses, caption, mode)
+
+
+def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: Mode | None) -> tuple[Frame, Surface]:
+    """Draw a frame and its surface, and the frame again if its picture shows the surface."""
+    frame = draw()
+    assert builder.plane is not None
+    builder.surface = evaluate(
+        fitted, builder.scene, builder.split, builder.plane, iteration=frame.iteration, resolution=RESOLUTION
+    )
+    return draw() if mode is not None and "surface" in mode.needs else frame, builder.surface
+
+
+def _moment(scene: Scene, snapshot: Snapshot, frame: Frame, surface: Surface) -> Moment:
+    return Moment(
+        snapshot.iteration,
+        frame.latent,
+        frame.latent_extent,
+        surface.input,
+        surface.latent,
+        surface.wrong,
+        {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)},
+        frame.pulled,
+        plain_picture(frame, scene),
+    )
 
 
 def _until(curves: Curves, iteration: int) -> Curves:

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from supdr import LSDR, MAC, NSDR, SDRGLM, SNF
 from supdr.datasets import make_curved_sheet, make_wide_factors
+from supdr.engine import processes
 from supdr.engine.reuse import Kept, fingerprint, reused, reusing
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
-from supdr.sensitivity import executors as sweep_executors
 from supdr.sensitivity.axes import visiting_order
 from supdr.sensitivity.splits import hidden, splits_of
 
@@ -242,7 +242,7 @@ def deadly(fitted, X_test, y_test):
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
 def test_dead_workers_are_replaced_and_a_deadly_cell_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setenv("SUPDR_TEST_FLAG", str(tmp_path / "died"))
-    monkeypatch.setattr(sweep_executors, "_executors", {})  # workers know the environment that they started in
+    monkeypatch.setattr(processes, "_executors", {})  # workers know the environment that they started in
     grid = {"C": [0.1, 0.3, 1.0, 3.0, 10.0]}
     sweep = Sweep(SVC(), grid, cv=0.5, scoring=deadly, store=tmp_path / "s.sqlite")
     result = sweep.result(sweep.run(X, Y, "loky", workers=2))

@@ -79,6 +79,24 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> NDArray:
     return P / P.sum()
 
 
+def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
+    """Return what places new rows at the weighted mean of their nearest training rows, and training rows at their own.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Training rows.
+    latent : array of shape (n, d)
+        Their places.
+
+    Returns
+    -------
+    KNeighborsRegressor
+        Fitted.
+    """
+    return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
+
+
 class TSNEProblem(Problem):
     """The divergence of the latent rows' neighbourhoods from those of the inputs.
 
@@ -224,9 +242,7 @@ class TSNE(SupervisedReducer):
 
     def _latent(self, X: NDArray) -> NDArray:
         if "guides" not in self._memo:
-            rows = self._training[0]
-            guides = KNeighborsRegressor(min(GUIDES, len(rows)), weights="distance")
-            self._memo["guides"] = guides.fit(rows, self._state.latent)
+            self._memo["guides"] = between_neighbours(self._training[0], self._state.latent)
         return self._memo["guides"].predict(X)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:

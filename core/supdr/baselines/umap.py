@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.neighbors import KNeighborsRegressor
 
 from supdr.baselines.projections import Projection
-from supdr.baselines.tsne import GUIDES
+from supdr.baselines.tsne import between_neighbours
 from supdr.engine.checks import check_number
+from supdr.engine.processes import shared_executor
 from supdr.engine.targets import Targets
 
 INSTALLED = importlib.util.find_spec("umap") is not None
@@ -85,10 +85,8 @@ class Places(BaseEstimator):
         if threading.current_thread() is threading.main_thread():
             latent = umap_places(*arguments)
         else:
-            from supdr.sensitivity.executors import crew_of
-
-            latent = crew_of("loky", 1).executor.submit(umap_places, *arguments).result()
-        self.guides_ = KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
+            latent = shared_executor(1).submit(umap_places, *arguments).result()
+        self.guides_ = between_neighbours(X, latent)
         return self
 
     def transform(self, X: NDArray) -> NDArray:

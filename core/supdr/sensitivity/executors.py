@@ -19,11 +19,9 @@ from typing import Any
 
 import joblib
 
+from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
 from supdr.sensitivity.rows import Rows
-
-IDLE_SECONDS = 120
-"""After this long without work loky's workers end."""
 
 LOADED = 4
 """Data sets that a worker keeps."""
@@ -155,11 +153,6 @@ def _is_local(executor: Executor) -> bool:
     return any(cls.__name__ == "ProcessPoolExecutor" for cls in type(executor).__mro__)  # Python's or loky's
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
-    return max(1, joblib.cpu_count())
-
-
 def crew_of(executor: Executor | str | None = None, workers: int | None = None) -> Crew:
     """Return the crew for what a user asked for.
 
@@ -201,46 +194,8 @@ def crew_of(executor: Executor | str | None = None, workers: int | None = None) 
     return Crew(executor, workers or getattr(executor, "_max_workers", None) or processors())
 
 
-_executors: dict[int, Executor] = {}
-_executors_lock = threading.Lock()
-
-
 def _loky(workers: int) -> Crew:
-    return Crew(_kept(workers), workers, renew=lambda broken: _kept(workers, broken))
-
-
-def _kept(workers: int, broken: Executor | None = None) -> Executor:
-    """Return the executor of so many workers that all sweeps share; a new one in place of `broken`.
-
-    Loky's own shared executor is resized when another number of workers is asked for, which waits for the jobs of all
-    other sweeps and for workers to end.
-    """
-    from joblib.externals import loky
-
-    with _executors_lock:
-        if _executors.get(workers, broken) is broken:
-            _executors[workers] = loky.ProcessPoolExecutor(
-                workers, timeout=IDLE_SECONDS, initializer=_follow_parent, initargs=(os.getpid(),), env=_one_thread()
-            )
-        return _executors[workers]
-
-
-def _follow_parent(parent: int) -> None:
-    """End this worker soon after its parent was killed: nobody would take its results."""
-
-    def watch() -> None:
-        """Look every now and then."""
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    if os.getppid() == parent:
-        threading.Thread(target=watch, name="supdr-follow-parent", daemon=True).start()
-
-
-def _one_thread() -> dict[str, str]:
-    """Return what keeps a worker's BLAS from starting threads that it will not use."""
-    return dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return Crew(shared_executor(workers), workers, renew=lambda broken: shared_executor(workers, broken))
 
 
 def _dask(address: str, workers: int | None) -> Crew:
@@ -260,7 +215,7 @@ def _dask(address: str, workers: int | None) -> Crew:
         return Crew(client.get_executor(), workers or count, end=client.close)
     count = workers or processors()
     cluster = distributed.LocalCluster(
-        n_workers=count, threads_per_worker=1, dashboard_address=None, env=_one_thread(), silence_logs=50
+        n_workers=count, threads_per_worker=1, dashboard_address=None, env=one_thread(), silence_logs=50
     )
     client = distributed.Client(cluster, set_as_default=False)
 
