@@ -25,10 +25,10 @@ def test_rows_selected_in_one_figure_are_selected_in_all(app):
 
     def tapped():
         app.page.mouse.click(*app.place_of("latent", 5))
-        app.page.wait_for_timeout(400)  # a tap that follows another one too soon is a double tap
+        app.page.wait_for_timeout(400)
         return 5 in app.selected
 
-    app.until(tapped)
+    app.until(tapped)  # where the page is busy for 0.3 s between down and up, the kit sees a long press, not a tap
 
 
 def test_a_selection_does_not_outlive_its_rows(app):
