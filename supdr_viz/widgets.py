@@ -47,11 +47,13 @@ return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
 # --- page -----------------------------------------------------------------------------------------------------------
 
 
-def make_page(title: str = "supdr", **content: Any) -> pmui.Page:
+def make_page(bridge: Any, title: str = "supdr", **content: Any) -> pmui.Page:
     """Make a page with the product's look.
 
     Parameters
     ----------
+    bridge : Bridge
+        Tells whether the window is narrow: there the sidebar is a drawer, closed at first as it would cover the page.
     title : str
         Shown in the bar.
     **content
@@ -67,8 +69,8 @@ def make_page(title: str = "supdr", **content: Any) -> pmui.Page:
         page.busy = _Idle().param.busy
     pn.state.on_session_destroyed(_forget_notifications)
     page.jscallback(dark_theme=theme.REMEMBER_THEME)
-    if on_phone():
-        page.sidebar_open = False  # there the sidebar is a drawer that would cover the page
+    page.sidebar_open = not on_phone()
+    bridge.param.watch(lambda event: page.param.update(sidebar_open=not event.new), "narrow")
     return page
 
 

@@ -249,7 +249,7 @@ class CompareLayout:
         menu, phone = navigation("compare"), widgets.on_phone()
         sidebar = [*([menu] if phone else []), share.drawer_row(), controls.view, self.about]
         header = [] if phone else [menu, pn.layout.HSpacer(), *share.buttons]
-        return widgets.make_page(header=header, sidebar=sidebar, main=[main])
+        return widgets.make_page(bridge, header=header, sidebar=sidebar, main=[main])
 
     # --- what the page tells ------------------------------------------------------------------------------------------
 

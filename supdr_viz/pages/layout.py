@@ -177,7 +177,7 @@ class ExplorerLayout:
         phone = widgets.on_phone()
         sidebar = [*([menu] if phone else []), share.drawer_row(), *beside, controls.view, self.about]
         header = [] if phone else [menu, pn.layout.HSpacer(), *share.buttons]
-        self.page = widgets.make_page(header=header, sidebar=sidebar, main=[main])
+        self.page = widgets.make_page(bridge, header=header, sidebar=sidebar, main=[main])
         self.page.param.update(**page_options)
 
     # --- notices -----------------------------------------------------------------------------------------------------

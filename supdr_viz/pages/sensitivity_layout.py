@@ -139,7 +139,7 @@ class SensitivityLayout:
         phone = widgets.on_phone()
         controls = pn.Column(self._presets, self._note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
-            header=[] if phone else [navigate], sidebar=[*([navigate] if phone else []), controls], main=[main]
+            bridge, header=[] if phone else [navigate], sidebar=[*([navigate] if phone else []), controls], main=[main]
         )
 
     def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:

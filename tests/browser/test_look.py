@@ -116,6 +116,17 @@ def test_a_phone_reaches_everything(open_app):
     assert app.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
+    app = open_app("?data=iris&method=LDA", viewport={"width": 390, "height": 844})
+    method = app.page.get_by_role("combobox", name="Method").first
+    app.until(lambda: not method.is_visible())
+    app.page.get_by_role("button", name="Open drawer").first.click()
+    app.until(method.is_visible)
+    app.key("Escape")
+    app.page.set_viewport_size({"width": 1280, "height": 720})
+    app.until(method.is_visible)
+
+
 def test_nothing_is_asked_of_other_servers(app, server):
     app.run_to(3)
     app.press("Python")
