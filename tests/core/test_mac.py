@@ -383,8 +383,9 @@ def test_rows_and_labels_change_within_a_run():
 
 def test_a_run_stops_when_asked():
     model, X, y = spirals(3, 200, max_iter=1000, tol=-1.0)
-    calls = itertools.count()
-    run = list(model.iterate(X, y, interrupted=lambda: next(calls) > 40))
+    calls, run = itertools.count(), []
+    for snapshot in model.iterate(X, y, interrupted=lambda: bool(run) and next(calls) > 40):
+        run.append(snapshot)
     assert run[-1].stop == "interrupted"
 
 

@@ -147,6 +147,42 @@ def _hessian(A: Array, weight: Array, beta: Array, tau: float, fit_bias: bool) -
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
+def _gradient(A: Array, weight: Array, constant: Array, beta: Array, fit_bias: bool, theta: Array, g: Array) -> None:
+    """Write g = (w, 0) - constant - sum weight beta A in place; 0 for a bias that is kept."""
+    last = theta.shape[0] - 1
+    weighted_sum(A, weight, beta, g)
+    for j in range(last):
+        g[j] = theta[j] - constant[j] - g[j]
+    g[last] = -constant[last] - g[last] if fit_bias else 0.0
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def _fall(g: Array, direction: Array) -> float:
+    """Return the slope against `direction`."""
+    slope = 0.0
+    for j in range(g.shape[0]):
+        slope -= g[j] * direction[j]
+    return slope
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def _predict(
+    A: Array, weight: Array, constant: Array, centre: Array, tau: float, fit_bias: bool, theta: Array, t: Array,
+    beta: Array, direction: Array,
+) -> None:  # fmt: skip
+    """Write the Newton direction with the free rows of the round before, those with 0 < centre < 1, in place.
+
+    A smaller tau throws most of them out at once, though in the end most stay: so they are kept for one step.
+    """
+    kept = beta.copy()
+    for i in range(t.shape[0]):
+        if 0.0 < centre[i] < 1.0:
+            kept[i] = centre[i] + t[i] / tau
+    _gradient(A, weight, constant, kept, fit_bias, theta, direction)
+    solve_positive(_hessian(A, weight, centre, tau, fit_bias), direction, theta.shape[0])
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
 def newton_steps(
     A: Array,
     weight: Array,
@@ -156,6 +192,7 @@ def newton_steps(
     fit_bias: bool,
     max_steps: int,
     accuracy: float,
+    begins: bool,
     theta: Array,
     t: Array,
     beta: Array,
@@ -163,8 +200,8 @@ def newton_steps(
     """Write theta (D,), t (n,) and beta (n,) in place: minimise |w|^2 / 2 + sum weight psi(t).
 
     psi(t) = max over 0 <= beta <= 1 of beta t - tau / 2 (beta - centre)^2.  `constant` (D,) is the part of
-    sum weight beta A that belongs to rows held at beta = 1 elsewhere.  Returns (steps, whether the gradient
-    vanished, up to the relative `accuracy`).
+    sum weight beta A that belongs to rows held at beta = 1 elsewhere; `begins` tells the first call at a centre.
+    Returns (steps, whether the gradient vanished, up to the relative `accuracy`).
     """
     D = A.shape[0]
     last = D - 1
@@ -174,33 +211,32 @@ def newton_steps(
     zeros = np.zeros_like(t)
     for step in range(max_steps + 1):
         shares(t, centre, tau, beta)
-        weighted_sum(A, weight, beta, g)
+        _gradient(A, weight, constant, beta, fit_bias, theta, g)
         total, size, worst = 0.0, 0.0, 0.0
         for i in range(t.shape[0]):
             total += weight[i] * beta[i]
-        for j in range(D):
-            g[j] = -constant[j] - g[j]
-            if j < last:
-                g[j] += theta[j]
-                size = max(size, abs(theta[j]))
-                worst = max(worst, abs(g[j]))
-        if not fit_bias:
-            g[last] = 0.0
+        for j in range(last):
+            size = max(size, abs(theta[j]))
+            worst = max(worst, abs(g[j]))
         if worst <= accuracy * max(1e-3, size) and abs(g[last]) <= 0.1 * accuracy * (1e-3 + total):
             return step, True
         if step == max_steps:
             break
-        direction[:] = g  # of ascent, as t falls by s A'(-direction)
-        solve_positive(_hessian(A, weight, beta, tau, fit_bias), direction, D)
-        hinge_arguments(A, direction, zeros, d)
-        slope, linear, quadratic = 0.0, constant[last] * direction[last], 0.0
-        for j in range(D):
-            slope -= g[j] * direction[j]
-            if j < last:
-                linear += (constant[j] - theta[j]) * direction[j]
-                quadratic += direction[j] ** 2
+        slope = 0.0
+        if begins and step == 0:
+            _predict(A, weight, constant, centre, tau, fit_bias, theta, t, beta, direction)
+            slope = _fall(g, direction)
+        if not slope < 0.0:
+            direction[:] = g  # of ascent, as t falls by s A'(-direction)
+            solve_positive(_hessian(A, weight, beta, tau, fit_bias), direction, D)
+            slope = _fall(g, direction)
         if not slope < 0.0:
             return step, True  # rounding is all that is left
+        hinge_arguments(A, direction, zeros, d)
+        linear, quadratic = constant[last] * direction[last], 0.0
+        for j in range(last):
+            linear += (constant[j] - theta[j]) * direction[j]
+            quadratic += direction[j] ** 2
         s = _step_length(linear, quadratic, t, d, weight, centre, tau)
         for j in range(D):
             theta[j] -= s * direction[j]

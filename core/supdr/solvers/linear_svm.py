@@ -5,7 +5,7 @@
 Proximal point outside, semismooth Newton inside.  With beta = alpha / C in [0, 1] and a centre beta0 the loss of a row
 becomes psi(t) = max_beta beta t - tau / 2 (beta - beta0)^2, once differentiable and attained at
 beta = clip(beta0 + t / tau, 0, 1).  Newton's method with an exact line search finds the minimum in a few steps of
-O(n d + n_free d^2); then beta0 <- beta, tau <- .15 tau, until primal and dual meet.  A round is left as soon as its
+O(n d + n_free d^2); then beta0 <- beta, tau falls, until primal and dual meet.  A round is left as soon as its
 gradient is small, to an accuracy that rises with the rounds: an early one is only on the way.  From the second round on
 only rows near their margin take part; the others, whose beta is 0 or 1, enter as one constant vector and are checked
 after.
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 COLD_TAU, WARM_TAU, SMALLEST_TAU = 1.0, 0.03, 1e-10
 FIRST_ACCURACY, BEST_ACCURACY = 0.3, 1e-8
-FALL = 0.15
+COLD_FALL, WARM_FALL = 0.15, 0.3
 """Of tau and of the accuracy from round to round."""
 
 MAX_ROUNDS, WARM_ROUNDS = 40, 15
@@ -280,7 +280,7 @@ class _Proximal:
     def solve(self, theta: Array, beta: Array | None, tol: float, max_iter: int) -> LinearSVMSolution:
         """Minimise from theta (D,), which is written in place, and beta (n,)."""
         cold, given_bias = beta is None, theta[-1]
-        tau = COLD_TAU if cold else WARM_TAU
+        tau, fall = (COLD_TAU, COLD_FALL) if cold else (WARM_TAU, WARM_FALL)
         centre = np.full(len(self.weight), 0.5) if beta is None else beta
         t = np.empty_like(self.weight)
         hinge_arguments(self.A, theta, self.linear, t)
@@ -299,7 +299,7 @@ class _Proximal:
                 break
             if steps:  # a round that was near enough at once says nothing of how far the rows will move
                 band = MARGIN_OF_BAND * float(np.abs(t - before).max())
-            tau, accuracy = max(FALL * tau, SMALLEST_TAU), max(FALL * accuracy, BEST_ACCURACY)
+            tau, accuracy = max(fall * tau, SMALLEST_TAU), max(fall * accuracy, BEST_ACCURACY)
         solution = self._solution(theta, t, centre, iterations, tol)
         if cold or solution.converged or iterations >= max_iter:
             return solution
@@ -341,7 +341,7 @@ class _Proximal:
             checkpoint()
             planned = min(portion, max_iter - steps)
             made, finished = newton_steps(
-                A, weight, constant, centre, tau, self.fit_bias, planned, accuracy, theta, t, beta
+                A, weight, constant, centre, tau, self.fit_bias, planned, accuracy, steps == 0, theta, t, beta
             )
             steps += made
         after = np.empty_like(self.weight)
