@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 WIDTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 """Widths over which the hinge is rounded off, one per stage."""
 
-MEMORY = 20
-SETTLED = 1e-5
+MEMORY = 60
+SETTLED = 2e-6
 """The next width comes when a quasi-Newton step lowers the surrogate by a smaller share than this, on average."""
 
 SHAKE = 0.1

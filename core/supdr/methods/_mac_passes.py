@@ -31,7 +31,7 @@ COMPANION_FEATURES = 400
 class BriefFixedPoint(FixedPoint):
     """A companion for two classes."""
 
-    newton_steps = 4
+    newton_steps = 8
 
 
 class BriefLBFGS(JointLBFGS):
