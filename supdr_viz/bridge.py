@@ -164,6 +164,11 @@ export function render({model}) {
 """
 
 
+def on_phone() -> bool:
+    """Whether the browser says it runs on a phone."""
+    return "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
+
+
 class Bridge(JSComponent):
     """The page's invisible helper; put it anywhere into the page, once.
 
@@ -176,7 +181,7 @@ class Bridge(JSComponent):
     tall : bool
         The window is at least 800 pixels high: room for tall curves.
     narrow : bool
-        The window is less than 600 pixels wide: a phone.
+        The window is less than 600 pixels wide, or the browser says it is a phone's and has not answered yet.
     height_shown : int
         Height of the window in pixels.
     zoom : float
@@ -202,7 +207,7 @@ class Bridge(JSComponent):
     _esm = _ESM
 
     def __init__(self, **params: Any) -> None:
-        super().__init__(**{"width": 0, "height": 0, "margin": 0, **params})
+        super().__init__(**{"width": 0, "height": 0, "margin": 0, "narrow": on_phone(), **params})
         self._on_key: list[Callable[[str], Any]] = []
         self._on_copied: Callable[[bool], Any] | None = None
         self.on_msg(self._received)

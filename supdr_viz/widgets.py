@@ -20,6 +20,8 @@ from panel.io.notifications import NotificationAreaBase
 from panel.util import edit_readonly
 
 from supdr_viz import theme
+from supdr_viz.bridge import Bridge
+from supdr_viz.bridge import on_phone as on_phone
 from supdr_viz.feedback import guarded as guarded
 from supdr_viz.feedback import toast as toast
 from supdr_viz.markup import EMPTY as EMPTY
@@ -47,7 +49,7 @@ return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
 # --- page -----------------------------------------------------------------------------------------------------------
 
 
-def make_page(bridge: Any, title: str = "supdr", **content: Any) -> pmui.Page:
+def make_page(bridge: Bridge, title: str = "supdr", **content: Any) -> pmui.Page:
     """Make a page with the product's look.
 
     Parameters
@@ -69,7 +71,7 @@ def make_page(bridge: Any, title: str = "supdr", **content: Any) -> pmui.Page:
         page.busy = _Idle().param.busy
     pn.state.on_session_destroyed(_forget_notifications)
     page.jscallback(dark_theme=theme.REMEMBER_THEME)
-    page.sidebar_open = not on_phone()
+    page.sidebar_open = not bridge.narrow
     bridge.param.watch(lambda event: page.param.update(sidebar_open=not event.new), "narrow")
     return page
 
@@ -85,11 +87,6 @@ def _forget_notifications(context: Any) -> None:
     for name, (view, _model, document, _comm) in list(pn.state._views.items()):
         if document is context._document and isinstance(view, NotificationAreaBase):
             del pn.state._views[name]
-
-
-def on_phone() -> bool:
-    """Whether the browser says it runs on a phone."""
-    return "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
 
 
 # --- text -----------------------------------------------------------------------------------------------------------

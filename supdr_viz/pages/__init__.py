@@ -23,8 +23,8 @@ def title_of(page: str) -> str:
     return f"supdr · {PAGES[page]}"
 
 
-def navigation(page: str) -> Any:
-    """Return the tabs that lead from one page to the others.
+def navigation(page: str) -> tuple[Any, Any]:
+    """Return the tabs that lead from one page to the others, for the header and for the drawer of a narrow window.
 
     Parameters
     ----------
@@ -33,9 +33,17 @@ def navigation(page: str) -> Any:
 
     Returns
     -------
-    TabMenu
+    tuple of TabMenu
+        Direct children of the page: each shows only in the windows that it is for.
     """
     import panel_material_ui as pmui
 
-    items = [{"label": label, "href": name} for name, label in PAGES.items()]
-    return pmui.TabMenu(items=items, active=list(PAGES).index(page))
+    options = {
+        "items": [{"label": label, "href": name} for name, label in PAGES.items()],
+        "active": list(PAGES).index(page),
+    }
+    compact = {"& .MuiTab-root": {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}}  # all fit into the drawer
+    return (
+        pmui.TabMenu(**options, css_classes=["wide-only"]),
+        pmui.TabMenu(**options, css_classes=["narrow-only"], sx=compact),
+    )

@@ -246,10 +246,11 @@ class CompareLayout:
             styles=FREE,
             **widgets.WIDE,
         )
-        menu, phone = navigation("compare"), widgets.on_phone()
-        sidebar = [*([menu] if phone else []), share.drawer_row(), controls.view, self.about]
-        header = [] if phone else [menu, pn.layout.HSpacer(), *share.buttons]
-        return widgets.make_page(bridge, header=header, sidebar=sidebar, main=[main])
+        tabs, drawer_tabs = navigation("compare")
+        sidebar = [drawer_tabs, share.drawer_row(), controls.view, self.about]
+        return widgets.make_page(
+            bridge, header=[tabs, pn.layout.HSpacer(), *share.buttons], sidebar=sidebar, main=[main]
+        )
 
     # --- what the page tells ------------------------------------------------------------------------------------------
 

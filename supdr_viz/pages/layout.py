@@ -71,6 +71,14 @@ class ExplorerLayout:
     share : ShareMenu
     on_option : callable
         ``on_option(name, value)`` for the switches: "method_mode", "pull", "draw_class", "colour_by".
+    page_name : str
+        A key of `supdr_viz.pages.PAGES`.
+    title : str
+        For screen readers.
+    text : sequence
+        What is to be read along with the plots: beside them, in a narrow window above them.
+    **page_options
+        Of ``panel_material_ui.Page``.
 
     Attributes
     ----------
@@ -88,8 +96,7 @@ class ExplorerLayout:
         on_option: Callable[[str, Any], None],
         page_name: str = "explorer",
         title: str = TITLE,
-        above: Sequence[Any] = (),
-        beside: Sequence[Any] = (),
+        text: Sequence[Any] = (),
         **page_options: Any,
     ) -> None:
         self._on_option = on_option
@@ -156,7 +163,6 @@ class ExplorerLayout:
         scrubber = pn.FlexBox(line, self.classes, self._colour, align_items="center", gap="0 8px", margin=(0, 0, 6, 0))
         main = pn.Column(
             heading,
-            *above,
             buttons,
             scrubber,
             self.notice,
@@ -173,12 +179,26 @@ class ExplorerLayout:
         self._fit(bridge.tall)
         bridge.param.watch(lambda event: self._fit(event.new), "tall")
         bridge.param.watch(lambda event: self._enlarger.set_height(event.new), "height_shown")
-        menu = navigation(page_name)
-        phone = widgets.on_phone()
-        sidebar = [*([menu] if phone else []), share.drawer_row(), *beside, controls.view, self.about]
-        header = [] if phone else [menu, pn.layout.HSpacer(), *share.buttons]
-        self.page = widgets.make_page(bridge, header=header, sidebar=sidebar, main=[main])
+        tabs, drawer_tabs = navigation(page_name)
+        sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
+        self.page = widgets.make_page(
+            bridge,
+            header=[tabs, pn.layout.HSpacer(), *share.buttons],
+            sidebar=[drawer_tabs, share.drawer_row(), sidebar],
+            main=[main],
+        )
         self.page.param.update(**page_options)
+
+        def place_text(narrow: bool) -> None:
+            """Put the text above the plots of a narrow window, into the sidebar of a wide one."""
+            here, there, at = (main, sidebar, 1) if narrow else (sidebar, main, 0)
+            there.objects = [each for each in there.objects if each not in text]
+            others = here.objects
+            here.objects = [*others[:at], *text, *others[at:]]
+
+        if text:
+            place_text(bridge.narrow)
+            bridge.param.watch(lambda event: place_text(event.new), "narrow")
 
     # --- notices -----------------------------------------------------------------------------------------------------
 

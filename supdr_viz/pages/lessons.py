@@ -8,7 +8,6 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz import widgets
 from supdr_viz.bridge import KEYS, LESSON_KEYS, Bridge
 from supdr_viz.controls.lesson import OWN, LessonPanel
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
@@ -98,8 +97,6 @@ class Lessons(Explorer):
         return Bridge(keys=[*KEYS, *LESSON_KEYS])
 
     def _make_layout(self) -> ExplorerLayout:
-        phone = widgets.on_phone()
-        text = [self.panel.view]
         return ExplorerLayout(
             self.board,
             self.bar,
@@ -109,8 +106,7 @@ class Lessons(Explorer):
             on_option=self._set_option,
             page_name="lessons",
             title="supdr lessons: prepared states of the explorer, step by step",
-            above=text if phone else [],
-            beside=[] if phone else text,
+            text=[self.panel.view],
             sidebar_width=SIDEBAR_WIDTH,
         )
 

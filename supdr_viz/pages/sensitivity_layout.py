@@ -135,12 +135,9 @@ class SensitivityLayout:
         main = pn.Column(
             heading, bar, self.notice, plots, self.result, bridge, margin=(0, 12), styles=FREE, **widgets.WIDE
         )
-        navigate = navigation("sensitivity")
-        phone = widgets.on_phone()
+        tabs, drawer_tabs = navigation("sensitivity")
         controls = pn.Column(self._presets, self._note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
-        self.page = widgets.make_page(
-            bridge, header=[] if phone else [navigate], sidebar=[*([navigate] if phone else []), controls], main=[main]
-        )
+        self.page = widgets.make_page(bridge, header=[tabs], sidebar=[drawer_tabs, controls], main=[main])
 
     def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
         panes = [pn.pane.Bokeh(each, sizing_mode=each.sizing_mode, margin=0) for each in figures]

@@ -38,6 +38,17 @@ def steps(name):
     return LESSONS[name].steps
 
 
+def test_a_narrow_window_shows_the_text_above_the_plots(open_lesson):
+    app = open_lesson(f"?lesson={FIRST}", viewport={"width": 390, "height": 844})
+    title, run = app.page.locator("h2").first, app.page.get_by_role("button", name="Run").first
+    app.until(lambda: title.is_visible() and title.bounding_box()["y"] < run.bounding_box()["y"])
+    app.page.set_viewport_size({"width": 1280, "height": 720})
+    app.until(lambda: title.is_visible() and title.bounding_box()["x"] < run.bounding_box()["x"] - 200)
+    app.press("Next")
+    app.until(lambda: step_of(app) == steps(FIRST)[1].title)
+
+
+
 def test_stepping_by_keys_answers_and_links(open_lesson):
     app = open_lesson()
     assert step_of(app) == steps(FIRST)[0].title

@@ -122,6 +122,7 @@ def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
     app.until(lambda: not method.is_visible())
     app.page.get_by_role("button", name="Open drawer").first.click()
     app.until(method.is_visible)
+    assert app.page.get_by_role("tab", name="Lessons").last.is_visible()
     app.key("Escape")
     app.page.set_viewport_size({"width": 1280, "height": 720})
     app.until(method.is_visible)
