@@ -48,7 +48,6 @@ def test_a_narrow_window_shows_the_text_above_the_plots(open_lesson):
     app.until(lambda: step_of(app) == steps(FIRST)[1].title)
 
 
-
 def test_stepping_by_keys_answers_and_links(open_lesson):
     app = open_lesson()
     assert step_of(app) == steps(FIRST)[0].title
