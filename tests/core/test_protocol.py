@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import supdr
 from supdr import Stop
+from supdr.engine.estimator import _check_unchanged
 from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.iterate import Problem, iterate, run
 
@@ -239,6 +240,43 @@ def test_restart_parameters_are_refused_by_name(name):
         assert parameter in RESTART, f"give {parameter} a different value in this test"
         with pytest.raises(ValueError, match=rf"^{parameter} cannot change within a run"):
             make(name, **{parameter: RESTART[parameter]}).iterate(X, y, start=last)
+
+
+@pytest.mark.parametrize("cls", [supdr.SLDR, supdr.baselines.MKL])
+def test_a_clone_resumes_with_ragged_views(cls):
+    X, y = data()
+    estimator = cls(views=[[0, 1], [2, 3, 4]], max_iter=2, random_state=0)
+    *_, last = estimator.iterate(X, y)
+    resumed = next(clone(estimator).iterate(X, y, start=last))
+    assert_same_state(resumed.state, last.state)
+    with pytest.raises(ValueError, match=r"^views cannot change within a run.*\[2, 4\]"):
+        clone(estimator).set_params(views=[[0, 1], [2, 4]]).iterate(X, y, start=last)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "same"),
+    [
+        ([[0, 1], [2]], [[0, 1], [2]], True),
+        ([[0, 1], [2]], ((0, 1), np.array([2])), True),
+        ([np.array([0, 1]), np.array([2])], [[0, 1], [2]], True),
+        ([[0, 1], [2]], [[0, 1], [3]], False),
+        ([[0, 1], [2]], [[0, 1], [2], [3]], False),
+        ([[0, 1], [2]], None, False),
+        ((2, 3), np.array([2, 3]), True),
+        (1, 1.0, True),
+        (np.nan, float("nan"), True),
+        (np.nan, 0.0, False),
+        (np.eye(2), np.eye(2).tolist(), True),
+        (np.eye(2), np.eye(3), False),
+        ("pca", np.eye(2), False),
+    ],
+)
+def test_restart_parameters_are_compared_by_value(before, now, same):
+    if same:
+        _check_unchanged({"name": before}, {"name": now})
+    else:
+        with pytest.raises(ValueError, match=r"^name cannot change"):
+            _check_unchanged({"name": before}, {"name": now})
 
 
 @every_method
@@ -545,6 +583,29 @@ def test_infinite_cells_are_refused(name, bad):
         make(name).fit(X, y)
 
 
+@every_method
+@pytest.mark.parametrize(
+    ("parameter", "bad"),
+    [
+        *(("max_iter", bad) for bad in (0, -1, 2.0, True, "a", None)),
+        *(("tol", bad) for bad in (None, "a", True, np.nan, np.inf)),
+        *(("n_jobs", bad) for bad in (0, 1.5, True, "a")),
+    ],
+)
+def test_what_all_methods_share_is_checked(name, parameter, bad):
+    X, y = data()
+    with pytest.raises(ValueError, match=f"^{parameter} must be .*got {bad!r}$"):
+        make(name, **{parameter: bad}).iterate(X, y)
+
+
+@every_method
+@pytest.mark.parametrize("n_jobs", [None, 2, -1, np.int64(-2)])
+@pytest.mark.parametrize("tol", [0, -1.0, np.float64(1e-3)])
+def test_threads_and_tolerances_of_all_methods(name, n_jobs, tol):
+    X, y = data()
+    assert make(name, n_jobs=n_jobs, tol=tol, max_iter=1).fit(X, y).n_iter_ == 1
+
+
 # --- observers --------------------------------------------------------------------------------------------------------
 
 
@@ -612,3 +673,5 @@ def test_a_run_can_be_stopped_before_its_starting_point_is_ready():
                 checkpoint()
 
     assert list(iterate(Slow(), max_iter=3, interrupted=lambda: True)) == []
+    with pytest.raises(Interrupted, match="before its starting point was ready"):
+        run(Slow(), max_iter=3, interrupted=lambda: True)

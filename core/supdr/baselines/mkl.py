@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.checks import check_choice, check_number
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.iterate import Problem
 from supdr.engine.targets import Targets
@@ -204,7 +204,6 @@ class MKL(SupervisedReducer):
         check_choice("preprocessing", self.preprocessing, PREPROCESSING)
         check_number("C", self.C, "> 0", lambda value: value > 0)
         check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
-        check_integer("max_iter", self.max_iter)
         self._layout()
 
     def _layout(self) -> Layout:

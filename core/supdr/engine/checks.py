@@ -28,6 +28,13 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
 
 
+def check_jobs(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is None or an integer other than 0, as joblib takes it."""
+    integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if value is not None and (not integer or value == 0):
+        raise ValueError(f"{name} must be None or an integer other than 0; got {value!r}")
+
+
 def check_cells(X: NDArray) -> None:
     """Raise ValueError if a row of `X` has no observed cell (all NaN)."""
     empty = np.isnan(X).all(axis=1)

@@ -20,6 +20,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags, check_random_stat
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from supdr.engine.checks import check_integer, check_jobs, check_number
 from supdr.engine.iterate import Problem, Snapshot, Stop, iterate
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.progress import reported
@@ -90,6 +91,7 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
             If the data, the hyper-parameters or `start` do not fit.
         """
         X, targets = self._validate(X, y)
+        self._check_run()
         self._check_parameters(X, targets)
         fixed = {name: getattr(self, name) for name in sorted(self.restart_parameters)}
         if start is not None:
@@ -375,13 +377,17 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
         if _is_classifier(self) or labels.ndim < 2:
             labels = column_or_1d(labels, warn=True)
         check_consistent_length(X, labels)
-        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be an integer of at least 1; got {self.max_iter!r}")
         targets = decode_targets(labels, self._task(), self.missing_label)
         if targets.classes is not None:
             self.classes_ = targets.classes
         self._single_target = labels.ndim < 2
         return X, targets
+
+    def _check_run(self) -> None:
+        """Raise ValueError for a hyper-parameter of the run itself, which all methods share, that is out of range."""
+        check_integer("max_iter", self.max_iter)
+        check_number("tol", self.tol, "that is finite (negative: never converged)", lambda value: True)
+        check_jobs("n_jobs", getattr(self, "n_jobs", None))
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):
@@ -434,10 +440,17 @@ class _HeldOut:
 def _check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     for name, value in before.items():
         other = now.get(name)
-        both_nan = isinstance(value, float) and isinstance(other, float) and value != value and other != other
-        if value is other or both_nan or np.array_equal(np.asarray(value), np.asarray(other)):
-            continue
-        raise ValueError(f"{name} cannot change within a run: start was made with {value!r}, now it is {other!r}")
+        if not _same(value, other):
+            raise ValueError(f"{name} cannot change within a run: start was made with {value!r}, now it is {other!r}")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two hyper-parameters are equal: arrays by value, sequences (which may be ragged) entry by entry."""
+    both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
+    if one is other or both_nan or np.array_equal(one, other):
+        return True
+    both_sequences = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
+    return both_sequences and len(one) == len(other) and all(map(_same, one, other))
 
 
 def _flat(scores: NDArray) -> NDArray:

@@ -218,9 +218,17 @@ def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
     -------
     snapshot : Snapshot
     stop : Stop
+
+    Raises
+    ------
+    Interrupted
+        If the run is stopped before its starting point is ready: there is no snapshot then.
     """
+    last = None
     for snapshot in iterate(problem, **settings):
         last = snapshot
+    if last is None:
+        raise Interrupted("the run was stopped before its starting point was ready")
     if last.stop is None:
         raise ValueError(f"max_iter must be at least 1, got {settings.get('max_iter')!r}")
     return last, last.stop

@@ -12,7 +12,6 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_integer
 from supdr.engine.estimator import SupervisedReducer, _is_classifier
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
@@ -174,7 +173,6 @@ class GLMReducer(SupervisedReducer):
             return super()._validate(X, y)
         X = self._checked(X, reset=True)
         targets = decode_columns(labels, len(X), self.task, self.missing_label)
-        check_integer("max_iter", self.max_iter)
         if self._several_labels:
             self.classes_ = np.arange(labels.shape[1])
         self._single_target = False
