@@ -10,7 +10,21 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr import baselines
-from supdr.baselines import BASELINES, KNN, LDA, PCASVM, RBFSVM, LinearSVM, LogisticPCA, PolySVM
+from supdr.baselines import (
+    BASELINES,
+    KNN,
+    LDA,
+    LMKL,
+    MKL,
+    PCASVM,
+    RBFSVM,
+    AllViewsSVM,
+    BestViewSVM,
+    LinearSVM,
+    LogisticPCA,
+    PCAProjection,
+    PolySVM,
+)
 
 PEERS = [
     (LinearSVM(), SVC(kernel="linear")),
@@ -93,14 +107,45 @@ def test_pca_svm_clips_the_dimension():
     assert PCASVM(n_components=50).fit(X, y).transform(X).shape == (150, 4)
 
 
-@pytest.mark.parametrize(
-    ("model", "name"),
-    [(PCASVM(n_components=0), "n_components"), (LDA(n_components=0), "n_components"), (KNN(0), "n_neighbors")],
-)
-def test_bad_parameters_are_named(model, name):
+COUNTS = ((cls, name) for cls in BASELINES.values() for name in ("n_components", "n_neighbors", "n_steps", "n_targets"))
+WEIGHTS = ((cls, name) for cls in BASELINES.values() for name in ("C", "gamma", "reg", "push"))
+BAD = [
+    (cls, name, bad)
+    for pairs, values in ((COUNTS, (0, 2.5, True, "2")), (WEIGHTS, (0.0, -1.0, True, "a", np.nan, np.inf)))
+    for cls, name in pairs
+    for bad in values
+    if name in cls().get_params() and (baselines.umap.INSTALLED or cls is not BASELINES.get("UMAP"))
+]
+
+
+@pytest.mark.parametrize(("cls", "name", "bad"), BAD)
+def test_bad_parameters_are_named(cls, name, bad):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=name):
-        model.fit(X, y)
+    with pytest.raises(ValueError, match=f"^{name} must be .*got {bad!r}$"):
+        next(cls(**{name: bad}).iterate(X, y))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVM(),
+        PolySVM(),
+        RBFSVM(),
+        PCASVM(),
+        PCAProjection(head="svm"),
+        AllViewsSVM(),
+        BestViewSVM(),
+        MKL(),
+        LMKL(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_support_vectors_are_counted_in_every_class(model):
+    X, y = load_iris(return_X_y=True)
+    y = np.where(np.arange(len(y)) % 3 > 0, y, np.nan)
+    model.fit(X, y)
+    np.testing.assert_array_equal(model.n_support_, [np.sum(y[model.support_] == k) for k in range(3)])
+    assert model.support_fraction_ == pytest.approx(model.n_support_.sum() / 100)
 
 
 @pytest.mark.parametrize("cls", [LinearSVM, PolySVM, RBFSVM, PCASVM])

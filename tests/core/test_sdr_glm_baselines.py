@@ -138,14 +138,14 @@ def test_svdm_leaves_unlabelled_rows_to_the_reconstruction():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (SVDM(recon_weight=0), "recon_weight must be a number > 0, or 'auto'; got 0"),
-        (SVDM(recon_weight="big"), "recon_weight must be one of auto; got 'big'"),
+        (SVDM(recon_weight=0), "recon_weight must be 'auto' or a number > 0; got 0"),
+        (SVDM(recon_weight="big"), "recon_weight must be 'auto' or a number > 0; got 'big'"),
         (SVDM(reg_w=0), "reg_w must be a number > 0; got 0"),
         (SVDM(9), "n_components=9 exceeds n_samples = 150 or n_features = 4"),
         (SVDM(reg_scaling="both"), "reg_scaling must be one of lam, none"),
         (SVMUDR(C=-1.0), "C must be a number > 0; got -1.0"),
         (LogisticUDR(reg_u=0), "reg_u must be a number > 0; got 0"),
-        (ElasticNet(alpha=0), "alpha must be a number > 0, or 'cv'; got 0"),
+        (ElasticNet(alpha=0), "alpha must be 'cv' or a number > 0; got 0"),
         (ElasticNet(l1_ratio=0), r"l1_ratio must be a number in \(0, 1\]; got 0"),
     ],
 )

@@ -265,8 +265,8 @@ def test_a_drowned_target_is_reported():
     [
         ({"n_components": 0}, "n_components must be an integer of at least 1; got 0"),
         ({"n_components": 14}, "n_components=14 exceeds .* init='random' allows more"),
-        ({"recon_weight": 0.0}, "recon_weight must be a number > 0, or 'auto'; got 0.0"),
-        ({"recon_weight": "none"}, "recon_weight must be one of auto; got 'none'"),
+        ({"recon_weight": 0.0}, "recon_weight must be 'auto' or a number > 0; got 0.0"),
+        ({"recon_weight": "none"}, "recon_weight must be 'auto' or a number > 0; got 'none'"),
         ({"recon_ratio": -1}, "recon_ratio must be a number > 0; got -1"),
         ({"reg_u": 0}, "reg_u must be a number > 0; got 0"),
         ({"gaussian_c": np.inf}, "gaussian_c must be a number > 0; got inf"),

@@ -269,7 +269,7 @@ def test_classes(cls):
     ("model", "message"),
     [
         (LSSVM(0.0), "C must be a number > 0; got 0.0"),
-        (LSSVM(gamma="wide"), "gamma must be one of scale; got 'wide'"),
+        (LSSVM(gamma="wide"), "gamma must be 'scale' or a number > 0; got 'wide'"),
         (LSSVM(kernel="cubic"), "kernel must be one of"),
         (GraphLaplacian(-1.0), "reg must be a number > 0"),
         (GraphLaplacian(n_neighbors=0), "n_neighbors must be an integer of at least 1"),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from supdr.baselines.pipelines import Fitted, OneShot
-from supdr.engine.checks import check_choice, check_number
+from supdr.engine.checks import check_choice_or_number, check_number
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
@@ -82,8 +82,8 @@ def input_kernel(name: str, X: NDArray, degree: int, gamma: Any, coef0: float) -
     ValueError
         If a parameter is out of range.
     """
+    check_choice_or_number("gamma", gamma, ("scale",), "> 0", lambda value: value > 0.0)
     if isinstance(gamma, str):
-        check_choice("gamma", gamma, ("scale",))
         variance = float(X.var())
         gamma = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
     return Kernel(name, degree, gamma, coef0)

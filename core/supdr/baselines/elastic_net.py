@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.linear_model import ElasticNet as Model
 from sklearn.linear_model import ElasticNetCV
-from sklearn.utils import column_or_1d
 
-from supdr.baselines.pipelines import Fitted, OneShot
-from supdr.engine.checks import check_choice, check_number
+from supdr.baselines.pipelines import Fitted, SingleTarget
+from supdr.engine.checks import check_choice_or_number, check_number
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 
@@ -20,7 +19,7 @@ LARGEST_MAX_ITER = 10_000
 FOLDS = 5
 
 
-class ElasticNet(OneShot):
+class ElasticNet(SingleTarget):
     """Linear regression with the penalty alpha (l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2), by scikit-learn.
 
     It learns no latent space: `transform` returns the prediction.
@@ -34,8 +33,6 @@ class ElasticNet(OneShot):
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
-
-    task: ClassVar[str] = "regression"
 
     def __init__(
         self,
@@ -54,14 +51,8 @@ class ElasticNet(OneShot):
         self.verbose = verbose
         self.missing_label = missing_label
 
-    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
-        return super()._validate(X, y if y is None else column_or_1d(y, warn=True))
-
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if isinstance(self.alpha, str):
-            check_choice("alpha", self.alpha, ("cv",))
-        else:
-            check_number("alpha", self.alpha, "> 0, or 'cv'", lambda value: value > 0.0)
+        check_choice_or_number("alpha", self.alpha, ("cv",), "> 0", lambda value: value > 0.0)
         check_number("l1_ratio", self.l1_ratio, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:

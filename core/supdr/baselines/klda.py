@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from supdr.baselines.projections import Projection, rbf_gamma
+from supdr.engine.checks import check_number
+from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 
 SMALLEST_EIGENVALUE = 1e-10
@@ -146,8 +148,10 @@ class KLDA(Projection):
         self.verbose = verbose
         self.missing_label = missing_label
 
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_number("reg", self.reg, "> 0", lambda value: value > 0.0)
+
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
-        if not self.reg > 0:
-            raise ValueError(f"reg must be a positive number; got {self.reg!r}")
         wanted = n_classes - 1 if self.n_components is None else min(self.n_components, n_classes - 1)
         return KernelDiscriminants(wanted, rbf_gamma(self.gamma, X, self._seed()), float(self.reg))

@@ -52,7 +52,7 @@ class LMKL(SLDR):
 
     Attributes
     ----------
-    gate_weights_, gate_offset_, usage_, pull_, support_, support_fraction_, intercept_
+    gate_weights_, gate_offset_, usage_, pull_, support_, n_support_, support_fraction_, intercept_
         As in `supdr.SLDR`.
     """
 

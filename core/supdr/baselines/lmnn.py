@@ -21,6 +21,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from supdr.baselines.projections import Projection
+from supdr.engine.checks import check_integer, check_number
 from supdr.engine.targets import Targets
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
@@ -207,11 +208,8 @@ class LMNN(Projection):
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
         for name in ("n_targets", "n_steps"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1; got {value!r}")
-        if not 0.0 < self.push < 1.0:
-            raise ValueError(f"push must lie in (0, 1); got {self.push!r}")
+            check_integer(name, getattr(self, name))
+        check_number("push", self.push, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return LargeMarginMap(n_components, int(self.n_targets), float(self.push), int(self.n_steps))

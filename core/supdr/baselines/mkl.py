@@ -23,16 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_choice, check_number
-from supdr.engine.estimator import SupervisedReducer
+from supdr.baselines.view_svm import OnViews
+from supdr.engine.checks import check_number
 from supdr.engine.iterate import Problem
 from supdr.engine.targets import Targets
 from supdr.methods._sldr_kernels import gram, mixture
-from supdr.methods._sldr_layout import Layout, make_layout
 from supdr.methods._sldr_support import AT_BOUND, heads_on_kernel
 from supdr.solvers.kernel_heads import Heads
-
-PREPROCESSING = ("zscore", "minmax", "none")
 
 
 class MKLState(NamedTuple):
@@ -131,7 +128,7 @@ class MKLProblem(Problem):
         return MKLState(weights, heads, pulls, self.settings, seed, iteration)
 
 
-class MKL(SupervisedReducer):
+class MKL(OnViews):
     """Multiple kernel learning: one SVM on the best convex combination of the views' linear kernels.
 
     Its latent space is the line, or space, of decision values.
@@ -162,7 +159,7 @@ class MKL(SupervisedReducer):
     ----------
     view_weights_ : array of shape (P,)
         eta; they sum to 1.
-    support_, support_fraction_, intercept_, label_pull_
+    support_, n_support_, support_fraction_, intercept_, label_pull_
         As in `supdr.SLDR`.
     """
 
@@ -201,13 +198,9 @@ class MKL(SupervisedReducer):
         return pull
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
+        super()._check_parameters(X, targets)
         check_number("C", self.C, "> 0", lambda value: value > 0)
         check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
-        self._layout()
-
-    def _layout(self) -> Layout:
-        return make_layout(self.views, 1, None, self.n_features_in_, scaled=self.preprocessing != "none")
 
     def _problem(self, X: NDArray, targets: Targets) -> MKLProblem:
         rows = targets.labelled
@@ -220,7 +213,7 @@ class MKL(SupervisedReducer):
         self.view_weights_, self.intercept_ = state.weights, state.heads.bias
         support = (state.heads.alpha > AT_BOUND * self.C).any(axis=1)
         self.support_ = np.flatnonzero(targets.labelled)[support]
-        self.n_support_ = len(self.support_)
+        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
         self.support_fraction_ = float(support.mean())
         duals = state.heads.alpha[support] * targets.values[self.support_]
         rows = self._layout().views(X[self.support_])

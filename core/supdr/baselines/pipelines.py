@@ -17,12 +17,15 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.targets import Targets
+from supdr.functions.kernels import KERNELS
 
 
 class Fitted(NamedTuple):
@@ -122,11 +125,21 @@ class OneShot(SupervisedReducer):
         self.model_ = state.model
         if hasattr(state.model, "support_"):
             self.support_ = state.labelled[state.model.support_]
-            self.n_support_ = len(self.support_)
-            self.support_fraction_ = self.n_support_ / len(state.labelled)
+            codes = self._training[1].codes[self.support_]
+            self.n_support_ = np.bincount(codes, minlength=len(self.classes_))
+            self.support_fraction_ = len(self.support_) / len(state.labelled)
 
     def _own_latent(self) -> NDArray:
         return self._latent(self._state.X)
+
+
+class SingleTarget(OneShot):
+    """A regression on one column of values."""
+
+    task: ClassVar[str] = "regression"
+
+    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
+        return super()._validate(X, y if y is None else column_or_1d(y, warn=True))
 
 
 def _timed(snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
@@ -140,6 +153,9 @@ class _HasMargins(OneShot):
     """A method whose last part is an SVM with a hinge weight C."""
 
     C: float
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_number("C", self.C, "> 0", lambda value: value > 0)
 
     def _svm(self) -> SVC:
         return self.model_
@@ -262,6 +278,10 @@ class RBFSVM(_SVM):
         self.verbose = verbose
         self.missing_label = missing_label
 
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_choice_or_number("gamma", self.gamma, ("scale",), "> 0", lambda value: value > 0)
+
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="rbf", gamma=self.gamma, break_ties=True)
 
@@ -325,8 +345,9 @@ class PCASVM(_HasMargins):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if not isinstance(self.n_components, (int, np.integer)) or self.n_components < 1:
-            raise ValueError(f"n_components must be an integer of at least 1; got {self.n_components!r}")
+        super()._check_parameters(X, targets)
+        check_integer("n_components", self.n_components)
+        check_choice("kernel", self.kernel, KERNELS)
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training
@@ -380,8 +401,8 @@ class LDA(OneShot):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if self.n_components is not None and self.n_components < 1:
-            raise ValueError(f"n_components must be None or an integer of at least 1; got {self.n_components!r}")
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components)
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training
@@ -425,8 +446,7 @@ class KNN(OneShot):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if not isinstance(self.n_neighbors, (int, np.integer)) or self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be an integer of at least 1; got {self.n_neighbors!r}")
+        check_integer("n_neighbors", self.n_neighbors)
 
     def _model(self) -> BaseEstimator:
         return KNeighborsClassifier(min(self.n_neighbors, int(self._training[1].labelled.sum())))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.utils import column_or_1d
 
-from supdr.baselines.pipelines import Fitted, OneShot
+from supdr.baselines.pipelines import Fitted, SingleTarget
 from supdr.baselines.projections import Projection
+from supdr.engine.checks import check_integer
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 
@@ -94,7 +94,7 @@ class PLSProjection(Projection):
         return Scores(n_components)
 
 
-class PLS(OneShot):
+class PLS(SingleTarget):
     """Partial least squares regression; its latent rows are the scores.
 
     Parameters
@@ -104,8 +104,6 @@ class PLS(OneShot):
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
-
-    task: ClassVar[str] = "regression"
 
     def __init__(
         self,
@@ -122,12 +120,8 @@ class PLS(OneShot):
         self.verbose = verbose
         self.missing_label = missing_label
 
-    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
-        return super()._validate(X, y if y is None else column_or_1d(y, warn=True))
-
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if not isinstance(self.n_components, (int, np.integer)) or self.n_components < 1:
-            raise ValueError(f"n_components must be an integer of at least 1; got {self.n_components!r}")
+        check_integer("n_components", self.n_components)
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
         rows = np.flatnonzero(targets.labelled)

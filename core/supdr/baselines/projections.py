@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.svm import SVC
 
 from supdr.baselines.pipelines import OneShot
+from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.targets import Targets
 from supdr.methods._mac_mapping import median_distance
 
@@ -112,15 +113,11 @@ def check_head(estimator: Any) -> None:
     estimator : estimator
         Its ``n_components`` may be None.
     """
-    for name in ("n_components", "n_neighbors"):
-        value = getattr(estimator, name)
-        optional = name == "n_components" and value is None
-        if not optional and (not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1):
-            raise ValueError(f"{name} must be an integer of at least 1; got {value!r}")
-    if estimator.head not in HEADS:
-        raise ValueError(f"head must be one of {', '.join(HEADS)}; got {estimator.head!r}")
-    if not estimator.C > 0:
-        raise ValueError(f"C must be a positive number; got {estimator.C!r}")
+    if estimator.n_components is not None:
+        check_integer("n_components", estimator.n_components)
+    check_integer("n_neighbors", estimator.n_neighbors)
+    check_choice("head", estimator.head, HEADS)
+    check_number("C", estimator.C, "> 0", lambda value: value > 0.0)
 
 
 def make_head(kind: str, n_neighbors: int, C: float, n_rows: int) -> Any:
@@ -186,12 +183,9 @@ def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
     ValueError
         If gamma is neither.
     """
+    check_choice_or_number("gamma", gamma, ("median",), "> 0", lambda value: value > 0.0)
     if isinstance(gamma, str):
-        if gamma != "median":
-            raise ValueError(f"gamma must be 'median' or a positive number; got {gamma!r}")
         return 0.5 / median_distance(X, np.random.default_rng(seed)) ** 2
-    if not gamma > 0:
-        raise ValueError(f"gamma must be 'median' or a positive number; got {gamma!r}")
     return float(gamma)
 
 
@@ -368,6 +362,10 @@ class NCA(Projection):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_integer("n_steps", self.n_steps)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return NeighborhoodComponentsAnalysis(

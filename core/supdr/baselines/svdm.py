@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_cells, check_choice, check_integer, check_number
+from supdr.engine.checks import check_cells, check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
@@ -272,10 +272,7 @@ class SVDM(SupervisedReducer):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_integer("n_components", self.n_components)
-        if isinstance(self.recon_weight, str):
-            check_choice("recon_weight", self.recon_weight, ("auto",))
-        else:
-            check_number("recon_weight", self.recon_weight, "> 0, or 'auto'", lambda value: value > 0.0)
+        check_choice_or_number("recon_weight", self.recon_weight, ("auto",), "> 0", lambda value: value > 0.0)
         for name in ("reg_u", "reg_v", "reg_w"):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
         check_choice("reg_scaling", self.reg_scaling, ("lam", "none"))

@@ -11,11 +11,28 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from supdr.baselines.pipelines import _SVM
-from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.checks import check_choice, check_integer
+from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.targets import Targets
-from supdr.methods._sldr_layout import Layout, make_layout
+from supdr.methods._sldr_layout import PREPROCESSING, Layout, make_layout
 
-PREPROCESSING = ("zscore", "minmax", "none")
+
+class OnViews(SupervisedReducer):
+    """Base of comparison methods on several views, each divided by the root of its number of columns.
+
+    Subclasses have the constructor parameters ``views`` and ``preprocessing``.
+    """
+
+    views: Any
+    preprocessing: str
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
+        self._layout()
+
+    def _layout(self) -> Layout:
+        return make_layout(self.views, 1, None, self.n_features_in_, scaled=self.preprocessing != "none")
 
 
 class _ColumnsSVC(BaseEstimator):
@@ -41,19 +58,8 @@ class _ColumnsSVC(BaseEstimator):
         return self.svm_.predict(self._rows(X))
 
 
-class _ViewsSVM(_SVM):
-    """What the two have in common: views, each divided by the root of its number of columns."""
-
-    views: Any
-    C: float
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
-        check_number("C", self.C, "> 0", lambda value: value > 0)
-        self._layout()
-
-    def _layout(self) -> Layout:
-        return make_layout(self.views, 1, None, self.n_features_in_, scaled=self.preprocessing != "none")
+class _ViewsSVM(OnViews, _SVM):
+    """What the two have in common: a linear SVM on the columns of some views."""
 
     def _on(self, numbers: list[int]) -> _ColumnsSVC:
         layout = self._layout()

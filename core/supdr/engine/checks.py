@@ -17,8 +17,7 @@ def check_integer(name: str, value: Any, low: int = 1) -> None:
 
 def check_number(name: str, value: Any, accepted: str, holds: Callable[[Any], bool]) -> None:
     """Raise ValueError unless `value` is a finite number for which `holds` is true; `accepted` says so in words."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or not holds(value):
+    if not _is_number(value) or not holds(value):
         raise ValueError(f"{name} must be a number {accepted}; got {value!r}")
 
 
@@ -28,11 +27,26 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
 
 
+def check_choice_or_number(
+    name: str, value: Any, choices: Collection[str], accepted: str, holds: Callable[[Any], bool]
+) -> None:
+    """Raise ValueError unless `value` is one of `choices`, or a finite number for which `holds` is true."""
+    if isinstance(value, str) and value in choices:
+        return
+    if not _is_number(value) or not holds(value):
+        raise ValueError(f"{name} must be {', '.join(map(repr, choices))} or a number {accepted}; got {value!r}")
+
+
 def check_jobs(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is None or an integer other than 0, as joblib takes it."""
     integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if value is not None and (not integer or value == 0):
         raise ValueError(f"{name} must be None or an integer other than 0; got {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value))
 
 
 def check_cells(X: NDArray) -> None:

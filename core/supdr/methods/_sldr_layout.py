@@ -13,6 +13,9 @@ from supdr.engine.checks import check_integer
 from supdr.methods._sldr_model import Views
 from supdr.views import column_groups, column_indices
 
+PREPROCESSING = ("zscore", "minmax", "none")
+"""Of methods on views; whitening would mix their columns."""
+
 
 @dataclass(frozen=True)
 class Layout:

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.targets import Targets
 from supdr.functions.families import BOUNDS, check_values
 from supdr.methods._sdr_glm_problem import SOLVERS
@@ -238,10 +238,7 @@ class SDRGLM(GLMReducer):
         check_integer("n_iter_no_change", self.n_iter_no_change)
         if self.inner is not None:
             check_integer("inner", self.inner)
-        if not isinstance(self.recon_weight, str):
-            check_number("recon_weight", self.recon_weight, "> 0, or 'auto'", lambda value: value > 0.0)
-        else:
-            check_choice("recon_weight", self.recon_weight, ("auto",))
+        check_choice_or_number("recon_weight", self.recon_weight, ("auto",), "> 0", lambda value: value > 0.0)
         for name in ("recon_ratio", "reg_u", "reg_v", "reg_w", "gaussian_c"):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
         check_choice("reg_scaling", self.reg_scaling, ("lam", "none"))

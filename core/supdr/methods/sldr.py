@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from supdr.engine.checks import check_choice, check_integer, check_number
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
-from supdr.methods._sldr_layout import Layout, local_dimensions, make_layout
+from supdr.methods._sldr_layout import PREPROCESSING, Layout, local_dimensions, make_layout
 from supdr.methods._sldr_problem import SLDRProblem
 from supdr.methods._sldr_reading import GatedReducer
 from supdr.methods._sldr_solvers import SOLVERS
@@ -35,7 +35,6 @@ from supdr.methods._sldr_state import HeldOut, SLDRState
 from supdr.methods._sldr_support import AT_BOUND
 from supdr.solvers.stiefel import orthonormal_gauge
 
-PREPROCESSING = ("zscore", "minmax", "none")
 PATIENCE = {"alternating": 1, "lbfgs": 3, "joint": 3}
 
 
