@@ -1,12 +1,9 @@
 """SNF: speed, and the mean squared error with few labels beside its comparison methods.
 
-python benchmarks/snf.py --data-dir DIR [--only speed large reference tables labels graphs]
+python benchmarks/snf.py --data-dir DIR [--only speed large reference labels graphs]
 
-The tables follow a protocol fixed beforehand: columns and targets scaled to [-1, 1] over all rows, draws of labelled
-rows ``default_rng(seed).permutation(n)[:N]`` with N = max(4, round(share n)), seeds 100 to 104, error over all
-unlabelled rows.  Hyper-parameters by cross-validation over the labelled rows, at most 8 folds, features of all rows
-known: the setting with the lowest error.  SNF and LLR are chosen at target_weight 0, where one factorisation serves all
-folds, and refitted at 1.  With 4 to 50 labels this choice is a lottery: read the spread, and the constant.
+The comparisons follow the protocol of `supdr_viz.few_labels`; ``supdr-viz reproduce snf`` measures the paper's tables
+by the same one.
 """
 
 from __future__ import annotations
@@ -24,109 +21,37 @@ import protocols as p
 from fast_nsdr import problem_of, timed_step
 
 from supdr import SNF
-from supdr.baselines import PFR, Constant, GraphLaplacian, HessianEnergy, LapRLS
 from supdr.datasets import make_curved_sheet
-from supdr_viz.reproduce.data import load_scaled
-from supdr_viz.reproduce.few_labels import chosen, chosen_snf, drawn, factorisations, known, ls_svms
+from supdr_viz.few_labels import CORE, GRAPHS, Cell, Study, drawn, known
+from supdr_viz.reproduce.data import load_scaled, load_table
 
-SETS = (
-    *("autoprice", "baseball", "bears", "bodyfat", "forestfires", "boston_housing"),
-    *("machine_cpu", "mpg", "pyrimidines", "triazines", "wisconsin_breast_cancer"),
-)
-DRAWS = range(100, 105)
 EPOCHS = 100
-
-Errors = dict[str, list[float]]
-
-
-def graph_methods(columns: int, n_labelled: int) -> dict[str, list[Any]]:
-    """Return a small grid of every method on neighbourhood graphs."""
-    plain: dict[str, Any] = {"preprocessing": "none"}
-    return {
-        "Laplacian": [GraphLaplacian(reg, n_neighbors=k, **plain) for reg in (0.01, 0.1, 1.0) for k in (6, 12, 25)],
-        "LapRLS": [
-            LapRLS(a, reg_intrinsic=i, gamma=gamma / columns, **plain)
-            for a in (1e-4, 1e-2)
-            for i in (0.1, 10.0)
-            for gamma in (0.1, 0.5, 2.0)
-        ],
-        "Hessian": [
-            HessianEnergy(reg, dimension=m, n_neighbors=k, **plain)
-            for reg in (0.01, 1.0)
-            for m in (1, 2, 3)
-            for k in (12, 25)
-        ],
-        "PFR": [
-            PFR(first, reg_parallel=second, dimension=2, **plain) for first in (0.1, 1.0) for second in (1e-3, 1e-2)
-        ],
-    }
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def errors_of(X: np.ndarray, y: np.ndarray, shares: tuple[float, ...], with_graphs: bool) -> dict[float, Errors]:
-    """Return every method's errors over the draws, for every share of labels."""
-    snf, llr = factorisations(X, (1, 2, 3)), factorisations(X, (1,))
-    results: dict[float, Errors] = {}
+def print_errors(name: str, shares: tuple[float, ...], methods: tuple[str, ...], data_dir: Path) -> None:
+    """Print means and standard deviations over the draws, a line for every share of labels."""
+    study = Study(*load_table(name, data_dir, "regression"), shares, methods)
+    study.work(np.inf)
     for share in shares:
-        errors: Errors = {}
-
-        def note(name: str, predicted: np.ndarray, rows: np.ndarray, errors: Errors = errors) -> None:
-            unlabelled = np.delete(np.arange(len(y)), rows)
-            errors.setdefault(name, []).append(float(np.mean((predicted - y)[unlabelled] ** 2)))
-
-        for seed in DRAWS:
-            rows = drawn(y, share, seed)
-            hidden = known(y, rows)
-            note("constant", Constant().fit(X, hidden).transduction_, rows)
-            note("LS-SVM", chosen(ls_svms(X.shape[1]), X, y, rows).fit(X, hidden).transduction_, rows)
-            for name, found in (("LLR", llr), ("SNF", snf)):
-                model = SNF(**chosen_snf(found, y, rows), preprocessing="none", max_iter=60).fit(X, hidden)
-                note(name, model.latent_decision_function(model.embedding_, head="calibrated"), rows)
-            if with_graphs:
-                for name, models in graph_methods(X.shape[1], len(rows)).items():
-                    note(name, chosen(models, X, y, rows).fit(X, hidden).transduction_, rows)
-        results[share] = errors
-    return results
-
-
-def print_errors(label: str, errors: Errors) -> None:
-    """Print means and standard deviations on one line."""
-    cells = (f"{name} {np.mean(values):.3f}±{np.std(values):.3f}" for name, values in errors.items())
-    print(f"{label}: {', '.join(cells)}", flush=True)
-
-
-def tables(data_dir: Path) -> bool:
-    """Tables 1 and 2: 5 % and 10 % labels.  Printed to be read; there is no target for the ranking."""
-    wins = {"LS-SVM": 0, "LLR": 0, "constant": 0}
-    cells = 0
-    for name in SETS:
-        X, y = load_scaled(name, data_dir)
-        for share, errors in errors_of(X, y, (0.05, 0.10), with_graphs=False).items():
-            print_errors(f"{name} {share:.0%}", errors)
-            cells += 1
-            for peer in wins:
-                wins[peer] += np.mean(errors["SNF"]) < np.mean(errors[peer])
-    print(", ".join(f"SNF's mean is below that of {peer} in {count} of {cells} cells" for peer, count in wins.items()))
-    return True
+        found = {method: study.errors.get(Cell(method, share), [np.nan]) for method in methods}
+        cells = (f"{method} {np.mean(errors):.3f}±{np.std(errors):.3f}" for method, errors in found.items())
+        print(f"{name} {share:.0%}: {', '.join(cells)}", flush=True)
 
 
 def graphs(data_dir: Path) -> bool:
-    """Compare with the methods on graphs too, on two sets."""
+    """Compare with the methods on graphs too, on two sets.  Printed to be read; no target for the ranking."""
     for name in ("autoprice", "machine_cpu"):
-        X, y = load_scaled(name, data_dir)
-        for share, errors in errors_of(X, y, (0.05, 0.10), with_graphs=True).items():
-            print_errors(f"{name} {share:.0%}", errors)
+        print_errors(name, (0.05, 0.10), (*CORE, *GRAPHS), data_dir)
     return True
 
 
 def labels(data_dir: Path) -> bool:
     """Figure 1: the error against the share of labels."""
     for name in ("boston_housing", "bodyfat", "autoprice"):
-        X, y = load_scaled(name, data_dir)
-        for share, errors in errors_of(X, y, (0.05, 0.10, 0.15, 0.20), with_graphs=False).items():
-            print_errors(f"{name} {share:.0%}", errors)
+        print_errors(name, (0.05, 0.10, 0.15, 0.20), CORE, data_dir)
     return True
 
 
@@ -157,7 +82,7 @@ def evaluation_seconds(n_rows: int) -> float:
     """Return the median CPU seconds of one evaluation: M = 20, D = 2, degree 2, 5 % labels."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n_rows, 20)), rng.standard_normal(n_rows)
-    problem = problem_of(SNF(preprocessing="none"), X, known(y, drawn(y, 0.05, 0)))
+    problem = problem_of(SNF(preprocessing="none"), X, known(y, drawn(len(y), 0.05, 0)))
     point, taken = problem.start(0).search.point, []
     for _ in range(50):
         began = time.thread_time()
@@ -179,7 +104,7 @@ def speed(data_dir: Path) -> bool:
     """One evaluation; "lbfgs" to the value that the paper's loop has after 100 epochs (AutoPrice, D = 8, degree 2)."""
     met = p.print_verdict("n = 2,000: milliseconds of a primal evaluation", 1e3 * evaluation_seconds(2000), 1.0)
     X, y = load_scaled("autoprice", data_dir)
-    hidden = known(y, drawn(y, 0.10, 0))
+    hidden = known(y, drawn(len(y), 0.10, 0))
     for rate in (1e-3, 1e-2):
         settings = {"n_components": 8, "preprocessing": "none", "lr_reconstruction": rate}
         loop, fast = (problem_of(SNF(solver=solver, **settings), X, hidden) for solver in ("sgd", "lbfgs"))
@@ -218,7 +143,6 @@ PROTOCOLS: dict[str, Callable[[Path], bool]] = {
     "speed": speed,
     "large": large,
     "reference": reference,
-    "tables": tables,
     "labels": labels,
     "graphs": graphs,
 }

@@ -1,9 +1,12 @@
-"""The comparison of SNF's paper, on any regression data: errors with few labels, method by method, as they come in.
+"""Regression with few labels: the protocol of SNF's comparison, and its errors on any data as they come in.
 
 The protocol is fixed: columns and targets scaled to [-1, 1] over all rows, draws of labelled rows, mean squared error
 over all rows without a label, settings by cross-validation over the labelled rows alone, the features of all rows
-known.  SNF and LLR are chosen at target weight 0, where one factorisation serves every draw, and fitted at 1.  With few
-labels this choice is a lottery: the spread over the draws matters as much as the mean.
+known.  Folds are runs of labelled rows in the order of the table: the order of drawing has no part in them.  SNF and
+LLR are chosen at target weight 0, where one factorisation serves every draw and fold, and fitted at 1.  With few labels
+this choice is a lottery: the spread over the draws matters as much as the mean.
+
+The explorer, ``supdr-viz reproduce`` and ``benchmarks/snf.py`` all take it from here.
 """
 
 from __future__ import annotations
@@ -11,14 +14,17 @@ from __future__ import annotations
 import itertools
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Generator, Iterator, MutableMapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr import SNF
 from supdr.baselines import LSSVM, PFR, Constant, GraphLaplacian, HessianEnergy, LapRLS
+from supdr.functions.kernels import Kernel
+from supdr.methods._snf_regression import regression
+from supdr_viz.reproduce.data import scaled
 
 # Hundreds of fits in cross-validation would say so hundreds of times.
 warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ rows are in parts of the graph", UserWarning, __name__)
@@ -28,8 +34,10 @@ LEAST = 4
 """Fewest labelled rows."""
 
 FOLDS = 8
+"""Folds, at most; one row each if there are fewer rows."""
+
 MAX_ROWS = 600
-"""Of more rows, so many are drawn."""
+"""Of more rows, a study draws so many."""
 
 MAX_ITER = 60
 REGS, REG_WS = (0.1, 1.0, 10.0), (0.01, 0.1, 1.0, 10.0)
@@ -38,9 +46,176 @@ PLAIN: dict[str, Any] = {"preprocessing": "none"}
 
 CORE = ("Constant", "SNF", "LLR", "LS-SVM")
 GRAPHS = ("LapRLS", "Laplacian", "Hessian", "PFR")
+DEGREES = {"SNF": (1, 2, 3), "LLR": (1,)}
+"""What the factorisations choose from."""
 
-Work = Iterator[None]
-"""Yields between pieces of work of some milliseconds."""
+Result = TypeVar("Result")
+Work = Generator[None, None, Result]
+"""Yields between pieces of work of some milliseconds; returns its result."""
+
+Factorised = list[tuple[dict[str, Any], NDArray]]
+"""Settings and latent rows (n, D), fitted without labels."""
+
+
+def finished(work: Work[Result]) -> Result:
+    """Do all the work and return its result."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as stop:
+            return stop.value
+
+
+# --- draws and folds --------------------------------------------------------------------------------------------------
+
+
+def n_labelled(n_rows: int, share: float) -> int:
+    """Return the number of labelled rows at a share."""
+    return min(max(LEAST, round(share * n_rows)), n_rows - 1)
+
+
+def drawn(n_rows: int, share: float, seed: int) -> NDArray:
+    """Return the labelled rows of a draw."""
+    return np.random.default_rng(seed).permutation(n_rows)[: n_labelled(n_rows, share)]
+
+
+def known(y: NDArray, rows: NDArray) -> NDArray:
+    """Return y with NaN outside of `rows`."""
+    hidden = np.full(len(y), np.nan)
+    hidden[rows] = y[rows]
+    return hidden
+
+
+def folds(y: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+    """Yield (kept, held out) rows of those that have a label, in ascending order."""
+    rows = np.flatnonzero(~np.isnan(y))
+    for held in np.array_split(rows, min(FOLDS, len(rows))):
+        yield np.setdiff1d(rows, held), held
+
+
+# --- the choice of settings -------------------------------------------------------------------------------------------
+
+
+def models_of(method: str, columns: int) -> list[Any]:
+    """Return the settings to choose from, for all methods but the factorisations.
+
+    Parameters
+    ----------
+    method : str
+    columns : int
+        Of X.
+
+    Returns
+    -------
+    list of estimators
+    """
+    if method == "Constant":
+        return [Constant()]
+    if method == "LS-SVM":
+        gammas = [gamma / columns for gamma in (0.03, 0.1, 0.3, 1.0, 3.0)]
+        gaussian = [LSSVM(C, gamma=gamma, **PLAIN) for C in DECADES for gamma in gammas]
+        return gaussian + [LSSVM(C, kernel="poly", degree=degree, **PLAIN) for C in DECADES for degree in (1, 2, 3)]
+    if method == "Laplacian":
+        return [GraphLaplacian(reg, n_neighbors=k, **PLAIN) for reg in (0.01, 0.1, 1.0) for k in (6, 12, 25)]
+    if method == "LapRLS":
+        grid = itertools.product((1e-4, 1e-2), (0.1, 10.0), (0.1, 0.5, 2.0))
+        return [LapRLS(a, reg_intrinsic=i, gamma=gamma / columns, **PLAIN) for a, i, gamma in grid]
+    if method == "Hessian":
+        grid_ = itertools.product((0.01, 1.0), (1, 2, 3), (12, 25))
+        return [HessianEnergy(reg, dimension=m, n_neighbors=k, **PLAIN) for reg, m, k in grid_]
+    return [PFR(a, reg_parallel=b, dimension=2, **PLAIN) for a in (0.1, 1.0) for b in (1e-3, 1e-2)]
+
+
+def chosen(models: Sequence[Any], X: NDArray, y: NDArray) -> Work[Any]:
+    """Return the model with the lowest cross-validated error."""
+    best, lowest = models[0], np.inf
+    for model in models if len(models) > 1 else ():
+        error = 0.0
+        for kept, held in folds(y):
+            error += float(((model.fit(X, known(y, kept)).transduction_[held] - y[held]) ** 2).sum())
+            yield
+        if error < lowest:
+            best, lowest = model, error
+    return best
+
+
+def factorisations(X: NDArray, degree: int) -> Work[Factorised]:
+    """Return settings and latent rows that serve every draw of labelled rows."""
+    found = []
+    sizes = sorted({min(max(1, round(part * X.shape[1])), len(X) - 1) for part in (0.5, 0.75)})
+    one_label = known(X[:, 0], np.arange(1))  # of no weight
+    for size, reg in itertools.product(sizes, REGS):
+        settings = {"n_components": size, "degree": degree, "reg_v": reg, "reg_z": reg}
+        model = yield from _fitted(SNF(**settings, target_weight=0.0, calibrate=False), X, one_label)
+        found.append((settings, model.embedding_))
+    return found
+
+
+def chosen_settings(found: Factorised, y: NDArray) -> Work[dict[str, Any]]:
+    """Return the settings of a factorisation with the lowest cross-validated error of the regression on latent rows."""
+    best: dict[str, Any] = {}
+    lowest = np.inf
+    for (settings, latent), reg_w in itertools.product(found, REG_WS):
+        kernel = Kernel("poly", settings["degree"])
+        error = 0.0
+        for kept, held in folds(y):
+            form = regression(kernel, reg_w, latent.shape[1], len(kept))
+            fit, _ = form.solve(latent[kept], y[kept][:, None])
+            error += float(((form.predict(fit, latent[kept], latent[held])[:, 0] - y[held]) ** 2).sum())
+        yield
+        if error < lowest:
+            best, lowest = {**settings, "reg_w": reg_w}, error
+    return best
+
+
+def predictions(
+    method: str, X: NDArray, y: NDArray, factorised: MutableMapping[int, Factorised] | None = None
+) -> Work[NDArray]:
+    """Choose a method's settings on the labelled rows, fit it with all of them and predict all rows.
+
+    Parameters
+    ----------
+    method : str
+        Of `CORE` and `GRAPHS`.
+    X : array of shape (n, m)
+    y : array of shape (n,)
+        NaN where unlabelled.
+    factorised : mapping, optional
+        Degree -> `factorisations` of X; what is missing is added.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Yields
+    ------
+    None
+        Between pieces of work.
+    """
+    if method not in DEGREES:
+        best = yield from chosen(models_of(method, X.shape[1]), X, y)
+        return best.fit(X, y).transduction_
+    factorised = {} if factorised is None else factorised
+    found: Factorised = []
+    for degree in DEGREES[method]:
+        if degree not in factorised:
+            factorised[degree] = yield from factorisations(X, degree)
+        found += factorised[degree]
+    settings = yield from chosen_settings(found, y)
+    model = yield from _fitted(SNF(**settings), X, y)
+    return model.latent_decision_function(model.embedding_, head="calibrated")
+
+
+def _fitted(model: SNF, X: NDArray, y: NDArray) -> Work[SNF]:
+    newest = None
+    for snapshot in model.set_params(max_iter=MAX_ITER, random_state=0, **PLAIN).iterate(X, y):
+        newest = snapshot
+        yield
+    assert newest is not None
+    return model.at(newest)
+
+
+# --- all methods, all draws -------------------------------------------------------------------------------------------
 
 
 class Cell(NamedTuple):
@@ -91,7 +266,7 @@ class Study:
         usable = len(self.X) >= 2 * LEAST and self.X.shape[1] > 0
         self.total = N_DRAWS * len(self.shares) * len(self.methods) if usable else 0
         self.done = 0
-        self._latent: dict[tuple[int, ...], list[tuple[dict[str, Any], NDArray]]] = {}
+        self._factorised: dict[int, Factorised] = {}
         self._work = self._run()
 
     @property
@@ -120,147 +295,24 @@ class Study:
 
     def n_labelled(self, share: float) -> int:
         """Return the number of labelled rows at a share."""
-        return min(max(LEAST, round(share * len(self.y))), len(self.y) - 1)
+        return n_labelled(len(self.y), share)
 
     def drawn(self, share: float, draw: int) -> NDArray:
         """Return the labelled rows of a draw."""
-        rng = np.random.default_rng(FIRST_DRAW + self.seed + draw)
-        return rng.permutation(len(self.y))[: self.n_labelled(share)]
+        return drawn(len(self.y), share, FIRST_DRAW + self.seed + draw)
 
-    def _run(self) -> Work:
-        makers = {"Constant": _constant, "LS-SVM": _ls_svm, "SNF": _snf, "LLR": _llr}
+    def _run(self) -> Iterator[None]:
         # One draw after the other, so that every method soon has a bar; the dear ones last.
         first, last = ([method for method in self.methods if (method in CORE) is core] for core in (True, False))
         rounds = [itertools.product(range(N_DRAWS), methods, self.shares) for methods in (first, last)]
         for draw, method, share in itertools.chain(*rounds):
             rows = self.drawn(share, draw)
-            make: Callable[..., Iterator[NDArray | None]] = makers.get(method, _graph_method)
-            predicted = None
             try:
-                for piece in make(self, rows) if method in makers else make(self, rows, method):
-                    predicted = piece
-                    yield
+                predicted = yield from predictions(method, self.X, known(self.y, rows), self._factorised)
             except (ValueError, np.linalg.LinAlgError):
-                predicted = None  # a method that these rows do not determine has no error here
-            if predicted is not None:
-                unlabelled = np.delete(np.arange(len(self.y)), rows)
-                error = float(np.mean((predicted - self.y)[unlabelled] ** 2))
+                pass  # a method that these rows do not determine has no error here
+            else:
+                error = float(np.mean(np.delete(predicted - self.y, rows) ** 2))
                 self.errors.setdefault(Cell(method, share), []).append(error)
             self.done += 1
             yield
-
-    def factorisations(self, degrees: tuple[int, ...]) -> Iterator[None]:
-        """Fit latent rows without labels, which serve every draw: see `latent`."""
-        if degrees in self._latent:
-            return
-        found = []
-        sizes = sorted({min(max(1, round(part * self.X.shape[1])), len(self.X) - 1) for part in (0.5, 0.75)})
-        one_label = known(self.y, np.arange(1))
-        for degree, size, reg in itertools.product(degrees, sizes, REGS):
-            settings = {"n_components": size, "degree": degree, "reg_v": reg, "reg_z": reg}
-            model = SNF(**settings, target_weight=0.0, calibrate=False, max_iter=MAX_ITER, random_state=0, **PLAIN)
-            newest = None
-            for snapshot in model.iterate(self.X, one_label):
-                newest = snapshot
-                yield
-            assert newest is not None
-            found.append((settings, model.at(newest).embedding_))
-        self._latent[degrees] = found
-
-    def latent(self, degrees: tuple[int, ...]) -> list[tuple[dict[str, Any], NDArray]]:
-        """Return settings and latent rows of `factorisations`."""
-        return self._latent[degrees]
-
-
-def scaled(values: NDArray) -> NDArray:
-    """Return the columns scaled to [-1, 1], without the constant ones."""
-    low, high = values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf)
-    varies = high > low
-    return 2.0 * (values[:, varies] - low[varies]) / (high - low)[varies] - 1.0
-
-
-def known(y: NDArray, rows: NDArray) -> NDArray:
-    """Return y with NaN outside of `rows`."""
-    hidden = np.full(len(y), np.nan)
-    hidden[rows] = y[rows]
-    return hidden
-
-
-def folds(rows: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
-    """Yield (kept, held out) labelled rows."""
-    for part in np.array_split(np.arange(len(rows)), min(FOLDS, len(rows))):
-        yield np.delete(rows, part), rows[part]
-
-
-# --- methods: iterators that yield None between pieces of work and the predictions of all rows at last ---------------
-
-
-def _constant(study: Study, rows: NDArray) -> Iterator[NDArray | None]:
-    yield Constant().fit(study.X, known(study.y, rows)).transduction_
-
-
-def _ls_svm(study: Study, rows: NDArray) -> Iterator[NDArray | None]:
-    gammas = [gamma / study.X.shape[1] for gamma in (0.03, 0.1, 0.3, 1.0, 3.0)]
-    models = [LSSVM(C, gamma=gamma, **PLAIN) for C in DECADES for gamma in gammas]
-    models += [LSSVM(C, kernel="poly", degree=degree, **PLAIN) for C in DECADES for degree in (1, 2, 3)]
-    yield from _best(models, study.X, study.y, rows)
-
-
-def _graph_method(study: Study, rows: NDArray, name: str) -> Iterator[NDArray | None]:
-    columns = study.X.shape[1]
-    models: list[Any]
-    if name == "Laplacian":
-        models = [GraphLaplacian(reg, n_neighbors=k, **PLAIN) for reg in (0.01, 0.1, 1.0) for k in (6, 12, 25)]
-    elif name == "LapRLS":
-        grid = itertools.product((1e-4, 1e-2), (0.1, 10.0), (0.1, 0.5, 2.0))
-        models = [LapRLS(a, reg_intrinsic=i, gamma=gamma / columns, **PLAIN) for a, i, gamma in grid]
-    elif name == "Hessian":
-        grid_ = itertools.product((0.01, 1.0), (1, 2, 3), (12, 25))
-        models = [HessianEnergy(reg, dimension=m, n_neighbors=k, **PLAIN) for reg, m, k in grid_]
-    else:
-        models = [PFR(a, reg_parallel=b, dimension=2, **PLAIN) for a in (0.1, 1.0) for b in (1e-3, 1e-2)]
-    yield from _best(models, study.X, study.y, rows)
-
-
-def _best(models: list[Any], X: NDArray, y: NDArray, rows: NDArray) -> Iterator[NDArray | None]:
-    """Yield None after every fit, then the predictions of the model with the lowest cross-validated error."""
-    best, lowest = models[0], np.inf
-    for model in models:
-        error = 0.0
-        for kept, held in folds(rows):
-            error += float(((model.fit(X, known(y, kept)).transduction_[held] - y[held]) ** 2).sum())
-            yield None
-        if error < lowest:
-            best, lowest = model, error
-    yield best.fit(X, known(y, rows)).transduction_
-
-
-def _llr(study: Study, rows: NDArray) -> Iterator[NDArray | None]:
-    yield from _factorised(study, rows, (1,))
-
-
-def _snf(study: Study, rows: NDArray) -> Iterator[NDArray | None]:
-    yield from _factorised(study, rows, (1, 2, 3))
-
-
-def _factorised(study: Study, rows: NDArray, degrees: tuple[int, ...]) -> Iterator[NDArray | None]:
-    yield from study.factorisations(degrees)
-    best: dict[str, Any] = {}
-    lowest = np.inf
-    for (settings, latent), reg_w in itertools.product(study.latent(degrees), REG_WS):
-        # The target's regression on latent rows is an LS-SVM there.
-        head = LSSVM(1.0 / reg_w, kernel="poly", degree=settings["degree"], **PLAIN)
-        error = 0.0
-        for kept, held in folds(rows):
-            head.fit(latent[kept], study.y[kept])
-            error += float(((head.predict(latent[held]) - study.y[held]) ** 2).sum())
-        yield None
-        if error < lowest:
-            best, lowest = {**settings, "reg_w": reg_w}, error
-    model, newest = SNF(**best, max_iter=MAX_ITER, random_state=0, **PLAIN), None
-    for snapshot in model.iterate(study.X, known(study.y, rows)):
-        newest = snapshot
-        yield None
-    assert newest is not None
-    fitted = model.at(newest)
-    yield fitted.latent_decision_function(fitted.embedding_, head="calibrated")

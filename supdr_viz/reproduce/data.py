@@ -76,7 +76,7 @@ def filled(X: NDArray) -> NDArray:
 
 def scaled(values: NDArray) -> NDArray:
     """Return the columns scaled to [-1, 1], without the constant ones."""
-    low, high = values.min(axis=0), values.max(axis=0)
+    low, high = values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf)
     varies = high > low
     return 2.0 * (values[:, varies] - low[varies]) / (high - low)[varies] - 1.0
 

@@ -8,10 +8,12 @@ from supdr.baselines import LSSVM, Constant
 from supdr.datasets import make_curved_sheet
 from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known, scaled
+from supdr_viz.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
 from supdr_viz.frames import Curves
 from supdr_viz.pictures import modes_of, pairs
 from supdr_viz.pictures.few_labels import ORDER, SHARES
+from supdr_viz.reproduce.data import scaled
+from supdr_viz.reproduce.few_labels import Chosen
 from supdr_viz.scenes import build_scene
 from supdr_viz.snf_paper import reported
 from supdr_viz.state import Settings
@@ -89,7 +91,7 @@ def test_ls_svm_is_chosen_by_a_plain_loop(study):
     risks = [
         sum(
             ((model.fit(study.X, known(study.y, kept)).transduction_[held] - study.y[held]) ** 2).sum()
-            for kept, held in folds(rows)
+            for kept, held in folds(known(study.y, rows))
         )
         for model in grid
     ]
@@ -106,11 +108,23 @@ def test_methods_that_learn_beat_the_constant_on_a_linear_target(study):
 
 def test_folds_divide_the_labelled_rows():
     rows = np.random.default_rng(0).permutation(50)[:13]
-    parts = list(folds(rows))
+    y = known(np.ones(50), rows)
+    parts = list(folds(y))
     assert len(parts) == FOLDS
-    np.testing.assert_array_equal(np.concatenate([held for _, held in parts]), rows)
-    assert all(len(np.intersect1d(kept, held)) == 0 for kept, held in parts)
-    assert len(list(folds(rows[:4]))) == 4
+    np.testing.assert_array_equal(np.concatenate([held for _, held in parts]), np.sort(rows))
+    for kept, held in parts:
+        np.testing.assert_array_equal(np.union1d(kept, held), np.sort(rows))
+        assert len(kept) + len(held) == 13
+    assert len(list(folds(known(y, rows[:4])))) == 4
+
+
+@pytest.mark.parametrize("method", ["SNF", "LLR", "LS-SVM", "LapRLS"])
+def test_the_sweeps_estimator_gives_the_studys_errors(study, method):
+    for draw in range(2):
+        rows = study.drawn(0.3, draw)
+        predicted = Chosen(method).fit(study.X, known(study.y, rows)).transduction_
+        error = np.mean(np.delete(predicted - study.y, rows) ** 2)
+        assert study.errors[Cell(method, 0.3)][draw] == pytest.approx(error, rel=1e-12)
 
 
 def test_work_comes_in_small_pieces_and_does_not_depend_on_them():
