@@ -1,6 +1,6 @@
 """What only a browser can do, in one invisible component.
 
-Keys, a live region for screen readers, the page's address, visibility, reduced motion, window height, clipboard,
+Keys, a live region for screen readers, the page's address, window size, clipboard,
 downloads.  It needs no build step and loads nothing from elsewhere.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import panel as pn
@@ -66,15 +65,19 @@ async function copy(text) {
   }
 }
 
-function download({name, text, mime, binary}) {
+function save(blob, name) {
   const link = document.createElement("a")
-  const content = binary ? Uint8Array.from(atob(text), (character) => character.charCodeAt(0)) : text
-  link.href = URL.createObjectURL(new Blob([content], {type: mime}))
+  link.href = URL.createObjectURL(blob)
   link.download = name
   document.body.append(link)
   link.click()
   link.remove()
   setTimeout(() => URL.revokeObjectURL(link.href), 10000)
+}
+
+function download({name, text, mime, binary}) {
+  const content = binary ? Uint8Array.from(atob(text), (character) => character.charCodeAt(0)) : text
+  save(new Blob([content], {type: mime}), name)
 }
 
 function comparison(query) {  // the run joins the comparison that this tab looked at last
@@ -87,14 +90,7 @@ async function save_plot({plot, format, name}) {
   const found = Bokeh.documents.map((doc) => doc.get_model_by_name(plot)).find((each) => each != null)
   const view = found && Bokeh.index.find_one(found)
   if (!view) return
-  const blob = await view.export(format).to_blob()
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(blob)
-  link.download = `${name}.${format}`
-  document.body.append(link)
-  link.click()
-  link.remove()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
+  save(await view.export(format).to_blob(), `${name}.${format}`)
 }
 
 export function render({model}) {
@@ -128,9 +124,6 @@ export function render({model}) {
     if (key !== "Escape") event.preventDefault()
     if (!(event.repeat && key !== "ArrowRight")) model.send_msg({kind: "key", key})
   }
-  const onvisibility = () => { model.visible_tab = document.visibilityState !== "hidden" }
-  const motion = matchMedia("(prefers-reduced-motion: reduce)")
-  const onmotion = () => { model.reduced_motion = motion.matches }
   const onresize = () => {
     const tall = innerHeight >= 800
     if (tall !== model.tall) model.tall = tall
@@ -139,10 +132,8 @@ export function render({model}) {
     if (innerHeight !== model.height_shown) model.height_shown = innerHeight
   }
   document.addEventListener("keydown", onkey)
-  document.addEventListener("visibilitychange", onvisibility)
-  motion.addEventListener("change", onmotion)
   window.addEventListener("resize", onresize)
-  onvisibility(); onmotion(); onresize()
+  onresize()
   if (model.origin !== location.origin + location.pathname) model.origin = location.origin + location.pathname
 
   model.on("msg:custom", async (event) => {
@@ -154,8 +145,6 @@ export function render({model}) {
   })
   model.on("remove", () => {
     document.removeEventListener("keydown", onkey)
-    document.removeEventListener("visibilitychange", onvisibility)
-    motion.removeEventListener("change", onmotion)
     window.removeEventListener("resize", onresize)
     live.remove()
   })
@@ -174,10 +163,6 @@ class Bridge(JSComponent):
 
     Attributes
     ----------
-    visible_tab : bool
-        The tab is in the foreground.
-    reduced_motion : bool
-        The user asked for less motion.
     tall : bool
         The window is at least 800 pixels high: room for tall curves.
     narrow : bool
@@ -192,8 +177,6 @@ class Bridge(JSComponent):
         Address of the page without its query; empty until the browser has answered.
     """
 
-    visible_tab = param.Boolean(default=True)
-    reduced_motion = param.Boolean(default=False)
     tall = param.Boolean(default=True)
     narrow = param.Boolean(default=False)
     origin = param.String(default="")
@@ -256,10 +239,6 @@ class Bridge(JSComponent):
         """Go to the compare page with the run of an explorer's link joined to what was compared last."""
         self._send_msg({"kind": "compare", "query": query})
 
-    def on_visible(self, callback: Callable[[bool], Any]) -> None:
-        """Call ``callback(visible)`` when the tab comes to the foreground or leaves it."""
-        self.param.watch(partial(_call_with_new, callback), "visible_tab")
-
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}
         known = {**KEYS, **LESSON_KEYS}
@@ -279,7 +258,3 @@ def _browser_is_there(_event: Any) -> None:
     """
     if pn.state.curdoc is not None:
         pn.state._connected[pn.state.curdoc] = True
-
-
-def _call_with_new(callback: Callable[[bool], Any], event: Any) -> None:
-    callback(bool(event.new))

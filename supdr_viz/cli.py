@@ -57,7 +57,12 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv and argv[0] in COMMANDS:
         return _headless(argv)
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.desktop:
+        for option, given in _for_networks(arguments).items():
+            if given:
+                parser.error(f"--desktop serves its own window only: leave out {option}")
     try:
         port = _free_port(arguments.address, arguments.port)
     except OSError as error:
@@ -132,6 +137,15 @@ def _parser() -> argparse.ArgumentParser:
         "--desktop", action="store_true", help="open the page in a window of its own; closing it stops the server"
     )
     return parser
+
+
+def _for_networks(arguments: argparse.Namespace) -> dict[str, bool]:
+    """Which of the options that say who else may come in are given."""
+    return {
+        "--address": arguments.address != "localhost",
+        "--allow-websocket-origin": bool(arguments.allow_websocket_origin),
+        "--basic-auth": arguments.basic_auth != os.environ.get("PANEL_BASIC_AUTH"),
+    }
 
 
 def _port(text: str) -> int:

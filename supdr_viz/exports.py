@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from supdr_viz.film import gif
+from supdr_viz.history import MAX_DRAWN
 from supdr_viz.method_forms import MENU
 from supdr_viz.replay import Replay, make_replay
 from supdr_viz.report import Facts, report
@@ -68,7 +69,7 @@ def filming(session: Session) -> Callable[[], Replay] | None:
         scene,
         parts,
         method=MENU[settings.method].label,
-        losses=session.trainer.tables[0].curves(),
+        losses=session.trainer.curves(MAX_DRAWN)[0],
         options=session.options,
         legs=tuple(leg.first_iteration for leg in session.trainer.legs),
     )

@@ -17,7 +17,8 @@ from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.callbacks import PeriodicCallback
 
 from supdr_viz.frames import Frame, Surface
-from supdr_viz.trainer import Status, Trainer
+from supdr_viz.status import Status
+from supdr_viz.trainer import Trainer
 
 TICK = 500
 """Milliseconds between checks for lost acknowledgements."""

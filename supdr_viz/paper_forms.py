@@ -236,7 +236,6 @@ SDRGLM_KNOBS = (
     ),
 )
 
-_SLDR_SHELL = ("preprocessing", "early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol")
 _SLDR = (
     count("n_components", "Local dimensions", 1, 10, "Of every local projection.", symbol="R", main=True),
     replace(count("n_gating", "Gating dimensions", 1, 20, "Of the space the gate sees.", symbol="R_G"), main=True),

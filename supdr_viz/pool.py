@@ -97,7 +97,7 @@ class Pool:
         with self._changed:
             while True:
                 now = time.monotonic()
-                waits = {job: job.due(now) for job in self._used if job not in self._busy}
+                waits = {job: self._wait_of(job, now) for job in list(self._used) if job not in self._busy}
                 ready = [job for job, wait in waits.items() if wait is not None and wait <= 0]
                 if ready:
                     job = min(ready, key=self._used.__getitem__)
@@ -105,6 +105,14 @@ class Pool:
                     self._busy.add(job)
                     return job
                 self._changed.wait(min((wait for wait in waits.values() if wait is not None), default=None))
+
+    def _wait_of(self, job: Job, now: float) -> float | None:
+        try:
+            return job.due(now)
+        except Exception:
+            logger.exception("a training job failed and is dropped")
+            del self._used[job]
+            return None
 
     def _level(self, chosen: Job, ready: list[Job]) -> None:
         """Raise what idle jobs have used to the least of the ready ones: waiting earns no credit."""

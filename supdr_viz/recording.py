@@ -26,7 +26,7 @@ class Leg:
 
 
 class Recording:
-    """The memory of a run.  Not locked: its owner serialises access."""
+    """The memory of a run.  Not locked: its owner serialises changes.  Legs and snapshots can be read meanwhile."""
 
     def __init__(self) -> None:
         self.ring = SnapshotRing()
@@ -40,10 +40,12 @@ class Recording:
         """Note that `estimator` carries on from `first`; a leg without steps is replaced."""
         before = 0.0 if self.ring.newest is None else self.seconds(self.ring.newest)
         self._seconds = [mark for mark in self._seconds if mark[0] < first.iteration] + [(first.iteration, before)]
-        if self.legs and self.legs[-1].first_iteration == self.legs[-1].last_iteration == first.iteration:
-            self.legs.pop()
-        if not self.legs or self.legs[-1].estimator is not estimator:
-            self.legs.append(Leg(estimator, first.iteration, first.iteration))
+        legs = self.legs
+        if legs and legs[-1].first_iteration == legs[-1].last_iteration == first.iteration:
+            legs = legs[:-1]
+        if not legs or legs[-1].estimator is not estimator:
+            legs = [*legs, Leg(estimator, first.iteration, first.iteration)]
+        self.legs = legs
         self.add(first)
 
     def add(self, snapshot: Snapshot) -> None:

@@ -17,7 +17,7 @@ from supdr_viz.pool import Pool
 from supdr_viz.scenes import build_scene
 from supdr_viz.snippet import to_python
 from supdr_viz.state import Settings
-from supdr_viz.trainer import Gate, Phase, Trainer
+from supdr_viz.trainer import Gate, Trainer
 
 
 class Session:
@@ -70,10 +70,10 @@ class Session:
 
         Raises
         ------
-        NotAtHand, Unusable, ValueError
+        NotAtHand, Unusable, ValueError, OSError
             The settings cannot be shown; the message says why.  The run before is gone.
         """
-        old, running = self.settings, self.trainer.status.phase is Phase.running
+        old, running = self.settings, self.trainer.going
         same_data = old is not None and settings.same_data(old) and uploaded is self._uploaded
         self.trainer.set_speed(settings.speed)
         self.set_view(settings)
@@ -87,7 +87,7 @@ class Session:
                 self.scene = self._scene_of(settings, like)
             check_columns(settings, self.dataset)
             estimator = build_estimator(settings, self.dataset.task, len(self.parts.train), self.dataset.views)
-        except ValueError:
+        except (ValueError, OSError):
             self.settings = None
             self.trainer.unload()
             raise
@@ -155,10 +155,8 @@ class Session:
 
     def curves_csv(self) -> str:
         """Return losses and errors by iteration as CSV."""
-        losses, errors = self.trainer.tables
         merged = CurveLog()
-        for log in (losses, errors):
-            table = log.table()
+        for table in self.trainer.curves():
             for place, iteration in enumerate(table.iteration):
                 known = {key: float(values[place]) for key, values in table.values.items()}
                 merged.insert(int(iteration), known)

@@ -61,7 +61,7 @@ SPEED = ParameterSpec(
 )
 
 # name in links -> field of Settings, in the order of a link
-_SPLIT_FIELDS = {"test": "test_share", "labels": "label_share", "seed": "seed"}
+SPLIT_FIELDS = {"test": "test_share", "labels": "label_share", "seed": "seed"}
 _VIEW_FIELDS = {"shown": "latent_shown", "latent": "latent_axes", "plane": "input_plane", "colour": "colour_by"}
 
 
@@ -122,7 +122,7 @@ class Settings:
 
     def same_data(self, other: Settings) -> bool:
         """Whether both start from the same rows, split and labels."""
-        names = ("data", "data_options", "drawn", *_SPLIT_FIELDS.values())
+        names = ("data", "data_options", "drawn", *SPLIT_FIELDS.values())
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def needs_restart(self, other: Settings) -> bool:
@@ -197,7 +197,7 @@ def to_json(settings: Settings) -> str:
     document: dict[str, Any] = {"supdr": VERSION, "data": settings.data, "method": settings.method}
     document |= {f"data.{name}": value for name, value in settings.data_options.items()}
     document |= {f"method.{name}": value for name, value in settings.method_options.items()}
-    document |= {name: getattr(settings, key) for name, key in _SPLIT_FIELDS.items()}
+    document |= {name: getattr(settings, key) for name, key in SPLIT_FIELDS.items()}
     document |= {f"view.{name}": getattr(settings, key) for name, key in _VIEW_FIELDS.items()}
     document |= {"speed": settings.speed, "drawn": settings.drawn}
     return json.dumps(document, indent=1)
@@ -260,7 +260,7 @@ def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
     yield "method", settings.method
     yield from _options("method", METHOD_FORMS[settings.method], settings.method_options)
     for spec in SPLIT_FORM:
-        yield spec.name, spec.shown(getattr(settings, _SPLIT_FIELDS[spec.name]))
+        yield spec.name, spec.shown(getattr(settings, SPLIT_FIELDS[spec.name]))
     for name, key in _VIEW_FIELDS.items():
         value = getattr(settings, key)
         if value != getattr(Settings, key):
@@ -290,7 +290,7 @@ def _parse(entries: dict[str, Any]) -> tuple[Settings, list[str]]:
         "method_options": _read(METHOD_FORMS[method], "method.", entries, problems),
     }
     split = _read(SPLIT_FORM, "", entries, problems)
-    fields |= {key: split[name] for name, key in _SPLIT_FIELDS.items() if name in split}
+    fields |= {key: split[name] for name, key in SPLIT_FIELDS.items() if name in split}
     shown = _read((SHOWN, COLOUR), "view.", entries, problems)
     for spec in (SHOWN, COLOUR):
         fields[_VIEW_FIELDS[spec.name]] = shown.get(spec.name, spec.default)

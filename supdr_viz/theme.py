@@ -263,10 +263,10 @@ PAGE_SX: dict[str, Any] = {
 """``sx`` of the page.  ``css_classes=["wide-only"]`` or ``["narrow-only"]`` works on direct children of the page."""
 
 
-def page_options(title: str = "supdr") -> dict[str, Any]:
+def page_options() -> dict[str, Any]:
     """Give the arguments that every page passes to ``panel_material_ui.Page``."""
     return {
-        "title": title,
+        "title": "supdr",
         "theme_config": theme_config(),
         "template": head_template(),
         "sx": PAGE_SX,

@@ -14,14 +14,11 @@ from typing import Any, Protocol
 from supdr.engine.iterate import Snapshot, Stop
 from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import Split
-from supdr_viz.frames import Frame, Scene, Surface
-from supdr_viz.history import CurveLog
+from supdr_viz.frames import Curves, Frame, Scene, Surface
 from supdr_viz.painter import Painter
 from supdr_viz.pool import Pool
 from supdr_viz.recording import Leg, Recording
-from supdr_viz.status import STOP_SENTENCES as STOP_SENTENCES
-from supdr_viz.status import Phase as Phase
-from supdr_viz.status import Status as Status
+from supdr_viz.status import STOP_SENTENCES, Phase, Status
 
 STEPS_PER_SECOND = {"slow": 3.0, "normal": 15.0, "fast": None}
 SLOW_START = 4.0
@@ -296,7 +293,8 @@ class Trainer:
     @property
     def viewed(self) -> Snapshot | None:
         """The snapshot on display."""
-        return self._recording.ring.newest if self._viewed is None else self._recording.ring.nearest(self._viewed)
+        ring, viewed = self._recording.ring, self._viewed
+        return ring.newest if viewed is None else ring.nearest(viewed)
 
     @property
     def recorded(self) -> list[tuple[Snapshot, Any]]:
@@ -305,16 +303,22 @@ class Trainer:
             recording = self._recording
             return [(snapshot, recording.estimator_of(snapshot)) for snapshot in recording.ring.snapshots]
 
-    @property
-    def tables(self) -> tuple[CurveLog, CurveLog]:
-        """Losses and errors by iteration."""
-        return self._recording.losses, self._recording.errors
+    def curves(self, limit: int | None = None) -> tuple[Curves, Curves]:
+        """Return losses and errors by iteration: all points, or at most `limit` of each."""
+        with self._lock:
+            logs = self._recording.losses, self._recording.errors
+            losses, errors = (log.table() if limit is None else log.curves(limit) for log in logs)
+        return losses, errors
 
     @property
     def fitted(self) -> Any:
         """The estimator as of the iteration on display, or None before the start."""
-        snapshot = self.viewed
-        return None if snapshot is None else self._recording.estimator_of(snapshot).at(snapshot)
+        with self._lock:
+            snapshot = self.viewed
+            if snapshot is None:
+                return None
+            estimator = self._recording.estimator_of(snapshot)
+        return estimator.at(snapshot)
 
     # --- the job (worker threads) -----------------------------------------------------------------------------------
 

@@ -154,13 +154,8 @@ class Warming:
             callback(self)
 
 
-def start_in_background(on_done: Callable[[Warming], None] | None = None) -> Warming:
+def start_in_background() -> Warming:
     """Start compiling in another process, or join the compilation that already runs.
-
-    Parameters
-    ----------
-    on_done : callable, optional
-        Called once with the `Warming` when it has ended, from another thread (see `Warming.when_finished`).
 
     Returns
     -------
@@ -175,10 +170,7 @@ def start_in_background(on_done: Callable[[Warming], None] | None = None) -> War
                 _current.finished = True
             else:
                 threading.Thread(target=_current._run, name="supdr-warming", daemon=True).start()
-        warming = _current
-    if on_done is not None:
-        warming.when_finished(on_done)
-    return warming
+        return _current
 
 
 def _variants() -> Iterator[tuple[str, type, dict[str, Any]]]:

@@ -49,15 +49,13 @@ return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
 # --- page -----------------------------------------------------------------------------------------------------------
 
 
-def make_page(bridge: Bridge, title: str = "supdr", **content: Any) -> pmui.Page:
+def make_page(bridge: Bridge, **content: Any) -> pmui.Page:
     """Make a page with the product's look.
 
     Parameters
     ----------
     bridge : Bridge
         Tells whether the window is narrow: there the sidebar is a drawer, closed at first as it would cover the page.
-    title : str
-        Shown in the bar.
     **content
         ``sidebar``, ``main``, ``header``, … of ``panel_material_ui.Page``.
 
@@ -65,7 +63,7 @@ def make_page(bridge: Bridge, title: str = "supdr", **content: Any) -> pmui.Page
     -------
     Page
     """
-    page = pmui.Page(**theme.page_options(title), **content)
+    page = pmui.Page(**theme.page_options(), **content)
     with edit_readonly(page):
         # The kit ties every page to the server's own "busy", which then holds all pages that were ever opened.
         page.busy = _Idle().param.busy
@@ -215,11 +213,6 @@ def text_field(
     return made
 
 
-def text_area(label: str, value: str = "", **more: Any) -> pmui.TextAreaInput:
-    """Make a field for several lines."""
-    return pmui.TextAreaInput(label=label, value=value, **{"size": "small", "margin": (6, 8), **WIDE, **more})
-
-
 class Slider:
     """A slider over numbers: linear or logarithmic, whole or not, optionally with a lowest notch of another meaning.
 
@@ -326,18 +319,14 @@ class Slider:
 # --- containers -----------------------------------------------------------------------------------------------------
 
 
-def card(
-    title: str, *content: Any, note: str = "", tools: Any = None, **options: Any
-) -> tuple[pmui.Paper, pn.pane.HTML]:
-    """Make a card: title and note in the first row, tools at its right, then the content.
+def card(title: str, *content: Any, tools: Any = None, **options: Any) -> tuple[pmui.Paper, pn.pane.HTML]:
+    """Make a card: its title in the first row, tools at its right, then the content.
 
     Parameters
     ----------
     title : str
     *content
         Panes.
-    note : str
-        HTML beside the title: a caption or a legend (see `legend`).
     tools : viewable, optional
         A small switch.
 
@@ -345,9 +334,9 @@ def card(
     -------
     card : Paper
     head : HTML
-        Give it to `set_card_head` to change the note.
+        Made by `card_head`, which also takes a note beside the title: a caption or a legend.
     """
-    head = html(card_head(title, note), css=HEAD_CSS, margin=(2, 4, 2, 4), min_width=0)
+    head = html(card_head(title), css=HEAD_CSS, margin=(2, 4, 2, 4), min_width=0)
     # On a phone a legend may take more lines.
     row = pn.Row(head, tools, **{"min_height" if on_phone() else "height": HEAD_HEIGHT}, **WIDE, margin=0)
     options = {"margin": 0, "sx": {"p": "8px", "minWidth": 0, "overflow": "hidden"}, **WIDE, **options}

@@ -12,7 +12,7 @@ from supdr_viz import widgets
 from supdr_viz.controls.forms import Form, Knob, NumberField
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.data_forms import SOURCES
-from supdr_viz.state import SPLIT_FORM, Settings
+from supdr_viz.state import SPLIT_FIELDS, SPLIT_FORM, Settings
 
 Change = Callable[[dict[str, Any]], Any]
 """Called with the fields of `Settings` that a user's action changed."""
@@ -164,11 +164,9 @@ class SplitControls:
     settings : Settings
     """
 
-    _FIELDS = {"test": "test_share", "labels": "label_share", "seed": "seed"}  # noqa: RUF012
-
     def __init__(self, settings: Settings) -> None:
         self._callbacks: list[Change] = []
-        self._values = {name: getattr(settings, field) for name, field in self._FIELDS.items()}
+        self._values = {name: getattr(settings, field) for name, field in SPLIT_FIELDS.items()}
         self._knobs: dict[str, Knob | NumberField] = {}
         self.fold = widgets.Fold("Test rows, labels, seed", self._build)
         self.view = self.fold.view
@@ -176,7 +174,7 @@ class SplitControls:
     @property
     def settings(self) -> dict[str, Any]:
         """Fields of `Settings` that belong to these controls."""
-        return {field: self._values[name] for name, field in self._FIELDS.items()}
+        return {field: self._values[name] for name, field in SPLIT_FIELDS.items()}
 
     def on_change(self, callback: Change) -> None:
         """Call ``callback(fields)`` after each action of the user."""
@@ -184,7 +182,7 @@ class SplitControls:
 
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them."""
-        for name, field in self._FIELDS.items():
+        for name, field in SPLIT_FIELDS.items():
             self._values[name] = getattr(settings, field)
             if name in self._knobs:
                 self._knobs[name].set(self._values[name])
@@ -200,4 +198,4 @@ class SplitControls:
         if self._values[name] != value:
             self._values[name] = value
             for callback in self._callbacks:
-                callback({self._FIELDS[name]: value})
+                callback({SPLIT_FIELDS[name]: value})

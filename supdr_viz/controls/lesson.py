@@ -213,7 +213,7 @@ class LessonPanel:
         """Take a lesson that the browser sent: file name -> content."""
         if not files:
             return
-        name, content = next(reversed(list(files.items())))
+        name, content = list(files.items())[-1]
         try:
             lesson = read_lesson(content, name)
         except LessonError as error:

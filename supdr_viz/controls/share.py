@@ -14,7 +14,9 @@ from supdr_viz.bridge import Bridge
 from supdr_viz.controls.background import Outcome, in_background
 from supdr_viz.exports import KINDS, RUN_KINDS
 
-CODE_LIMIT = 60_000
+LARGEST_SETTINGS = 1_000_000
+"""Characters of saved settings that are read: a comparison with drawn points has some ten thousand."""
+
 NOTHING = "There is nothing to save yet: run the method first."
 
 
@@ -254,9 +256,12 @@ class ShareMenu:
     def _load(self, files: dict[str, str | bytes]) -> None:
         if not files:
             return
-        name, content = next(reversed(list(files.items())))
+        name, content = list(files.items())[-1]
         text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
-        problems = self._on_load_json(text[:CODE_LIMIT])
+        if len(text) > LARGEST_SETTINGS:
+            widgets.message(self._export_message, f"{name} is too large to be settings that were saved here.", "error")
+            return
+        problems = self._on_load_json(text)
         if problems:
             widgets.message(self._export_message, " ".join(problems), "warning")
         else:

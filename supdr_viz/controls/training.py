@@ -114,7 +114,7 @@ class TrainingBar:
         )
         self.view = pn.Column(buttons, line, margin=(6, 4, 4, 4), **widgets.WIDE)
 
-    def set_state(self, state: str, detail: str = "") -> None:
+    def set_state(self, state: str, detail: str = "", *, running: bool | None = None) -> None:
         """Show what the run is doing.
 
         Parameters
@@ -123,17 +123,14 @@ class TrainingBar:
             Key of `STATES`.
         detail : str
             Added to the chip ("viewing 22") or said instead of the numbers while waiting.
+        running : bool, optional
+            Whether the button says Pause; by default it does in the state "running" only.
         """
         self._state, self._detail = state, detail
-        running = state == "running"
+        running = state == "running" if running is None else running
         if (self.run.label == "Pause") != running:
             self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
         self._refresh()
-
-    def show_running(self, running: bool) -> None:
-        """Let the button say Pause while the run goes on behind an earlier iteration that is viewed."""
-        if (self.run.label == "Pause") != running:
-            self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
 
     def show_numbers(
         self, iteration: int, numbers: dict[str, float], *, seed: int, task: str = "classification"

@@ -19,12 +19,12 @@ Loaded = Callable[[Dataset, dict[str, Any]], Any]
 """Called with a data set and the options that name it."""
 
 
-def limits_text(limits: Limits = LIMITS) -> str:
+def limits_text() -> str:
     """Say which files are accepted and how large they may be."""
     formats = ", ".join(extension[1:].upper() for extension in EXTENSIONS)
     return (
-        f"{formats}, also with .gz. At most {limits.max_bytes / 1e6:g} MB, {limits.max_rows:,} rows, "
-        f"{limits.max_columns:,} columns. The file stays on this server while the page is open and is not kept."
+        f"{formats}, also with .gz. At most {LIMITS.max_bytes / 1e6:g} MB, {LIMITS.max_rows:,} rows, "
+        f"{LIMITS.max_columns:,} columns. The file stays on this server while the page is open and is not kept."
     )
 
 
@@ -114,7 +114,7 @@ class UploadPanel:
         """
         if not files:
             return
-        name, content = next(reversed(list(files.items())))
+        name, content = list(files.items())[-1]
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
         self._number += 1
         number = self._number
@@ -223,7 +223,7 @@ class OpenMLPanel:
     def __init__(self, on_loaded: Loaded) -> None:
         self._on_loaded = on_loaded
         self._number = 0
-        self._target = ""
+        self._expected = self._target = ""
         self.field = widgets.text_field("Name or number on openml.org", placeholder="ionosphere or 59")
         self.load = widgets.button("Load", self.start, kind="contained", icon="download", margin=8)
         self.message = widgets.html(visible=False)
@@ -238,10 +238,10 @@ class OpenMLPanel:
 
     def expect(self, options: Mapping[str, Any]) -> None:
         """Fill in the data set that shared settings want."""
-        self._target = str(options.get("target", ""))
-        if options.get("name"):
-            self.field.value = str(options["name"])
-            widgets.message(self.message, f"Press Load to fetch {options['name']}.", "warning")
+        self._expected, self._target = str(options.get("name", "")), str(options.get("target", ""))
+        if self._expected:
+            self.field.value = self._expected
+            widgets.message(self.message, f"Press Load to fetch {self._expected}.", "warning")
 
     def start(self) -> None:
         """Fetch the data set that is named in the field."""
@@ -249,7 +249,7 @@ class OpenMLPanel:
         if not name:
             widgets.message(self.message, "Type the name or the number of a data set first.", "error")
             return
-        target = self._target
+        target = self._target if name == self._expected else ""
         self._number += 1
         number = self._number
         self.load.loading = True

@@ -12,7 +12,7 @@ from supdr_viz.pictures import modes_of
 from supdr_viz.pool import Job, Pool
 from supdr_viz.replay import Replay
 from supdr_viz.session import Session
-from supdr_viz.trainer import Phase
+from supdr_viz.status import Phase
 
 
 @dataclass(frozen=True)

@@ -380,8 +380,7 @@ class Compare:
             value = self.bar.scrubber.value if self._viewing else shown
             self.bar.set_range(min(frame.first_iteration for frame in frames), last, value)
         if self._viewing:
-            self.bar.set_state("viewing", str(self.bar.scrubber.value))
-            self.bar.show_running(self.lockstep.running)
+            self.bar.set_state("viewing", str(self.bar.scrubber.value), running=self.lockstep.running)
             return
         self.bar.set_state(overall(phases, self.lockstep.running), "")
         if changed:

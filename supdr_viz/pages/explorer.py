@@ -30,7 +30,7 @@ from supdr_viz.pool import shared_pool
 from supdr_viz.presets import OPENING, PRESETS
 from supdr_viz.session import Session
 from supdr_viz.state import Settings, from_json, parse_query, to_json, to_query
-from supdr_viz.trainer import Phase, Status
+from supdr_viz.status import Phase, Status
 from supdr_viz.views import Board
 
 STATUS_INTERVAL = 0.25
@@ -247,7 +247,7 @@ class Explorer:
     # --- the run -----------------------------------------------------------------------------------------------------
 
     def _toggle(self) -> None:
-        if self.session.trainer.status.phase is Phase.running:
+        if self.session.trainer.going:
             self.session.trainer.pause()
         else:
             self._set_viewing(False)
@@ -354,8 +354,7 @@ class Explorer:
                 self.bar.set_range(frame.first_iteration, frame.last_iteration, frame.iteration)
         else:
             self.bar.set_range(frame.first_iteration, frame.last_iteration, self.bar.scrubber.value)
-            self.bar.set_state("viewing", str(frame.iteration))
-            self.bar.show_running(self.session.trainer.status.phase is Phase.running)
+            self.bar.set_state("viewing", str(frame.iteration), running=self.session.trainer.going)
             self._phase = None
         self.layout.refresh_heads(self.board)
 
@@ -368,7 +367,7 @@ class Explorer:
         detail = status.message if status.phase in (Phase.failed, Phase.diverged) else ""
         if status.phase is Phase.preparing:
             detail = "Preparing the data"
-        self.bar.set_state(CHIP[status.phase], detail)
+        self.bar.set_state(CHIP[status.phase], detail, running=self.session.trainer.going)
         if status.phase is Phase.failed:
             self.layout.show_notice(f"The run failed: {status.message}", "error")
         elif status.phase is Phase.diverged:
@@ -384,7 +383,7 @@ class Explorer:
         if newest is not None and scene is not None:
             words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
             words.append(f"objective {newest.objective:.4g}")
-            errors = self.session.trainer.tables[1].table()
+            errors = self.session.trainer.curves()[1]
             for name in ("train", "unlabelled", "test"):
                 if name in errors.values and len(errors.iteration):
                     value = f"{errors.values[name][-1]:.3g}"

@@ -104,81 +104,17 @@ class ExplorerLayout:
         self._drawn_note = ""
         self._heads: dict[str, tuple[Any, str]] = {}
         self._cards: dict[str, Any] = {}
+        self._colours: dict[str, str] = {}
+        self._modes: dict[str, str] = {}
+        self._silent = False
         self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
-        self._colours: dict[str, str] = {}
-        self._silent = False
-        self._colour = widgets.toggle(["label"], "label", visible=False, height=26)
-        self._colour.param.watch(self._colour_chosen, "value")
-        self._draw_class = widgets.toggle(["1"], "1", visible=False, height=26)
-        self._draw_class.param.watch(self._class_chosen, "value")
-        self._modes: dict[str, str] = {}
-        self._mode = widgets.toggle(["none"], "none", visible=False, height=26)
-        self._mode_menu = widgets.small_menu("Picture", visible=False)
-        for chooser in (self._mode, self._mode_menu):
-            chooser.param.watch(self._mode_chosen, "value")
-        self._pull = widgets.switch(
-            "pull",
-            False,
-            lambda value: on_option("pull", value),
-            margin=0,
-            width=76,
-            height=30,
-            sizing_mode="fixed",
-            size="small",
-        )
-        over: dict[str, Any] = {"css": FACTS_CSS, "margin": 0, "sizing_mode": None}
-        self._keys = widgets.html(**over, styles={**OVER, "top": "50px"})
-        self._said = widgets.html(**over, styles={**OVER, "bottom": "12px"})
-        self._mode_chooser = pn.Row(self._mode, self._mode_menu, margin=0, sizing_mode=None)
-        tools = self._tools(board)
-        cards = {
-            "input": self._card("input", board.input, tools=tools, below=self._draw_class),
-            "latent": self._card("latent", board.latent, tools=self._pull),
-            "method": self._card("method", board.method, tools=self._mode_chooser, over=(self._keys, self._said)),
-            "losses": self._card("losses", board.losses),
-            "errors": self._card("errors", board.errors),
-        }
-        squares = pmui.Grid(
-            *[pmui.Grid(cards[name], size=SQUARE) for name in ("input", "latent", "method")],
-            container=True,
-            spacing=1.5,
-            margin=(0, 0, 12, 0),
-            styles=FREE,
-            **widgets.WIDE,
-        )
-        curves = pmui.Grid(
-            pmui.Grid(cards["losses"], size={"xs": 12, "md": 7}),
-            pmui.Grid(cards["errors"], size={"xs": 12, "md": 5}),
-            container=True,
-            spacing=1.5,
-            styles=FREE,
-            **widgets.WIDE,
-        )
+        self._make_choosers()
+        self._make_cards(board)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        buttons, line = bar.view
-        bar.status.stylesheets = [*bar.status.stylesheets, STEADY_CSS]
-        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        scrubber = pn.FlexBox(line, self.classes, self._colour, align_items="center", gap="0 8px", margin=(0, 0, 6, 0))
-        main = pn.Column(
-            heading,
-            buttons,
-            scrubber,
-            self.notice,
-            squares,
-            curves,
-            bridge,
-            share.dialogs,
-            margin=(0, 12),
-            styles=FREE,
-            **widgets.WIDE,
-        )
-        self._plots = (squares, curves)
-        self._curves = [board.losses.figure, board.errors.figure]
-        self._fit(bridge.tall)
-        bridge.param.watch(lambda event: self._fit(event.new), "tall")
-        bridge.param.watch(lambda event: self._enlarger.set_height(event.new), "height_shown")
+        above, below = [heading, *self._run_rows(bar), self.notice], [*self._plots, bridge, share.dialogs]
+        main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
         tabs, drawer_tabs = navigation(page_name)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
         self.page = widgets.make_page(
@@ -188,17 +124,71 @@ class ExplorerLayout:
             main=[main],
         )
         self.page.param.update(**page_options)
+        self._main, self._sidebar, self._text = main, sidebar, text
+        self._curves = [board.losses.figure, board.errors.figure]
+        self._fit(bridge.tall)
+        self._place_text(bridge.narrow)
+        bridge.param.watch(lambda event: self._fit(event.new), "tall")
+        bridge.param.watch(lambda event: self._enlarger.set_height(event.new), "height_shown")
+        bridge.param.watch(lambda event: self._place_text(event.new), "narrow")
 
-        def place_text(narrow: bool) -> None:
-            """Put the text above the plots of a narrow window, into the sidebar of a wide one."""
-            here, there, at = (main, sidebar, 1) if narrow else (sidebar, main, 0)
-            there.objects = [each for each in there.objects if each not in text]
-            others = here.objects
-            here.objects = [*others[:at], *text, *others[at:]]
+    # --- parts -------------------------------------------------------------------------------------------------------
 
-        if text:
-            place_text(bridge.narrow)
-            bridge.param.watch(lambda event: place_text(event.new), "narrow")
+    def _make_choosers(self) -> None:
+        """Make the switches between pictures, colours and classes to draw; each is hidden until there is a choice."""
+        self._colour = widgets.toggle(["label"], "label", visible=False, height=26)
+        self._colour.param.watch(self._colour_chosen, "value")
+        self._draw_class = widgets.toggle(["1"], "1", visible=False, height=26)
+        self._draw_class.param.watch(self._class_chosen, "value")
+        self._mode = widgets.toggle(["none"], "none", visible=False, height=26)
+        self._mode_menu = widgets.small_menu("Picture", visible=False)
+        for chooser in (self._mode, self._mode_menu):
+            chooser.param.watch(self._mode_chosen, "value")
+        self._mode_chooser = pn.Row(self._mode, self._mode_menu, margin=0, sizing_mode=None)
+        self._pull = widgets.switch(
+            "pull",
+            False,
+            lambda value: self._on_option("pull", value),
+            margin=0,
+            width=76,
+            height=30,
+            sizing_mode="fixed",
+            size="small",
+        )
+
+    def _make_cards(self, board: Board) -> None:
+        """Make a card for every view and arrange them: squares in the first row, curves in the second."""
+        over: dict[str, Any] = {"css": FACTS_CSS, "margin": 0, "sizing_mode": None}
+        self._keys = widgets.html(**over, styles={**OVER, "top": "50px"})
+        self._said = widgets.html(**over, styles={**OVER, "bottom": "12px"})
+        squares = [
+            self._card("input", board.input, tools=self._tools(board), below=self._draw_class),
+            self._card("latent", board.latent, tools=self._pull),
+            self._card("method", board.method, tools=self._mode_chooser, over=(self._keys, self._said)),
+        ]
+        curves = [(self._card("losses", board.losses), 7), (self._card("errors", board.errors), 5)]
+        options = {"container": True, "spacing": 1.5, "styles": FREE, **widgets.WIDE}
+        self._plots = (
+            pmui.Grid(*[pmui.Grid(card, size=SQUARE) for card in squares], margin=(0, 0, 12, 0), **options),
+            pmui.Grid(*[pmui.Grid(card, size={"xs": 12, "md": share}) for card, share in curves], **options),
+        )
+
+    def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
+        """Return the row of buttons and the row of the scrubber and the legend."""
+        buttons, line = bar.view
+        bar.status.stylesheets = [*bar.status.stylesheets, STEADY_CSS]
+        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        row = pn.FlexBox(line, self.classes, self._colour, align_items="center", gap="0 8px", margin=(0, 0, 6, 0))
+        return buttons, row
+
+    def _place_text(self, narrow: bool) -> None:
+        """Put the text above the plots of a narrow window, into the sidebar of a wide one."""
+        if not self._text:
+            return
+        here, there, at = (self._main, self._sidebar, 1) if narrow else (self._sidebar, self._main, 0)
+        there.objects = [each for each in there.objects if each not in self._text]
+        others = here.objects
+        here.objects = [*others[:at], *self._text, *others[at:]]
 
     # --- notices -----------------------------------------------------------------------------------------------------
 

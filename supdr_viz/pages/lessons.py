@@ -16,7 +16,6 @@ from supdr_viz.pages.explorer import Explorer
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.parameters import quoted
 from supdr_viz.state import Settings, to_query
-from supdr_viz.trainer import Phase
 
 SIDEBAR_WIDTH = 310
 TO_THE_END = 10**9
@@ -168,8 +167,7 @@ class Lessons(Explorer):
             self.bridge.set_query(self._query(settings))
             self.session.trainer.reset()
         else:
-            running = self.session.trainer.status.phase is Phase.running
-            if running:
+            if self.session.trainer.going:
                 self.session.trainer.pause()
             self.controls.apply(settings)
             self.session.trainer.reset()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import io
-import math
 import os
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import panel as pn
 
 from supdr.sensitivity import warm_up
+from supdr.sensitivity.axes import cells_of
 from supdr_viz import widgets
 from supdr_viz.bridge import Bridge
 from supdr_viz.building import NotAtHand, build_dataset
@@ -173,7 +173,7 @@ class Sensitivity:
         settings = self.settings
         grid = settings.grid
         titles = [self._title(name) for name in grid]
-        links = [self._link(params) for params in _cells(grid)]
+        links = [self._link(params) for params in cells_of(grid)]
         self._drawn = set()
         with pn.io.hold():
             self.figures.show_grid(grid, [*titles, ""][:2], links)
@@ -241,14 +241,6 @@ class Sensitivity:
         text = io.StringIO()
         sweep.result(dict(self.runner.cells).values()).table().to_csv(text, index=False)
         return text.getvalue()
-
-
-def _cells(grid: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    from supdr.sensitivity.axes import cells_of
-
-    cells = cells_of(grid)
-    assert len(cells) == math.prod(len(values) for values in grid.values())
-    return cells
 
 
 def _shareable(settings: Settings) -> Settings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -237,10 +237,6 @@ class SweepFigures:
             line.glyph.line_color = dots.glyph.fill_color = dots.glyph.line_color = colours.primary
             best.glyph.line_color = colours.secondary
             here.glyph.line_color = colours.error
-
-    def on_shown(self, callback: Callable[[], Any]) -> None:
-        """Call back when a cell is selected."""
-        self.cells.selected.on_change("indices", lambda _name, _old, _new: callback())
 
 
 def place_of(values: Sequence[Any], value: Any) -> float | None:

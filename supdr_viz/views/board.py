@@ -16,8 +16,6 @@ class Board:
 
     Parameters
     ----------
-    dark : bool
-        Theme at the start.
     touch : bool
         Start square figures without a drag tool, so that a finger on them scrolls the page.
 
@@ -28,13 +26,13 @@ class Board:
         The views.
     """
 
-    def __init__(self, *, dark: bool = False, touch: bool = False) -> None:
-        self.points = Points(dark)
+    def __init__(self, *, touch: bool = False) -> None:
+        self.points = Points()
         self.input = InputSpace(self.points, touch=touch)
         self.latent = LatentSpace(self.points, touch=touch)
         self.method = MethodView(self.points, touch=touch)
-        self.losses = Losses(dark)
-        self.errors = Errors(dark)
+        self.losses = Losses()
+        self.errors = Errors()
         self._name_models()
 
     @property

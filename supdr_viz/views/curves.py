@@ -302,10 +302,10 @@ def bridge(values: NDArray) -> NDArray:
     return filled
 
 
-def round_up(value: float, least: float = 10.0) -> float:
-    """Return the next round number: the axis grows in jumps, not with every frame."""
-    if value <= least:
-        return least
+def round_up(value: float) -> float:
+    """Return the next round number, at least 10: the axis grows in jumps, not with every frame."""
+    if value <= 10.0:
+        return 10.0
     power = 10.0 ** np.floor(np.log10(value))
     steps = np.array([1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0])
     return float(power * steps[np.searchsorted(steps, value / power - 1e-9)])

@@ -174,3 +174,12 @@ def test_password_is_asked_for():
         landed, page = get(address)
         assert "/login" in landed
         assert 'type="password"' in page
+
+
+@pytest.mark.parametrize(
+    "option", [("--address", "0.0.0.0"), ("--allow-websocket-origin", "here.org"), ("--basic-auth", "secret")]
+)
+def test_a_window_of_its_own_lets_nobody_else_in(option):
+    done = run("--desktop", *option)
+    assert done.returncode == 2
+    assert f"leave out {option[0]}" in done.stderr

@@ -352,6 +352,22 @@ def test_openml_offline_says_so(monkeypatch):
     assert not panel.load.loading
 
 
+def test_the_target_of_a_link_belongs_to_the_data_set_of_the_link(monkeypatch):
+    asked = []
+
+    def refuse(name, *, target, limits):
+        asked.append((name, target))
+        raise FileProblem("not now")
+
+    monkeypatch.setattr(upload_module, "load_openml", refuse)
+    panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"))
+    panel.expect({"name": "ionosphere", "target": "class2"})
+    panel.load.clicks += 1
+    panel.field.value = "iris"
+    panel.load.clicks += 1
+    assert asked == [("ionosphere", "class2"), ("iris", None)]
+
+
 def test_preset_waits_for_its_data_and_takes_them_from_a_file(watched):
     controls, log = watched
     controls.apply_preset("figure-3")
@@ -427,8 +443,7 @@ def test_training_bar_shows_the_state(bar):
     for part in ("running", "<b>64</b>", "25 it/s", "243.1", "test error <b>0.7 %</b>", "seed 3"):
         assert part in bar.status.object
     assert "train" not in bar.status.object
-    bar.set_state("viewing", "22")
-    bar.show_running(True)
+    bar.set_state("viewing", "22", running=True)
     assert "viewing 22" in bar.status.object
     assert bar.run.label == "Pause"
     bar.set_state("failed", "C must be <positive>")
@@ -465,4 +480,9 @@ def test_share_menu():
     menu._dropper.value = {"s.json": "{}"}
     assert loaded == ["{}"]
     assert "Noise was wrong" in menu._export_message.object
+    menu._dropper.value = {"long.json": " " * 100_000 + "{}"}
+    assert loaded[1].endswith("{}")
+    menu._dropper.value = {"huge.json": " " * 2_000_000}
+    assert len(loaded) == 2
+    assert "huge.json is too large" in menu._export_message.object
     assert sent == ["http://here/explorer?data=iris", "Link copied", ("supdr-losses.csv", "a\n1\n", "text/csv")]

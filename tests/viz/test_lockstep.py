@@ -10,7 +10,7 @@ from supdr_viz.lockstep import LockStep
 from supdr_viz.pool import Pool
 from supdr_viz.session import Session
 from supdr_viz.state import Settings
-from supdr_viz.trainer import Phase
+from supdr_viz.status import Phase
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 ENDLESS = {"tol": -1.0, "max_iter": 5000}

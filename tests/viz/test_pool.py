@@ -35,6 +35,11 @@ class Broken(Busy):
         raise RuntimeError("broken on purpose")
 
 
+class BrokenBefore(Busy):
+    def due(self, now):
+        raise RuntimeError("broken on purpose")
+
+
 def run_for(pool, jobs, seconds):
     for job in jobs:
         pool.add(job)
@@ -79,8 +84,9 @@ def test_an_idle_job_wakes_and_earned_no_credit():
     assert worker.turns - before > 3  # not starved while the sleeper catches up
 
 
-def test_a_failing_job_is_dropped_and_the_others_go_on(caplog):
-    pool, broken, good = Pool(threads=1), Broken(), Busy()
+@pytest.mark.parametrize("kind", [Broken, BrokenBefore])
+def test_a_failing_job_is_dropped_and_the_others_go_on(caplog, kind):
+    pool, broken, good = Pool(threads=1), kind(), Busy()
     run_for(pool, [broken, good], 0.2)
     assert good.turns > 2
     assert any("dropped" in record.message for record in caplog.records)

@@ -21,7 +21,7 @@ from supdr_viz.replay import make_replay
 from supdr_viz.report import Facts, film_data, report
 from supdr_viz.session import Session
 from supdr_viz.state import Settings
-from supdr_viz.trainer import Phase
+from supdr_viz.status import Phase
 
 SETTINGS = {
     "two classes": Settings("spirals", {"n_per_class": 20}, "LSDR", {"max_iter": 6, "tol": 0.0}),
@@ -58,7 +58,7 @@ def film(session, limit=40, **options):
         session.scene,
         session.parts,
         method=session.settings.method,
-        losses=session.trainer.tables[0].curves(),
+        losses=session.trainer.curves(500)[0],
         limit=limit,
         options=ViewOptions(**{"method_mode": "none", **options}),
     )
@@ -187,4 +187,4 @@ def test_without_a_run_there_is_nothing(session):
     assert export_work(session, "report")().startswith(b"<!doctype html>")
     assert export_work(session, "film")().startswith(b"GIF8")
     with pytest.raises(ValueError, match="nothing to show yet"):
-        make_replay([], session.scene, session.parts, method="x", losses=session.trainer.tables[0].curves())
+        make_replay([], session.scene, session.parts, method="x", losses=session.trainer.curves(500)[0])

@@ -13,7 +13,8 @@ from supdr_viz.method_forms import MENU
 from supdr_viz.pool import Pool
 from supdr_viz.scenes import build_scene
 from supdr_viz.state import Settings
-from supdr_viz.trainer import SLOW_START, Phase, Trainer
+from supdr_viz.status import Phase
+from supdr_viz.trainer import SLOW_START, Trainer
 
 SETTINGS = Settings(
     data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 300, "tol": 0.0}
@@ -145,7 +146,7 @@ def test_scrubbing_shows_the_past_while_the_run_goes_on_and_continues_from_there
         -1
     ]
     np.testing.assert_array_equal(trainer.newest.state.latent, expected.state.latent)
-    assert trainer.tables[0].table().iteration[-1] == 11
+    assert trainer.curves()[0].iteration[-1] == 11
 
 
 def test_a_changed_hyper_parameter_acts_on_the_running_state(trainer):
@@ -166,7 +167,7 @@ def test_reset_goes_back_to_the_start(trainer):
     trainer.reset()
     wait_for(lambda: trainer.status.phase is Phase.ready)
     assert trainer.newest.iteration == 0
-    assert trainer.tables[0].table().iteration.tolist() == [0]
+    assert trainer.curves()[0].iteration.tolist() == [0]
 
 
 def test_surfaces_are_coarse_while_running_and_fine_at_rest(trainer):
