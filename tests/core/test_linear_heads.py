@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.svm import SVC
 
 from supdr.functions.losses import HINGE, LOGISTIC, LOSSES, SMOOTH_HINGE, SQUARED, loss_gradient, total_loss
-from supdr.solvers.linear_heads import RIDGE_WEIGHTS, fit_heads, loo_ridge
+from supdr.solvers.linear_heads import RIDGE_WEIGHTS, column_spread, fit_heads, loo_ridge
 
 
 @pytest.fixture
@@ -122,3 +122,10 @@ def test_leave_one_out_ridge_of_constant_features():
     coef, intercept = loo_ridge(np.ones((6, 2)), np.arange(6.0)[:, None])
     np.testing.assert_allclose(coef, 0.0, atol=1e-12)
     np.testing.assert_allclose(intercept, 2.5)
+
+
+def test_columns_get_unit_deviation_and_constant_ones_stay():
+    features = np.random.default_rng(0).standard_normal((30, 3)) * (1e-3, 7.0, 1e-12)
+    scaled = features / column_spread(features)
+    np.testing.assert_allclose(scaled[:, :2].std(axis=0), 1.0)
+    np.testing.assert_array_equal(scaled[:, 2], features[:, 2])

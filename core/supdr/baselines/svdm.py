@@ -27,6 +27,7 @@ from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
 from supdr.engine.targets import Targets
 from supdr.methods._sdr_glm_algebra import augmented, leading_rows
+from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 from supdr.solvers.reconstruction import solve_positive
 
@@ -35,7 +36,6 @@ ASCENTS = 50
 
 SVM_TOL = 1e-8
 SLICE = 4096
-SMALLEST_SPREAD = 1e-9
 
 
 class SVDMState(NamedTuple):
@@ -321,8 +321,7 @@ class SVDM(SupervisedReducer):
         if "calibrated" not in self._memo:
             X, targets = self._training
             features = self._latent(X[targets.labelled])
-            spread = features.std(axis=0)
-            spread = np.where(spread < SMALLEST_SPREAD, 1.0, spread)
+            spread = column_spread(features)
             heads = solve_heads(features / spread, targets.values[targets.labelled], 1.0)
             self._memo["calibrated"] = heads.coef / spread, heads.intercept
         return self._memo["calibrated"]

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.methods._mac_certificate import balanced
+from supdr.methods._mac_joint import WithoutTargets
 from supdr.methods._mac_problem import SVM_TOL, MACProblem, MACState
 from supdr.methods.mac import MAC
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
@@ -32,32 +32,15 @@ STEPS = 20
 """Quasi-Newton steps at each width."""
 
 
-class TwoStepProblem(MACProblem):
+class TwoStepProblem(WithoutTargets):
     """One step: the mapping for fixed classifiers, then the classifiers for the fixed mapping.  E never rises."""
-
-    def prepared(self, state: MACState) -> MACState:
-        """Return `state` with E as what is descended; the targets are the images."""
-        state = state._replace(targets=state.latent, multiplier=np.zeros_like(self.signs))
-        return state._replace(surrogate=math.fsum(self.terms(state).values()))
 
     def step(self, state: MACState) -> MACState:
         """One alternation."""
-        features = self.features(state.mapping)
         weights = self._mapping_step(state)
-        latent = features.image(weights)
+        latent = self.features(state.mapping).image(weights)
         heads = solve_heads(latent, self.signs, self.C, state.heads, tol=SVM_TOL, n_jobs=self.n_jobs)
-        alpha = balanced(heads.alpha, self.signs)
-        pulled = features.pull_back(alpha * self.signs)
-        following = state._replace(
-            targets=latent,
-            latent=latent,
-            weights=weights,
-            heads=heads,
-            certificate=self.certified(pulled, alpha, state.certificate),
-            passes=state.passes + 1,
-            iteration=state.iteration + 1,
-        )
-        return following._replace(surrogate=math.fsum(self.terms(following).values()))
+        return self.moved(state, weights, latent, heads)
 
     def _mapping_step(self, state: MACState) -> Array:
         """Return W' (M, L), the best mapping for the classifiers of `state`."""

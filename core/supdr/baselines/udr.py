@@ -19,10 +19,10 @@ from sklearn.utils import Tags
 
 from supdr.engine.checks import check_number
 from supdr.engine.targets import Targets
-from supdr.methods._sdr_glm_prediction import SMALLEST_SPREAD
 from supdr.methods._sdr_glm_problem import SDRGLMProblem, SDRGLMState
 from supdr.methods._sdr_glm_targets import TargetSide
 from supdr.methods.sdr_glm import SDRGLM
+from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 
 
@@ -196,8 +196,7 @@ class SVMUDR(_Unsupervised):
         if "machines" not in self._memo:
             X, targets = self._training
             features = self._latent(X[targets.labelled])
-            spread = features.std(axis=0)
-            spread = np.where(spread < SMALLEST_SPREAD, 1.0, spread)
+            spread = column_spread(features)
             signs = targets.values[targets.labelled]
             self._memo["machines"] = solve_heads(features / spread, signs, float(self.C), n_jobs=self.n_jobs), spread
         return self._memo["machines"]

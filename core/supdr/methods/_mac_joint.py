@@ -148,16 +148,35 @@ class JointLBFGS(MACProblem):
         )
 
 
-class FixedPoint(MACProblem):
-    """solver="fixed_point": the global optimum for two classes, by a few support vector machines on the features."""
-
-    newton_steps = 1000
-    """Cap on the Newton steps of a support vector machine."""
+class WithoutTargets(MACProblem):
+    """Base of solvers that descend E itself, a mapping and classifiers at a time: the targets are the images."""
 
     def prepared(self, state: MACState) -> MACState:
         """Return `state` with E as its surrogate: a step never raises it."""
         state = state._replace(targets=state.latent, multiplier=np.zeros_like(self.signs))
         return state._replace(surrogate=math.fsum(self.terms(state).values()))
+
+    def moved(self, state: MACState, weights: Array, latent: Array, heads: Heads) -> MACState:
+        """Return the state after a step from `state` to a mapping, its images (n, L) and classifiers."""
+        alpha = balanced(heads.alpha, self.signs)
+        pulled = self.features(state.mapping).pull_back(alpha * self.signs)
+        following = state._replace(
+            targets=latent,
+            latent=latent,
+            weights=weights,
+            heads=heads,
+            certificate=self.certified(pulled, alpha, state.certificate),
+            passes=state.passes + 1,
+            iteration=state.iteration + 1,
+        )
+        return following._replace(surrogate=math.fsum(self.terms(following).values()))
+
+
+class FixedPoint(WithoutTargets):
+    """solver="fixed_point": the global optimum for two classes, by a few support vector machines on the features."""
+
+    newton_steps = 1000
+    """Cap on the Newton steps of a support vector machine."""
 
     def step(self, state: MACState) -> MACState:
         """One support vector machine on the features (n, M)."""
@@ -188,17 +207,5 @@ class FixedPoint(MACProblem):
         scale = max(math.sqrt(limit * size_after), np.finfo(float).tiny)
         weights = np.outer(v / scale, direction)
         alpha = np.minimum(solution.alpha[:, None] * (limit / size), self.C)
-        bound_alpha = balanced(alpha, self.signs)
-        pulled = features.pull_back(bound_alpha * self.signs)
-        latent = features.image(weights)
         heads = Heads((scale * direction)[None, :], np.array([solution.bias]), alpha, solution.gap, solution.iterations)
-        following = state._replace(
-            targets=latent,
-            latent=latent,
-            weights=weights,
-            heads=heads,
-            passes=state.passes + 1,
-            certificate=self.certified(pulled, bound_alpha, state.certificate),
-            iteration=state.iteration + 1,
-        )
-        return following._replace(surrogate=math.fsum(self.terms(following).values()))
+        return self.moved(state, weights, features.image(weights), heads)

@@ -44,6 +44,9 @@ per centre: with few rows per centre the fit interpolates noise, and its error s
 KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
 
+SAMPLE = 1000
+"""Rows at most whose distances make the median distance."""
+
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
@@ -299,9 +302,9 @@ def _nearest(rows: Array, centers: Array) -> NDArray[np.intp]:
     return nearest
 
 
-def median_distance(X: Array, rng: np.random.Generator, most: int = 1000) -> float:
-    """Return the median distance between distinct rows of `X` (n, D), `most` of them at most; 1 if all are equal."""
-    rows = X if len(X) <= most else X[rng.choice(len(X), most, replace=False)]
+def median_distance(X: Array, rng: np.random.Generator) -> float:
+    """Return the median distance between distinct rows of `X` (n, D), a sample of them; 1 if all are equal."""
+    rows = X if len(X) <= SAMPLE else X[rng.choice(len(X), SAMPLE, replace=False)]
     squares = np.einsum("ij,ij->i", rows, rows)
     squared = squares[:, None] + squares - 2.0 * rows @ rows.T
     positive = squared[squared > 1e-12 * max(float(squares.max()), np.finfo(float).tiny)]

@@ -22,6 +22,9 @@ from supdr.solvers.reconstruction import reconstruction_epoch, sgd_cells, sgd_sh
 SLICE = 10_000_000
 """Elementary operations between two looks at the stop flag, some 10 ms."""
 
+SWEEP_TOL = 1e-3
+"""Rows that meet the optimality conditions of their SVM up to this are left alone by a sweep."""
+
 PAIRS = 1 << 20
 """Pairs put into random order at once."""
 
@@ -198,7 +201,7 @@ def _pairs_rbf(Z, rows, duals, order, gamma, rate):  # noqa: ANN001
 
 
 def multiplier_sweep(
-    K: NDArray, y: NDArray, C: float, alpha: NDArray, bias: float, rng: np.random.Generator, tol: float = 1e-3
+    K: NDArray, y: NDArray, C: float, alpha: NDArray, bias: float, rng: np.random.Generator
 ) -> tuple[NDArray, float, NDArray]:
     """Return alpha, bias and scores after one sweep of Algorithm 2.  O(violating rows * n) pairs, O(n) each.
 
@@ -216,8 +219,6 @@ def multiplier_sweep(
         Bias of the decision.
     rng : numpy Generator
         Draws the order of the partners.
-    tol : float
-        Rows that meet the optimality conditions up to this are left alone.
 
     Returns
     -------
@@ -231,7 +232,7 @@ def multiplier_sweep(
     order = rng.permutation(len(y))
     position = 0
     while position < len(y):
-        bias, position = _sweep(K, y, C, alpha, scores, bias, order, tol, position, SLICE)
+        bias, position = _sweep(K, y, C, alpha, scores, bias, order, SWEEP_TOL, position, SLICE)
         checkpoint()
     return alpha, bias, scores
 

@@ -11,12 +11,15 @@ from supdr.methods._sdr_glm_algebra import augmented, row_blocks, solve_systems
 from supdr.methods._sdr_glm_features import WeightedFeatures
 from supdr.methods._sdr_glm_targets import TargetSide
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
+from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.reconstruction import solve_positive
 
 EMBEDDING_STEPS, EMBEDDING_TOL = 200, 1e-7
-SMALLEST_SPREAD = 1e-9
 HEAD_RIDGE, BIAS_RIDGE = 1.0, 1e-6
 HEAD_STEPS, HEAD_TOL = 300, 1e-10
+
+SMALLEST_MEAN = 1e-9
+"""Added to the mean of a column of counts before its logarithm is taken: all may be 0."""
 
 
 def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float) -> NDArray:
@@ -84,8 +87,7 @@ def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:
     """
     rows = targets.observed
     own = TargetSide(targets.Y[rows], targets.codes, targets.c, targets.bound)
-    spread = features[rows].std(axis=0)
-    spread = np.where(spread < SMALLEST_SPREAD, 1.0, spread)
+    spread = column_spread(features[rows])
     wide = augmented(features[rows] / spread)
     ridge = np.full((wide.shape[1], 1), HEAD_RIDGE)
     ridge[-1] = BIAS_RIDGE
@@ -102,7 +104,7 @@ def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:
     head = np.zeros(shape)
     if own.codes is not None:
         counts = np.flatnonzero(own.codes == POISSON)
-        head[-1, counts] = np.log(np.nanmean(own.Y[:, counts], axis=0) + SMALLEST_SPREAD)
+        head[-1, counts] = np.log(np.nanmean(own.Y[:, counts], axis=0) + SMALLEST_MEAN)
     search = lbfgs_start(head.ravel(), evaluate)
     enough = HEAD_TOL * max(1, len(wide))
     for _ in range(HEAD_STEPS):

@@ -29,13 +29,11 @@ from supdr.engine.targets import Targets
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
 from supdr.methods._factorisation import Factorisation
 from supdr.methods._lsdr_solvers import SOLVERS, LSDRProblem, LSDRState
-from supdr.solvers.linear_heads import fit_heads, loo_ridge
+from supdr.solvers.linear_heads import column_spread, fit_heads, loo_ridge
 from supdr.solvers.reconstruction import fold_in, split_missing
 
 STILL_FALLING = 0.01
 """A relative fall of F in the last sgd epoch beyond this earns a warning."""
-
-SMALLEST_SPREAD = 1e-9
 
 
 class LSDR(Factorisation):
@@ -344,8 +342,7 @@ class LSDR(Factorisation):
         if "calibrated" not in self._memo:
             X, targets = self._training
             features = self._latent(X[targets.labelled])
-            spread = features.std(axis=0)
-            spread = np.where(spread < SMALLEST_SPREAD, 1.0, spread)
+            spread = column_spread(features)
             features, Y = features / spread, targets.values[targets.labelled]
             if targets.classes is None:
                 coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale)

@@ -35,6 +35,7 @@ from supdr.methods._nsdr_lbfgs import QuasiNewton
 from supdr.methods._nsdr_problem import BlockDescent, NSDRProblem, NSDRState
 from supdr.methods._nsdr_sgd import PaperLoop
 from supdr.solvers.kernel_heads import KernelHead, close_gap
+from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.reconstruction import fold_in, split_missing
 
 SOLVERS: dict[str, type[NSDRProblem]] = {"bcd": BlockDescent, "lbfgs": QuasiNewton, "sgd": PaperLoop}
@@ -331,8 +332,7 @@ class NSDR(Factorisation):
         if "head" not in self._memo:
             X, targets = self._training
             latent = self._latent(X[targets.labelled])
-            deviation = latent.std(axis=0)
-            scale = np.where(deviation < 1e-9, 1.0, deviation)
+            scale = column_spread(latent)
             latent, signs = latent / scale, targets.values[targets.labelled]
             heads = close_gap(self.kernel_.matrix(latent), signs, float(self.C), n_jobs=self.n_jobs)
             if not heads.closed:

@@ -236,15 +236,9 @@ def breaks_executor(error: BaseException) -> bool:
     return isinstance(error, BrokenExecutor)
 
 
-def warm_up(workers: int | None = None) -> None:
-    """Start loky's workers and let them import the library, in the background: the first cells come sooner.
-
-    Parameters
-    ----------
-    workers : int, optional
-        Default: one per processor.
-    """
-    count = workers or processors()
+def warm_up() -> None:
+    """Start loky's workers and let them import the library, in the background: the first cells come sooner."""
+    count = processors()
 
     def start() -> None:
         """Give every worker something to import."""

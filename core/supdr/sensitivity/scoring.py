@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -124,8 +123,3 @@ def _fitted_number(judged: Judged, metric: str) -> float:
         f"metric {metric!r} is neither one of {', '.join((*PREDICTIONS, *FITTED))}, nor a scorer of scikit-learn, "
         f"nor a number that a fitted {type(judged.fitted).__name__} has"
     )
-
-
-def is_finite(value: float) -> bool:
-    """Whether a score counts in a mean."""
-    return math.isfinite(value)

@@ -202,7 +202,6 @@ class _Run:
         self.rows = Rows(X, y, splits, fingerprint((X, y)))
         self.places = [(seed, fold) for seed in sweep.seeds for fold in range(len(splits[seed]))]
         self.outcomes: dict[int, dict[tuple[int, int], Outcome]] = {number: {} for number in range(len(sweep.cells))}
-        self.recalled: set[int] = set()
         self.pending: deque[tuple[Fit, ...]] = deque()
         self.suspects: deque[tuple[Fit, ...]] = deque()
         self.deaths: dict[tuple[Fit, ...], int] = {}
@@ -259,7 +258,6 @@ class _Run:
                 finished.append(Outcome(*place, **{**fields, "warm": bool(fields["warm"])}))
         complete = list(self._note(finished))
         self.sweep.progress.stored = len(finished)
-        self.recalled = {cell.number for cell in complete}
         for path in self._paths:
             for seed, fold in self.places:
                 fits = tuple(Fit(number, seed, fold, self.sweep.cells[number]) for number in path)

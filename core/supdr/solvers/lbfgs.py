@@ -21,6 +21,9 @@ Evaluate = Callable[[NDArray], tuple[float, NDArray, Any]]
 """Maps a point (p,) to its value, its gradient (p,) and a payload; the gradient is ignored when the value is inf."""
 
 SUFFICIENT_DECREASE = 1e-4
+MAX_BACKTRACKS = 40
+"""Trials per direction, each half as long as the one before."""
+
 CURVATURE = 1e-10
 """A pair enters the memory only if s'y > CURVATURE |s| |y|; else it would spoil positive definiteness."""
 
@@ -91,9 +94,7 @@ def lbfgs_adopt(state: LBFGSState, evaluate: Evaluate) -> LBFGSState:
     return state if fresh.payload is state.payload else state._replace(payload=fresh.payload)
 
 
-def lbfgs_step(
-    state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, max_backtracks: int = 40, reach: float = 1.0
-) -> LBFGSState:
+def lbfgs_step(state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, reach: float = 1.0) -> LBFGSState:
     """Return the state after one accepted step, whose value is lower.
 
     If no trial along the quasi-Newton direction is accepted, the memory is dropped and steepest descent is tried; if
@@ -107,8 +108,6 @@ def lbfgs_step(
         See `Evaluate`.
     memory : int
         Number of curvature pairs kept, >= 1.
-    max_backtracks : int
-        Trials per direction, each half as long as the one before.
     reach : float
         How far, in the sum over all coordinates, steepest descent goes at first, when nothing is known of the scale.
 
@@ -117,13 +116,13 @@ def lbfgs_step(
     LBFGSState
     """
     if state.pairs:
-        following = _search(state, _direction(state), 1.0, evaluate, memory, max_backtracks)
+        following = _search(state, _direction(state), 1.0, evaluate, memory)
         if following is not None:
             return following
     # Nothing is known of the scale: the first trial moves no coordinate by more than `reach` in total.
     length = min(1.0, reach / max(float(np.abs(state.gradient).sum()), np.finfo(float).tiny))
     bare = state._replace(pairs=())
-    following = _search(bare, -state.gradient, length, evaluate, memory, max_backtracks)
+    following = _search(bare, -state.gradient, length, evaluate, memory)
     return following if following is not None else bare._replace(step=0.0)
 
 
@@ -142,14 +141,12 @@ def _direction(state: LBFGSState) -> NDArray:
     return direction
 
 
-def _search(
-    state: LBFGSState, direction: NDArray, step: float, evaluate: Evaluate, memory: int, max_backtracks: int
-) -> LBFGSState | None:
+def _search(state: LBFGSState, direction: NDArray, step: float, evaluate: Evaluate, memory: int) -> LBFGSState | None:
     """Halve the step until the value falls enough; None if it never does."""
     slope = float(state.gradient @ direction)
     if not slope < 0.0:  # also catches nan
         return None
-    for _ in range(max_backtracks):
+    for _ in range(MAX_BACKTRACKS):
         checkpoint()
         point = state.point + step * direction
         value, gradient, payload = evaluate(point)

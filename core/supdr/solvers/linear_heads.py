@@ -33,6 +33,29 @@ GAP = 1e-11
 
 RIDGE_WEIGHTS = np.logspace(-4, 6, 41)
 
+HINGE_STEPS = 60
+"""Cap on the steps of the interior-point method."""
+
+SMALLEST_SPREAD = 1e-9
+"""Columns of a smaller deviation count as constant."""
+
+
+def column_spread(features: NDArray) -> NDArray:
+    """Return what the columns of latent rows (n, d) are divided by before a head is refitted on them.
+
+    Parameters
+    ----------
+    features : array of shape (n, d)
+        Latent rows.
+
+    Returns
+    -------
+    array of shape (d,)
+        Standard deviations; 1 where a column is constant.
+    """
+    spread = features.std(axis=0)
+    return np.where(spread < SMALLEST_SPREAD, 1.0, spread)
+
 
 def fit_heads(
     features: NDArray,
@@ -173,9 +196,7 @@ def _newton_head(
     return theta
 
 
-def _hinge_head(
-    design: NDArray, y: NDArray, theta: NDArray, weight: float, reg: float, offset: NDArray, max_steps: int = 60
-) -> NDArray:
+def _hinge_head(design: NDArray, y: NDArray, theta: NDArray, weight: float, reg: float, offset: NDArray) -> NDArray:
     """Minimise weight sum max(0, 1 - y (design theta + offset)) + reg |w|^2; theta = [w, b] is kept if it is as good.
 
     Mehrotra's predictor-corrector on 1/2 |w|^2 + C sum xi, C = weight / (2 reg), subject to
@@ -195,7 +216,7 @@ def _hinge_head(
     slack = y * offset - 1.0
     alpha, t = np.full(n, 0.5 * C), np.full(n, 0.5 * C)
     s, xi = np.maximum(slack, 0.0) + 1.0, np.maximum(-slack, 0.0) + 1.0
-    for _ in range(max_steps):
+    for _ in range(HINGE_STEPS):
         checkpoint()
         dual_residual = ridge * point - alpha @ signed  # (d+1,)
         primal_residual = signed @ point + slack + xi - s  # (n,)
