@@ -7,7 +7,9 @@ import inspect
 import pkgutil
 
 import pytest
+from numpydoc.docscrape import ClassDoc
 from numpydoc.validate import validate
+from sklearn.datasets import load_iris
 
 import supdr
 
@@ -45,3 +47,15 @@ def test_documented(name, thing):
         checks -= {"RT01"}  # without parameters, the one sentence says what comes back
     errors = [f"{code}: {text}" for code, text in validate(name)["errors"] if code in checks]
     assert not errors
+
+
+@pytest.mark.parametrize("name", list(supdr.METHODS))
+def test_every_result_of_a_method_is_among_its_attributes(name):
+    method = supdr.METHODS[name]
+    task = {"task": "classification"} if name == "SNF" else {}
+    X, y = load_iris(return_X_y=True)
+    fitted = method(max_iter=1, random_state=0, **task).fit(X, y)
+    properties = [each for each, _ in inspect.getmembers(method, lambda member: isinstance(member, property))]
+    results = {each for each in (*vars(fitted), *properties) if each.endswith("_") and not each.startswith("_")}
+    documented = {each for entry in ClassDoc(method)["Attributes"] for each in entry.name.split(", ")}
+    assert results <= documented

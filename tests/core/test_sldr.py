@@ -4,7 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import softmax
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from supdr import SLDR, KernelViews, Stop, stack_views
@@ -583,3 +586,14 @@ def test_solvers_and_kernels_can_change_within_a_run():
         assert snapshot.objective <= snapshots[0].objective
         assert isinstance(snapshot.state.best, Candidate)
         assert np.isfinite(model.at(snapshot).transform(X)).all()
+
+
+@pytest.mark.parametrize("solver", ["alternating", "lbfgs", "joint"])
+def test_a_gate_without_projection_sees_its_columns(solver):
+    X, y = load_iris(return_X_y=True)
+    fitted = SLDR(n_gating=None, gating_columns=(0, 3), solver=solver, max_iter=3, random_state=0).fit(X, y)
+    assert fitted.gate_projection_ is None
+    expected = StandardScaler().fit_transform(X)[:, [0, 3]]
+    np.testing.assert_allclose(fitted.gating_transform(X), expected / 2.0, atol=1e-12)  # one view of four columns
+    scores = fitted.gating_transform(X) @ fitted.gate_weights_.T + fitted.gate_offset_
+    np.testing.assert_allclose(fitted.gate(X), softmax(scores, axis=1), atol=1e-12)

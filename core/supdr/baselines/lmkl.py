@@ -70,7 +70,7 @@ class LMKL(SLDR):
     )
 
     n_components: ClassVar[int] = 1  # type: ignore[misc]
-    n_gating: ClassVar[None] = None  # type: ignore[misc, assignment]
+    n_gating: ClassVar[None] = None  # type: ignore[misc]
     kernel: ClassVar[str] = "linear"  # type: ignore[misc]
     degree: ClassVar[int] = 1  # type: ignore[misc]
     gamma: ClassVar[None] = None  # type: ignore[misc]

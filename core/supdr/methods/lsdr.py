@@ -102,6 +102,8 @@ class LSDR(Factorisation):
         U, learnt with labels.
     transduction_ : array of shape (n_samples,)
         Predictions of all training rows from their own latent rows.
+    training_decision_ : array of shape (n_samples,) or (n_samples, K)
+        Scores, or predicted values, of all training rows from their own latent rows.
     components_ : array of shape (n_components, m)
         V, on preprocessed columns (m may be smaller than `n_features_in_` after whitening).
     intercept_x_ : array of shape (m,)
@@ -111,6 +113,11 @@ class LSDR(Factorisation):
         regression targets else.
     intercept_ : array of shape (K,)
         w0.
+    reconstruction_ : array of shape (n_samples, n_features)
+        Training rows, in the units of X, as their own latent rows reconstruct them; fills missing cells.
+    label_pull_ : array of shape (n_samples,)
+        How hard each label pulls: the slope of the loss as a share of its largest (squared loss: of the steepest
+        row's); 0 where unlabelled.
     classes_ : array
         Sorted class labels (classification).
     history_ : dict of arrays

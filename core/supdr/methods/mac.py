@@ -116,6 +116,10 @@ class MAC(FittedMAC, SupervisedReducer):
     ----------
     embedding_ : array of shape (n_samples, L)
         F of the training rows; with two layers see `latent_reference`.
+    transduction_ : array of shape (n_samples,)
+        Classes of all rows, unlabelled ones included, from `embedding_`.
+    training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
+        Scores of all training rows from `embedding_`; shaped as by ``decision_function``.
     targets_ : array of shape (n_samples, L)
         z; the image itself for unlabelled rows.
     case_ : int array of shape (n_samples,)

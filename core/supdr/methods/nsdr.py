@@ -113,6 +113,8 @@ class NSDR(Factorisation):
         Latent rows, learnt with labels; ``transform(X)`` of the same rows differs.
     transduction_ : array of shape (n_samples,)
         Classes of all rows, unlabelled ones included, from their own latent rows.
+    training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
+        Scores of all training rows from their own latent rows; shaped as by ``decision_function``.
     components_ : array of shape (n_components, m)
         V, in preprocessed coordinates (m of them: whitening may drop some).
     intercept_x_ : array of shape (m,)
@@ -127,6 +129,10 @@ class NSDR(Factorisation):
         alpha * Y; K = 1 for two classes, else one head per class.
     intercept_ : array of shape (K,)
         Biases of the heads.
+    reconstruction_ : array of shape (n_samples, n_features)
+        Training rows, in the units of X, as their own latent rows reconstruct them; fills missing cells.
+    label_pull_ : array of shape (n_samples,)
+        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_

@@ -108,6 +108,8 @@ class SDRGLM(GLMReducer):
         U, learnt with targets.
     transduction_ : array of shape (n_samples,) or (n_samples, n_targets)
         Predictions of all training rows from their own latent rows.
+    training_decision_ : array of shape (n_samples,) or (n_samples, K)
+        Scores, or predicted values, of all training rows from their own latent rows.
     components_ : array of shape (n_components, m)
         V, on preprocessed columns.
     intercept_x_ : array of shape (m,)

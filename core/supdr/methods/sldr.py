@@ -49,8 +49,9 @@ class SLDR(GatedReducer):
     ----------
     n_components : int or sequence of int, default=2
         R_m, dimension of every local projection, >= 1; at most the columns of the view are used.
-    n_gating : int, default=2
+    n_gating : int or None, default=2
         R_G, dimension of the space the gate sees, >= 1; at most the gating columns.  P - 1 or more restricts nothing.
+        None: the gate sees its columns as they are, without a projection T.
     views : None, sequence of int, or sequence of sequences of int, default=None
         One local model per view.  Integers: sizes of consecutive column groups; lists: column indices, which views may
         share.  None: one view of all columns, seen by `n_models` local models.
@@ -109,10 +110,14 @@ class SLDR(GatedReducer):
     ----------
     embedding_ : array of shape (n_samples, sum of R_m)
         [eta_m * Z_m] of the training rows; equal to ``transform`` of them.
+    transduction_ : array of shape (n_samples,)
+        Classes of all training rows, unlabelled ones included; equal to ``predict`` of them.
+    training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
+        Their scores; equal to ``decision_function`` of them.
     projections_ : tuple of arrays of shape (D_m, R_m)
         W_m, orthonormal columns, on preprocessed columns.
-    gate_projection_ : array of shape (D_G, R_G)
-        T, orthonormal columns.
+    gate_projection_ : array of shape (D_G, R_G) or None
+        T, orthonormal columns; None with ``n_gating=None``, and R_G is D_G.
     gate_weights_, gate_offset_ : arrays of shape (P, R_G) and (P,)
         V and v0.
     gate_, gating_embedding_, local_embedding_ : arrays
@@ -132,6 +137,8 @@ class SLDR(GatedReducer):
     support_fraction_min_ : float
         Share that the same model needs at least (multipliers of a low-rank kernel are not unique); nan unless the
         kernel is linear.  Never to be compared with `support_fraction_` of another method.
+    label_pull_ : array of shape (n_samples,)
+        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_
@@ -183,7 +190,7 @@ class SLDR(GatedReducer):
         self,
         n_components: int | ArrayLike = 2,
         *,
-        n_gating: int = 2,
+        n_gating: int | None = 2,
         views: Any = None,
         n_models: int = 3,
         gating_columns: ArrayLike | None = None,

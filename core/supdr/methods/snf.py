@@ -122,12 +122,14 @@ class SNF(SupervisedReducer):
         Z, learnt with labels.
     transduction_ : array of shape (n_samples,) or (n_samples, n_targets)
         Predictions of all training rows from their own latent rows (eq. 12, not calibrated).
+    training_decision_ : array of shape (n_samples,) or (n_samples, K)
+        Scores, or predicted values, of all training rows from their own latent rows.
     dual_coef_ : array of shape (T, n_labelled)
         Dual weights of the target's regression, in preprocessed units of the target.
     intercept_ : array of shape (T,)
         Its bias, in the same units.
     label_pull_ : array of shape (n_samples,)
-        How hard each label pulls.
+        How hard each label pulls: its residual as a share of the largest; 0 where unlabelled.
     reconstruction_ : array of shape (n_samples, n_features)
         Training rows as their latent rows reconstruct them; fills missing cells.
     kernel_ : Kernel
