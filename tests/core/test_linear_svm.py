@@ -199,3 +199,26 @@ def test_no_scale_no_overlap_and_no_weight_keeps_it_from_its_optimum():
         warm = solve_linear_svm(moved, y, C, alpha=cold.alpha, coef=cold.coef, bias=cold.bias)
         for solution in (cold, warm):
             assert solution.converged, (number, n, d, C)
+
+
+@pytest.mark.parametrize("C", [1e-10, 1e-8, 1e-6, 1e-4])
+def test_small_weights_are_solved_as_well_as_large_ones(C):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n, d = rng.integers(5, 120), rng.integers(1, 6)
+        Z, y = rng.standard_normal((n, d)), np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+        solution = solve_linear_svm(Z, y, C)
+        assert solution.converged
+        peer = SVC(kernel="linear", C=C).fit(Z, y)
+        theirs = primal(Z, y, C, peer.coef_[0], peer.intercept_[0])
+        assert primal(Z, y, C, solution.coef, solution.bias) <= theirs * (1 + 2e-6)
+
+
+@pytest.mark.parametrize(("scale", "C"), [(1e6, 1e4), (1e3, 1e13), (1e100, 1.0), (1e150, 1e10)])
+def test_numbers_too_large_for_the_accuracy_give_finite_results(scale, C):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        Z, y = scale * rng.standard_normal((60, 3)), np.where(np.arange(60) % 2 == 0, 1.0, -1.0)
+        solution = solve_linear_svm(Z, y, C)
+        assert np.isfinite(solution.coef).all()
+        assert np.isfinite(solution.alpha).all()

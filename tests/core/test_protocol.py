@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import supdr
 from supdr import Stop
-from supdr.engine.estimator import _check_unchanged
+from supdr.engine.checks import check_unchanged
 from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.iterate import Problem, iterate, run
 
@@ -273,10 +273,10 @@ def test_a_clone_resumes_with_ragged_views(cls):
 )
 def test_restart_parameters_are_compared_by_value(before, now, same):
     if same:
-        _check_unchanged({"name": before}, {"name": now})
+        check_unchanged({"name": before}, {"name": now})
     else:
         with pytest.raises(ValueError, match=r"^name cannot change"):
-            _check_unchanged({"name": before}, {"name": now})
+            check_unchanged({"name": before}, {"name": now})
 
 
 @every_method

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,12 @@ def check_jobs(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be None or an integer other than 0; got {value!r}")
 
 
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    return number and bool(np.isfinite(value))
+def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise ValueError for a hyper-parameter that a run was started with and that has another value now."""
+    for name, value in before.items():
+        other = now.get(name)
+        if not _same(value, other):
+            raise ValueError(f"{name} cannot change within a run: start was made with {value!r}, now it is {other!r}")
 
 
 def check_cells(X: NDArray) -> None:
@@ -54,3 +57,17 @@ def check_cells(X: NDArray) -> None:
     empty = np.isnan(X).all(axis=1)
     if empty.any():
         raise ValueError(f"X has no observed cell in row {int(np.flatnonzero(empty)[0])}")
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two hyper-parameters are equal: arrays by value, sequences (which may be ragged) entry by entry."""
+    both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
+    if one is other or both_nan or np.array_equal(one, other):
+        return True
+    both_sequences = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
+    return both_sequences and len(one) == len(other) and all(map(_same, one, other))

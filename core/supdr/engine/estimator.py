@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags, check_random_stat
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from supdr.engine.checks import check_integer, check_jobs, check_number
+from supdr.engine.checks import check_integer, check_jobs, check_number, check_unchanged
 from supdr.engine.iterate import Problem, Snapshot, Stop, iterate
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.progress import reported
@@ -95,7 +95,7 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
         self._check_parameters(X, targets)
         fixed = {name: getattr(self, name) for name in sorted(self.restart_parameters)}
         if start is not None:
-            _check_unchanged(start.fixed, fixed)
+            check_unchanged(start.fixed, fixed)
         seed = self._seed()
         monitor = None
         if getattr(self, "early_stopping", False):
@@ -435,22 +435,6 @@ class _HeldOut:
             return (float(np.mean((scores - self.values) ** 2)), 0.0)
         wrong = (scores[:, 0] > 0) != self.codes if scores.shape[1] == 1 else scores.argmax(axis=1) != self.codes
         return float(wrong.mean()), float(np.maximum(0.0, 1.0 - self.values * scores).mean())
-
-
-def _check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    for name, value in before.items():
-        other = now.get(name)
-        if not _same(value, other):
-            raise ValueError(f"{name} cannot change within a run: start was made with {value!r}, now it is {other!r}")
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two hyper-parameters are equal: arrays by value, sequences (which may be ragged) entry by entry."""
-    both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
-    if one is other or both_nan or np.array_equal(one, other):
-        return True
-    both_sequences = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
-    return both_sequences and len(one) == len(other) and all(map(_same, one, other))
 
 
 def _flat(scores: NDArray) -> NDArray:

@@ -30,6 +30,9 @@ MEMORY = 60
 SETTLED = 2e-6
 """The next width comes when a quasi-Newton step lowers the surrogate by a smaller share than this, on average."""
 
+STAGE_STEPS = 4
+"""The next width comes after so many visible steps at the latest."""
+
 SHAKE = 0.1
 """Noise after each of the first stages, as a share of the root mean square of what it is added to."""
 
@@ -61,7 +64,14 @@ class JointLBFGS(MACProblem):
         return state.stage == len(WIDTHS) - 1
 
     def step(self, state: MACState) -> MACState:
-        """Up to `inner_steps` quasi-Newton steps.  O(n M (L + P)) each."""
+        """Up to `inner_steps` quasi-Newton steps, at the next width if the last one has done its part.
+
+        O(n M (L + P)) each.
+        """
+        done = state.decrease < SETTLED * self.inner_steps or state.passes >= STAGE_STEPS
+        if done and state.stage + 1 < len(WIDTHS):
+            shaken = self._shaken(state) if state.stage < SHAKEN_STAGES else state
+            state = self._entered(shaken._replace(passes=0), state.stage + 1)
         search = state.search
         assert search is not None
         before = search.value
@@ -70,13 +80,9 @@ class JointLBFGS(MACProblem):
             search = lbfgs_step(search, evaluate, memory=MEMORY)
             if search.step == 0.0:
                 break
-        following = self._exposed(state, search)._replace(
+        return self._exposed(state, search)._replace(
             passes=state.passes + 1, decrease=(before - search.value) / before, iteration=state.iteration + 1
         )
-        if following.decrease < SETTLED * self.inner_steps and state.stage + 1 < len(WIDTHS):
-            shaken = self._shaken(following) if state.stage < SHAKEN_STAGES else following
-            return self._entered(shaken, state.stage + 1)
-        return following
 
     def _shaken(self, state: MACState) -> MACState:
         """Return `state` with a little noise on W and U.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, solve_triangular
 from sklearn import get_config
 
 from supdr.engine.interruption import checkpoint, current_flag
@@ -37,9 +37,12 @@ SMALLEST_RIDGE = 1e-13
 WIDTHS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 """Multiples of the median distance among which ``gamma="loo"`` chooses."""
 
+LOO_ROWS = 4000
+"""Rows up to which the choice looks at all of them, and at all centres."""
+
 LOO_WORK = 6.5e8
-"""Rows times squared centres up to which the choice looks at all of them.  Beyond, at a random subset with as many rows
-per centre: with few rows per centre the fit interpolates noise, and its error says little about the full fit."""
+"""Rows times squared centres of the random subset that it looks at beyond, with as many rows per centre: with few rows
+per centre the fit interpolates noise, and its error says little about the full fit."""
 
 KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
@@ -328,7 +331,7 @@ def choose_gamma(X: Array, codes: Array, centers: Array, ridge: float, rng: np.r
     ridge : float
         > 0.
     rng : Generator
-        Chooses the subset of rows and centres when all would be too many, see `LOO_WORK`.
+        Chooses the subset of rows and centres when all would be too many, see `LOO_ROWS`.
 
     Returns
     -------
@@ -338,7 +341,7 @@ def choose_gamma(X: Array, codes: Array, centers: Array, ridge: float, rng: np.r
     alphabet = np.unique(codes, axis=0)
     unit = median_distance(X, rng)
     share = (LOO_WORK / (len(X) * len(centers) ** 2)) ** (1.0 / 3.0)
-    if share < 1.0:
+    if share < 1.0 and len(X) > LOO_ROWS:
         same = centers is X
         rows = rng.choice(len(X), max(int(share * len(X)), 2), replace=False)
         X, codes = X[rows], codes[rows]
@@ -359,7 +362,7 @@ def _leave_one_out_score(Phi: Array, codes: Array, alphabet: Array, ridge: float
     ridge = max(ridge, SMALLEST_RIDGE * float(np.trace(gram)))
     factor = _shifted_factor(gram, ridge)
     checkpoint()
-    half = np.linalg.solve(factor, Phi.T)  # (M, n)
+    half = solve_triangular(factor, Phi.T, lower=True, check_finite=False)  # (M, n)
     checkpoint()
     q = np.minimum(np.einsum("ij,ij->j", half, half), 1.0 - 1e-12)[:, None]
     left_out = (half.T @ (half @ codes) - q * codes) / (1.0 - q)

@@ -59,12 +59,14 @@ def _check_arrays(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> No
         centers = np.asarray(model.centers, dtype=float)
         if centers.ndim != 2 or not len(centers) or not np.isfinite(centers).all():
             raise ValueError(f"centers must be a finite array of shape (M, D); got shape {centers.shape}")
-        if model.preprocessing != "whiten" and centers.shape[1] != X.shape[1]:
-            raise ValueError(f"centers must have {X.shape[1]} columns like X; got {centers.shape[1]}")
+        if model.n_layers == 2:
+            raise ValueError("centers must be 'kmeans', 'random' or 'all' with n_layers=2; got an array")
     if isinstance(model.init, str):
         if model.init not in ("simplex", "blobs", "random"):
             raise ValueError(f"init must be 'simplex', 'blobs', 'random' or an array; got {model.init!r}")
         return
+    if model.early_stopping:
+        raise ValueError("init must be 'simplex', 'blobs' or 'random' with early_stopping=True, which holds rows back")
     init = np.asarray(model.init, dtype=float)
     wanted = (n_labelled, model._latent_dimension(n_classes))
     if init.shape != wanted or not np.isfinite(init).all():

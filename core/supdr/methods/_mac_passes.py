@@ -17,6 +17,7 @@ import numpy as np
 
 from supdr.methods._mac_certificate import Certificate, balanced
 from supdr.methods._mac_joint import FixedPoint, JointLBFGS
+from supdr.methods._mac_mapping import Mapping
 from supdr.methods._mac_point import move_points
 from supdr.methods._mac_problem import SVM_TOL, Array, MACProblem, MACState
 from supdr.solvers.linear_svm import solve_heads
@@ -44,13 +45,20 @@ class Passes(MACProblem):
     """What both solvers share: the companion."""
 
     @cached_property
-    def _companion(self) -> MACProblem:
-        kind = BriefFixedPoint if self.n_classes == 2 and self.n_centers <= COMPANION_FEATURES else BriefLBFGS
-        settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        settings |= {"n_components": 1 if self.n_classes == 2 else self.signs.shape[1], "init": "simplex"}
-        companion = kind(**settings)
-        companion.__dict__["_features"] = self._features  # the same features, computed once
-        return companion
+    def _companions(self) -> dict[type, MACProblem]:
+        return {}
+
+    def _companion(self, mapping: Mapping) -> MACProblem:
+        """Return the problem that the companion of a run with this mapping solves."""
+        few = self.n_classes == 2 and mapping.n_features <= COMPANION_FEATURES
+        kind = BriefFixedPoint if few else BriefLBFGS
+        if kind not in self._companions:
+            settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+            settings |= {"n_components": 1 if self.n_classes == 2 else self.signs.shape[1], "init": "simplex"}
+            companion = kind(**settings)
+            companion.__dict__["_features"] = self._features  # the same features, computed once
+            self._companions[kind] = companion
+        return self._companions[kind]
 
     def prepared(self, state: MACState) -> MACState:
         """Return `state` with its companion where the data are small enough."""
@@ -58,7 +66,7 @@ class Passes(MACProblem):
         features = self.features(state.mapping)
         if features.matrix is None or features.matrix.size > COMPANION_SIZE:
             return state._replace(companion=None)
-        companion = self._companion.started(state.mapping, state.seed)
+        companion = self._companion(state.mapping).started(state.mapping, state.seed)
         return state._replace(companion=companion, certificate=_better(state.certificate, companion.certificate))
 
     def dual_points(self, *multipliers: Array) -> list[Array]:
@@ -69,7 +77,7 @@ class Passes(MACProblem):
         """Return the better of `certificate` and the companion's, and the companion one step on."""
         if state.companion is None:
             return certificate, None
-        companion = self._companion.step(state.companion)
+        companion = self._companion(state.mapping).step(state.companion)
         return _better(certificate, companion.certificate), companion
 
 
@@ -85,7 +93,7 @@ class Penalty(Passes):
         features, L = self.features(state.mapping), self.n_components
         mu, passes, stage, before = state.mu, state.passes, state.stage, state.surrogate
         if passes > 0 and (passes >= self.max_inner or state.decrease < self.inner_tol):
-            raised = min(mu * self.mu_factor, 2.0 * self.reg_w / features.smallest_ridge())
+            raised = min(mu * self.mu_factor, 2.0 * self.reg_w / max(features.smallest_ridge(), np.finfo(float).tiny))
             if raised > mu:
                 mu, passes, stage = raised, 0, stage + 1
                 before = self.penalised(state.targets, state.latent, state.weights, state.heads, mu)

@@ -34,6 +34,8 @@ Array = NDArray[np.float64]
 
 SVM_TOL = 1e-6
 
+DEFAULT_CENTERS = 400
+
 
 class MACState(NamedTuple):
     """Where a run stands.  Nothing in it is ever written to.
@@ -128,7 +130,7 @@ class MACProblem(Problem):
     n_classes: int
     n_components: int
     mapping: str
-    n_centers: int
+    n_centers: int | None
     centers: Any
     gamma: Any
     reg_w: float
@@ -149,7 +151,8 @@ class MACProblem(Problem):
     def __post_init__(self) -> None:
         signs = np.ascontiguousarray(class_signs(self.codes, self.n_classes, self.scheme))
         centers = self.centers if isinstance(self.centers, str) else zlib.crc32(np.asarray(self.centers).tobytes())
-        features = (self.mapping, self.n_centers, centers, self.gamma)
+        count = self.n_centers if centers in ("kmeans", "random") else None
+        features = ("linear",) if self.mapping == "linear" else (self.mapping, count, centers, self.gamma)
         rows = (len(self.X), zlib.crc32(self.codes.tobytes()), self.scheme)
         object.__setattr__(self, "signs", signs)
         object.__setattr__(self, "settings", (type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
@@ -182,7 +185,8 @@ class MACProblem(Problem):
         elif self.centers == "all":
             centers = self.X
         else:
-            centers = choose_centers(self.pool, self.n_centers, self.centers, rng)
+            count = min(DEFAULT_CENTERS, len(self.pool)) if self.n_centers is None else self.n_centers
+            centers = choose_centers(self.pool, count, self.centers, rng)
         if self.gamma == "median":
             gamma = 0.5 / median_distance(self.X, rng) ** 2
         elif self.gamma == "loo":

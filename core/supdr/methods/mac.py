@@ -39,8 +39,6 @@ SOLVERS: dict[str, type[MACProblem]] = {
     "fixed_point": FixedPoint,
 }
 
-DEFAULT_CENTERS = 400
-
 
 class MAC(FittedMAC, SupervisedReducer):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
@@ -263,6 +261,10 @@ class MAC(FittedMAC, SupervisedReducer):
         rows = targets.labelled
         labelled = np.ascontiguousarray(X[rows]) if not rows.all() else X
         n_classes = len(targets.classes)
+        if not isinstance(self.centers, str) and np.shape(self.centers)[1] != X.shape[1]:
+            raise ValueError(
+                f"centers must have {X.shape[1]} columns like preprocessed rows; got {np.shape(self.centers)[1]}"
+            )
         shared = {
             "X": labelled,
             "codes": targets.codes[rows],
@@ -276,7 +278,7 @@ class MAC(FittedMAC, SupervisedReducer):
             **shared,
             pool=X,
             mapping=self.mapping,
-            n_centers=min(DEFAULT_CENTERS, len(X)) if self.n_centers is None else int(self.n_centers),
+            n_centers=None if self.n_centers is None else int(self.n_centers),
             centers=self.centers if isinstance(self.centers, str) else np.asarray(self.centers, dtype=float),
             gamma=self.gamma if isinstance(self.gamma, str) else float(self.gamma),
             reg_w=float(self.reg_w),
@@ -321,7 +323,7 @@ class MAC(FittedMAC, SupervisedReducer):
             return
         positive = self._state.latent @ self.coef_.T + self.intercept_ > 0.0
         trivial = int((positive.all(axis=0) | ~positive.any(axis=0)).sum())
-        if 2 * trivial > positive.shape[1]:
+        if trivial:
             warnings.warn(
                 f"{trivial} of {positive.shape[1]} classifiers say the same of every point: use "
                 "init='simplex', scheme='ovo', a larger C or a smaller reg_w",

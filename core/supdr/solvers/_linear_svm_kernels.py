@@ -115,7 +115,7 @@ def solve_positive(H: Array, g: Array, size: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _hessian(A: Array, weight: Array, beta: Array, tau: float, fit_bias: bool) -> Array:
+def _hessian(A: Array, weight: Array, beta: Array, tau: float, unit: float, fit_bias: bool) -> Array:
     """Return I + A_free W A_free' / tau (D, D), a little above it for the bias; free is 0 < beta < 1."""
     D = A.shape[0]
     free = np.empty(beta.shape[0], np.int64)
@@ -135,9 +135,9 @@ def _hessian(A: Array, weight: Array, beta: Array, tau: float, fit_bias: bool) -
     for j in range(last):
         H[j, j] += 1.0
         trace += H[j, j]
-    H[last, last] += 1e-10 * (1.0 + H[last, last])
+    H[last, last] += 1e-10 * (unit + H[last, last])
     if count == 0:
-        H[last, last] += 1e-3 * trace / max(last, 1)
+        H[last, last] += 1e-3 * unit * trace / max(last, 1)
     if not fit_bias:
         for j in range(last):
             H[last, j] = 0.0
@@ -167,8 +167,8 @@ def _fall(g: Array, direction: Array) -> float:
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
 def _predict(
-    A: Array, weight: Array, constant: Array, centre: Array, tau: float, fit_bias: bool, theta: Array, t: Array,
-    beta: Array, direction: Array,
+    A: Array, weight: Array, constant: Array, centre: Array, tau: float, unit: float, fit_bias: bool, theta: Array,
+    t: Array, beta: Array, direction: Array,
 ) -> None:  # fmt: skip
     """Write the Newton direction with the free rows of the round before, those with 0 < centre < 1, in place.
 
@@ -179,7 +179,7 @@ def _predict(
         if 0.0 < centre[i] < 1.0:
             kept[i] = centre[i] + t[i] / tau
     _gradient(A, weight, constant, kept, fit_bias, theta, direction)
-    solve_positive(_hessian(A, weight, centre, tau, fit_bias), direction, theta.shape[0])
+    solve_positive(_hessian(A, weight, centre, tau, unit, fit_bias), direction, theta.shape[0])
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
@@ -189,6 +189,7 @@ def newton_steps(
     constant: Array,
     centre: Array,
     tau: float,
+    unit: float,
     fit_bias: bool,
     max_steps: int,
     accuracy: float,
@@ -200,7 +201,8 @@ def newton_steps(
     """Write theta (D,), t (n,) and beta (n,) in place: minimise |w|^2 / 2 + sum weight psi(t).
 
     psi(t) = max over 0 <= beta <= 1 of beta t - tau / 2 (beta - centre)^2.  `constant` (D,) is the part of
-    sum weight beta A that belongs to rows held at beta = 1 elsewhere; `begins` tells the first call at a centre.
+    sum weight beta A that belongs to rows held at beta = 1 elsewhere; `begins` tells the first call at a centre;
+    `unit` is the size of sum weight, at most 1: what is far below it counts as 0.
     Returns (steps, whether the gradient vanished, up to the relative `accuracy`).
     """
     D = A.shape[0]
@@ -218,26 +220,28 @@ def newton_steps(
         for j in range(last):
             size = max(size, abs(theta[j]))
             worst = max(worst, abs(g[j]))
-        if worst <= accuracy * max(1e-3, size) and abs(g[last]) <= 0.1 * accuracy * (1e-3 + total):
+        if worst <= accuracy * max(1e-3 * unit, size) and abs(g[last]) <= 0.1 * accuracy * (1e-3 * unit + total):
             return step, True
         if step == max_steps:
             break
         slope = 0.0
         if begins and step == 0:
-            _predict(A, weight, constant, centre, tau, fit_bias, theta, t, beta, direction)
+            _predict(A, weight, constant, centre, tau, unit, fit_bias, theta, t, beta, direction)
             slope = _fall(g, direction)
         if not slope < 0.0:
             direction[:] = g  # of ascent, as t falls by s A'(-direction)
-            solve_positive(_hessian(A, weight, beta, tau, fit_bias), direction, D)
+            solve_positive(_hessian(A, weight, beta, tau, unit, fit_bias), direction, D)
             slope = _fall(g, direction)
-        if not slope < 0.0:
-            return step, True  # rounding is all that is left
+        if not -np.inf < slope < 0.0:
+            return step, True  # rounding is all that is left, or numbers too large to go on with
         hinge_arguments(A, direction, zeros, d)
         linear, quadratic = constant[last] * direction[last], 0.0
         for j in range(last):
             linear += (constant[j] - theta[j]) * direction[j]
             quadratic += direction[j] ** 2
         s = _step_length(linear, quadratic, t, d, weight, centre, tau)
+        if not s < np.inf:
+            return step, True
         for j in range(D):
             theta[j] -= s * direction[j]
         for i in range(t.shape[0]):

@@ -276,6 +276,7 @@ class _Proximal:
         np.multiply(Z.T, y, out=self.A[:d])
         self.A[d] = y
         self.weight, self.linear, self.fit_bias = weight, linear, fit_bias
+        self.unit = min(1.0, float(weight.sum()))
 
     def solve(self, theta: Array, beta: Array | None, tol: float, max_iter: int) -> LinearSVMSolution:
         """Minimise from theta (D,), which is written in place, and beta (n,)."""
@@ -341,7 +342,19 @@ class _Proximal:
             checkpoint()
             planned = min(portion, max_iter - steps)
             made, finished = newton_steps(
-                A, weight, constant, centre, tau, self.fit_bias, planned, accuracy, steps == 0, theta, t, beta
+                A,
+                weight,
+                constant,
+                centre,
+                tau,
+                self.unit,
+                self.fit_bias,
+                planned,
+                accuracy,
+                steps == 0,
+                theta,
+                t,
+                beta,
             )
             steps += made
         after = np.empty_like(self.weight)
