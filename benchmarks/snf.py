@@ -1,6 +1,6 @@
 """SNF: speed, and the mean squared error with few labels beside its comparison methods.
 
-python benchmarks/snf.py --data-dir DIR [--only speed large reference labels graphs]
+python benchmarks/snf.py --data-dir DIR [--only speed large reference sheet labels graphs]
 
 The comparisons follow the protocol of `supdr_viz.few_labels`; ``supdr-viz reproduce snf`` measures the paper's tables
 by the same one.
@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 import protocols as p
 from fast_nsdr import problem_of, timed_step
+from sklearn.linear_model import LinearRegression
 
 from supdr import SNF
 from supdr.datasets import make_curved_sheet
+from supdr.datasets.sheets import sheet_coordinates
 from supdr_viz.few_labels import CORE, GRAPHS, Cell, Study, drawn, known
 from supdr_viz.reproduce.data import load_scaled, load_table
 
@@ -73,6 +75,30 @@ def reference(data_dir: Path) -> bool:
         model = SNF(7, degree=3, reg_v=10.0, reg_z=10.0, preprocessing="none", max_iter=200).fit(X, known(y, rows))
         errors.append(np.mean((model.transduction_ - y)[np.delete(np.arange(len(y)), rows)] ** 2))
     return met & p.print_verdict("AutoPrice: |mean MSE - .0354|", abs(float(np.mean(errors)) - 0.0354), 0.002)
+
+
+def sheet(data_dir: Path) -> bool:
+    """How the sheet's error depends on the target's weight (5 seeds), and how often the sheet unrolls (20 seeds)."""
+    for weight in (0, 1, 10, 100, 1000):
+        found = []
+        for seed in range(5):
+            data = make_curved_sheet(random_state=seed)
+            model = SNF(preprocessing="none", target_weight=weight, max_iter=300).fit(data.X, data.y)
+            calibrated = model.latent_decision_function(model.embedding_, head="calibrated")
+            found.append([np.mean((f - data.truth)[~data.labelled] ** 2) for f in (model.transduction_, calibrated)])
+        fitted, calibrated = np.mean(found, axis=0)
+        print(f"sheet, mu = {weight}: fitted regression {fitted:.4f}, calibrated {calibrated:.4f}")
+    for n_init in (1, 3):
+        errors, unrolled = [], 0
+        for seed in range(20):
+            data = make_curved_sheet(random_state=seed)
+            model = SNF(preprocessing="none", max_iter=300, n_init=n_init).fit(data.X, data.y)
+            errors.append(np.mean((model.transduction_ - data.truth)[~data.labelled] ** 2))
+            flat = sheet_coordinates(len(data.X), np.random.default_rng(seed))
+            unrolled += LinearRegression().fit(model.embedding_, flat).score(model.embedding_, flat) > 0.9
+        spread = f"{np.mean(errors):.4f} ± {np.std(errors):.4f} (median {np.median(errors):.4f})"
+        print(f"sheet, {n_init} starts: error {spread}, {unrolled} of 20 unroll")
+    return True
 
 
 # --- speed ------------------------------------------------------------------------------------------------------------
@@ -143,6 +169,7 @@ PROTOCOLS: dict[str, Callable[[Path], bool]] = {
     "speed": speed,
     "large": large,
     "reference": reference,
+    "sheet": sheet,
     "labels": labels,
     "graphs": graphs,
 }
