@@ -78,9 +78,9 @@ def mean_errors(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 def print_table(title: str, columns: tuple[str, ...], rows: dict[str, dict[str, float]]) -> None:
     """Print one line per set."""
     print(f"\n{title}")
-    print(f"{'':18}" + "".join(f"{column:>12}" for column in columns))
+    print(f"{'':18}" + "".join(f"{column:>14}" for column in columns))
     for name, row in rows.items():
-        print(f"{name:18}" + "".join(f"{row[column]:12.3f}" for column in columns), flush=True)
+        print(f"{name:18}" + "".join(f"{row[column]:14.3f}" for column in columns), flush=True)
 
 
 def print_verdict(what: str, measured: float, target: float, *, at_least: bool = False) -> bool:
