@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -27,6 +28,9 @@ autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
+LAST_UNDERSCORE = re.compile(r"(?<=\w)_(?=[),;.])")
+"""As in "sum of views_)"; not before a colon, where an attribute is declared."""
+
 html_theme = "alabaster"
 html_theme_options = {
     "description": "See supervised dimensionality reduction learn",
@@ -50,15 +54,17 @@ def prepare(_app: object) -> None:
     write_gallery(HERE / "examples", HERE / "gallery.md")
 
 
-def escape_bars(_app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
-    """Let |x| in docstrings be a norm, not a substitution; code in backticks stays as it is."""
+def escape_marks(_app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+    """Let |x| in docstrings be a norm and a last _ part of a name, not marks; code stays as it is."""
     for number, line in enumerate(lines):
+        if line.lstrip().startswith(">>>"):
+            continue
         parts = line.split("``")
-        parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+        parts[::2] = [LAST_UNDERSCORE.sub(r"\_", part.replace("|", r"\|")) for part in parts[::2]]
         lines[number] = "``".join(parts)
 
 
 def setup(app: Sphinx) -> None:
     """Prepare before the sources are read."""
     app.connect("builder-inited", prepare)
-    app.connect("autodoc-process-docstring", escape_bars, priority=100)
+    app.connect("autodoc-process-docstring", escape_marks, priority=100)
