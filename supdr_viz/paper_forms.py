@@ -90,6 +90,7 @@ MAC_KNOBS = (
         scale("n_centers", "Basis functions", 5, 2000, "Gaussians that F is made of; at most one per row.", symbol="M"),
         kind="int",
         main=True,
+        shown_when={"centers": ("kmeans", "random"), "mapping": ("rbf",)},
     ),
     replace(HINGE_WEIGHT, help="Weight of the hinge.", shown_when=_ONE_LAYER),
     scale("reg_w", "Ridge", 1e-6, 10, "Of the mapping.", symbol="λ", main=True, shown_when=_ONE_LAYER),

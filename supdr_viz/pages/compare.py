@@ -25,6 +25,7 @@ from supdr_viz.comparison import (
     parse_comparison,
     with_method,
 )
+from supdr_viz.comparisons import EXAMPLES, OPENING, example_of
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.share import ShareMenu
@@ -42,17 +43,6 @@ REFRESH = 0.2
 
 MEMORY = "supdr-comparison"
 """Name under which a tab remembers its comparison, for runs that are added to it."""
-
-_SQUARES: dict[str, Any] = {"data": "xor", "data_options": {"n_samples": 500, "n_noise_features": 3}}
-OPENING = Comparison(
-    (
-        Settings(**_SQUARES, method="PCAProjection"),
-        Settings(**_SQUARES, method="LSDR"),
-        Settings(**_SQUARES, method="NSDR"),
-        Settings(**_SQUARES, method="MAC", method_options={"n_components": 2}),
-    )
-)
-"""What an address without settings shows: no labels, labels with a linear head, a kernel, a nonlinear map."""
 
 
 def compare() -> Any:
@@ -120,6 +110,7 @@ class Compare:
             self.controls,
             self.share,
             comparison.measure,
+            on_example=lambda name: self._become(EXAMPLES[name].comparison, 0),
             on_measure=self._set_measure,
             on_choose=self._choose,
             on_add=self._add,
@@ -242,6 +233,7 @@ class Compare:
             return
         self._set_viewing(False)
         self.bridge.set_query(comparison_query(self.comparison))
+        self.layout.show_example(example_of(self.comparison))
         first = self.comparison.columns[0]
         self.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)

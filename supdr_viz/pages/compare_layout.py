@@ -12,6 +12,7 @@ from supdr_viz import scoreboard, widgets
 from supdr_viz.bridge import Bridge
 from supdr_viz.column import Column, Facts
 from supdr_viz.comparison import LETTERS, MAX_COLUMNS
+from supdr_viz.comparisons import EXAMPLES
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import method_menu
 from supdr_viz.controls.share import ShareMenu
@@ -147,8 +148,8 @@ class CompareLayout:
     controls : Controls
     share : ShareMenu
     measure : {"iteration", "time"}
-    on_measure, on_choose, on_add : callable
-        Called with the measure, the place of the column to edit, the name of the method to add.
+    on_example, on_measure, on_choose, on_add : callable
+        Called with the key of the example, the measure, the place of the column to edit, the method to add.
     on_remove : callable
         Called without arguments: remove the column that is edited.
 
@@ -165,6 +166,7 @@ class CompareLayout:
         share: ShareMenu,
         measure: str,
         *,
+        on_example: Callable[[str], Any],
         on_measure: Callable[[str], Any],
         on_choose: Callable[[int], Any],
         on_add: Callable[[str], Any],
@@ -172,11 +174,15 @@ class CompareLayout:
     ) -> None:
         self._silent = False
         self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
+        self._on_example = on_example
         self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self.table = widgets.html(css=scoreboard.CSS, margin=0)
         self._cards: dict[Column, ColumnCard] = {}
+        menu = {"own settings": "", **{example.label: name for name, example in EXAMPLES.items()}}
+        self._examples = widgets.select("Example", menu, "", self._example_chosen)
+        self._note = widgets.caption()
         self._choice = widgets.toggle(["A"], "A")
         self._choice.param.watch(self._chosen, "value")
         self._remove = widgets.button("Remove", on_remove, icon="delete", kind="text", height=28)
@@ -247,12 +253,23 @@ class CompareLayout:
             **widgets.WIDE,
         )
         tabs, drawer_tabs = navigation("compare")
-        sidebar = [drawer_tabs, share.drawer_row(), controls.view, self.about]
+        sidebar = [drawer_tabs, share.drawer_row(), self._examples, self._note, controls.view, self.about]
         return widgets.make_page(
             bridge, header=[tabs, pn.layout.HSpacer(), *share.buttons], sidebar=sidebar, main=[main]
         )
 
     # --- what the page tells ------------------------------------------------------------------------------------------
+
+    def show_example(self, name: str) -> None:
+        """Name the example on display in the menu, and say what to look at; an empty name: the visitor's own."""
+        self._silent = True
+        self._examples.value = name
+        self._silent = False
+        widgets.message(self._note, EXAMPLES[name].note if name else "")
+
+    def _example_chosen(self, name: str) -> None:
+        if name and not self._silent:
+            self._on_example(name)
 
     def prepare(self, columns: Sequence[Column]) -> None:
         """Have a card for each of these columns."""

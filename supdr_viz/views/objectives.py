@@ -1,4 +1,4 @@
-"""The objectives of several runs over their iterations, with the lower bound of one that knows it."""
+"""The objectives of several runs over their iterations, with the best lower bound that is known."""
 
 from __future__ import annotations
 
@@ -36,9 +36,12 @@ class Objectives(CurveView):
             return
         steps = np.unique(np.concatenate([curves.iteration for curves in known.values()]))
         values = {letter: _at(curves, "objective", steps) for letter, curves in known.items()}
-        bounded = next((curves for curves in known.values() if "bound" in curves.values), None)
-        if bounded is not None:
-            values[BOUND] = _at(bounded, "bound", steps)
+        bounds = [_at(curves, "bound", steps) for curves in known.values() if "bound" in curves.values]
+        if bounds:
+            best = np.fmax.reduce(bounds)
+            least = min(float(np.nanmin(objective)) for objective in values.values())
+            if not np.nanmax(best) > least:  # else they do not minimise the same thing, and none bounds them all
+                values[BOUND] = best
         self.show_curves(Curves(steps, values), iteration, (int(steps[0]), int(steps[-1])))
 
     def styles_of(self, names: list[str]) -> dict[str, Style]:

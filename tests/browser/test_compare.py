@@ -152,6 +152,19 @@ def test_columns_are_added_changed_and_removed_in_the_page(open_app):
     app.until(lambda: int(iterations(app)[0]) > 3)
 
 
+def test_an_example_fills_the_page_and_is_left_by_the_first_change(open_app):
+    app = open_app(page="compare")
+    app.until_seen("Four squares, four methods")
+    app.choose("Example", "MAC, Fig. 6: λ = 0.1")
+    app.until_seen("Two steps")
+    app.until_seen("three ways down")
+    app.press("Run")
+    app.until_seen("lower bound")
+    app.press("Remove")
+    app.until_seen("own settings")
+    assert not app.sees("three ways down")
+
+
 def test_changed_data_change_for_all(compared):
     compared.slide("Noise features", "3")
     compared.until(lambda: query(compared).get("data.n_noise_features") == "3")

@@ -22,6 +22,7 @@ from supdr.datasets import make_spirals
 PROJECTIONS = [PCAProjection, KernelPCAProjection, LDAProjection, KLDA, NCA, LMNN]
 
 
+@pytest.mark.filterwarnings("ignore:1 of 3 classifiers")  # a check with a class of one row
 @parametrize_with_checks(
     [cls(random_state=0) for cls in (*PROJECTIONS, TwoStep)] + [KLDA(head="svm"), LMNN(head="svm", random_state=0)]
 )

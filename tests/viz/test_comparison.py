@@ -14,6 +14,7 @@ from supdr_viz.comparison import (
     differences,
     parse_comparison,
 )
+from supdr_viz.comparisons import EXAMPLES, example_of
 from supdr_viz.method_forms import METHOD_FORMS
 from supdr_viz.state import Settings, to_query
 
@@ -137,3 +138,15 @@ def test_differences_name_what_was_set():
     assert differences(A) == "Margin weight C 10"
     assert differences(D) == ""
     assert differences(C) == "Kernel linear, Reconstruction share β 0.2"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_survive_their_link_and_are_known_by_it(name):
+    comparison = EXAMPLES[name].comparison
+    arguments = {
+        key: [value.encode() for value in values] for key, values in parse_qs(comparison_query(comparison)).items()
+    }
+    again, problems = parse_comparison(arguments)
+    assert not problems
+    assert example_of(again) == name
+    assert example_of(again.removed(1)) == ""

@@ -31,6 +31,17 @@ def test_the_bound_is_drawn_and_may_be_negative():
     assert high >= 9.0
 
 
+def test_the_best_bound_is_drawn_if_it_can_hold_for_all():
+    first = curves([0, 1, 2], [9, 5, 4], bound=np.array([1.0, 2.0, 2.0]))
+    second = curves([0, 1, 2], [8, 6, 4], bound=np.array([0.0, 1.0, 3.0]))
+    view = Objectives()
+    view.show_runs({"A": first, "B": second}, 2)
+    assert view.legend[-1].name == BOUND
+    np.testing.assert_allclose(10.0 ** view.source.data["c2"], [1, 2, 3], rtol=1e-6)
+    view.show_runs({"A": first, "B": second, "C": curves([0, 1], [3, 0.5])}, 2)  # another objective: below the bound
+    assert [entry.name for entry in view.legend] == ["A", "B", "C"]
+
+
 def test_a_negative_objective_gets_a_linear_axis():
     view = Objectives()
     view.show_runs({"A": curves([0, 1], [3, -2]), "B": curves([0, 1], [4, 1])}, 1)

@@ -30,9 +30,6 @@ MEMORY = 60
 SETTLED = 2e-6
 """The next width comes when a quasi-Newton step lowers the surrogate by a smaller share than this, on average."""
 
-STAGE_STEPS = 4
-"""The next width comes after so many visible steps at the latest."""
-
 SHAKE = 0.1
 """Noise after each of the first stages, as a share of the root mean square of what it is added to."""
 
@@ -68,10 +65,9 @@ class JointLBFGS(MACProblem):
 
         O(n M (L + P)) each.
         """
-        done = state.decrease < SETTLED * self.inner_steps or state.passes >= STAGE_STEPS
-        if done and state.stage + 1 < len(WIDTHS):
+        if state.decrease < SETTLED * self.inner_steps and state.stage + 1 < len(WIDTHS):
             shaken = self._shaken(state) if state.stage < SHAKEN_STAGES else state
-            state = self._entered(shaken._replace(passes=0), state.stage + 1)
+            state = self._entered(shaken, state.stage + 1)
         search = state.search
         assert search is not None
         before = search.value

@@ -39,6 +39,9 @@ SOLVERS: dict[str, type[MACProblem]] = {
     "fixed_point": FixedPoint,
 }
 
+TRIVIAL = 0.01
+"""A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
+
 
 class MAC(FittedMAC, SupervisedReducer):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
@@ -321,11 +324,11 @@ class MAC(FittedMAC, SupervisedReducer):
     def _finish(self) -> None:
         if self.n_layers == 2:
             return
-        positive = self._state.latent @ self.coef_.T + self.intercept_ > 0.0
-        trivial = int((positive.all(axis=0) | ~positive.any(axis=0)).sum())
+        scores = self._state.latent @ self.coef_.T
+        trivial = int((np.ptp(scores, axis=0) < TRIVIAL).sum())
         if trivial:
             warnings.warn(
-                f"{trivial} of {positive.shape[1]} classifiers say the same of every point: use "
+                f"{trivial} of {scores.shape[1]} classifiers say the same of every point: use "
                 "init='simplex', scheme='ovo', a larger C or a smaller reg_w",
                 ConvergenceWarning,
                 stacklevel=3,
