@@ -112,7 +112,7 @@ def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     if known.sum() == len(fitted.plane_):  # fewer where early stopping hides labels
         left_out[known], own[known] = fitted.plane_left_out_, fitted.plane_
     rows, tips = _placed(left_out, own, plane)
-    corners = plane.project(fitted.targets_[_first_rows(fitted, scene)])
+    corners = plane.project(_corners(fitted, scene))
     extent = steady_extent(np.concatenate([rows, tips, corners]), previous.extent if previous else None)
     roles, class_role = _roles(fitted, ("muted", "border"))
     centre = corners.mean(axis=0)
@@ -214,11 +214,13 @@ def _classifiers(fitted: Any, plane: LatentPlane, extent: Extent, class_role: ND
     return strokes
 
 
-def _first_rows(fitted: Any, scene: Scene) -> NDArray:
-    """One labelled training row of every class."""
+def _corners(fitted: Any, scene: Scene) -> NDArray:
+    """Return every class's target (K, L): most of its labelled rows have it, those that early stopping hides do not."""
     known = scene.is_labelled[: scene.n_train]
     codes = scene.code[: scene.n_train]
-    return np.array([np.flatnonzero(known & (codes == code))[0] for code in fitted.classes_.astype(int)])
+    return np.array(
+        [np.median(fitted.targets_[known & (codes == code)], axis=0) for code in fitted.classes_.astype(int)]
+    )
 
 
 def _numbers(fitted: Any, snapshot: Snapshot, *wanted: str) -> tuple[Number, ...]:

@@ -609,3 +609,21 @@ def test_features_that_are_all_zero_are_no_reason_to_fail():
         far = MAC(2, centers=np.full((3, 3), 1e6), gamma=1.0, preprocessing="none", max_iter=3).fit(X, y)
     assert np.isfinite(model.embedding_).all()
     assert np.isfinite(far.embedding_).all()
+
+
+def test_the_fixed_point_is_reached_from_nothing():
+    X, y = make_spirals(2, 100, random_state=0).to_xy()
+    settings = {"n_centers": 40, "gamma": 20.0, "solver": "fixed_point", "preprocessing": "none", "random_state": 0}
+    optimum = MAC(1, **settings).fit(X, y).history_["objective"][-1]
+    found = MAC(1, init=np.zeros((len(X), 1)), **settings).fit(X, y).history_["objective"][-1]
+    assert found == pytest.approx(optimum, rel=1e-3)
+
+
+def test_a_run_that_goes_on_with_other_rows_forgets_what_was_proved_of_the_first():
+    X, y = make_spirals(2, 100, random_state=0).to_xy()
+    model = MAC(2, n_centers=40, gamma=20.0, max_iter=10, preprocessing="none", random_state=0)
+    before = list(model.iterate(X, np.roll(y, 30)))[-1]
+    before = list(model.iterate(np.random.default_rng(0).permutation(X), y, start=before))[-1]
+    for after in model.iterate(X, y, start=before):
+        assert after.diagnostics["bound"] <= after.objective
+    assert after.objective < before.diagnostics["bound"]  # the rows before could not be fitted so well

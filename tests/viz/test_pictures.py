@@ -12,6 +12,7 @@ from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import build_dataset, build_estimator, split
 from supdr_viz.frames import Area, Curves, Key, Number, Picture, Stroke
 from supdr_viz.pictures import MARGINS, RECONSTRUCTION, Mode, modes_of, shapes
+from supdr_viz.pictures.mac import _corners
 from supdr_viz.scenes import build_scene
 from supdr_viz.state import Settings
 from supdr_viz.views import Board
@@ -113,6 +114,13 @@ VARIANTS = {
     "two layers": ({"n_layers": 2}, {}, 1.0),
     "two layers, few labels": ({"n_layers": 2, "head": "mix"}, {}, 0.5),
 }
+
+
+def test_rows_that_early_stopping_holds_back_move_no_corner():
+    run = Run({"n_layers": 2, "early_stopping": True}, {"n_classes": 5}, 1.0)
+    corners = _corners(run.fitted, run.scene)
+    radii = np.linalg.norm(corners - corners.mean(axis=0), axis=1)
+    np.testing.assert_allclose(radii, radii[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

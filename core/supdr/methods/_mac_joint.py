@@ -191,7 +191,9 @@ class FixedPoint(WithoutTargets):
         coef, signs = state.heads.coef[0], self.signs[:, 0]
         v = state.weights @ coef
         limit = math.sqrt(2.0 * self.reg_w)
-        size = max(float(np.linalg.norm(v)), 1e-12)
+        size = float(np.linalg.norm(v))
+        if size < 1e-12 * limit:  # from 0 no weight of the hinge would lead away
+            size = limit
         solution = solve_linear_svm(
             features.matrix,
             signs,
