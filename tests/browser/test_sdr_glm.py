@@ -9,7 +9,10 @@ BITS = (
     "?data=latent_bits&data.n_samples=80&data.n_features=60"
     "&method=SDRGLM&method.max_iter=500&method.tol=0&method.solver=literal"
 )
-SLOW_FACTORS = "?data=wide_regression&data.n_samples=120&data.n_features=60&method=SDRGLM&method.n_components=3"
+SLOW_FACTORS = (
+    "?data=wide_regression&data.n_samples=120&data.n_features=60"
+    "&method=SDRGLM&method.n_components=3&method.max_iter=20000&method.tol=0"
+)
 
 
 @pytest.fixture
