@@ -153,7 +153,7 @@ class MACProblem(Problem):
         centers = self.centers if isinstance(self.centers, str) else zlib.crc32(np.asarray(self.centers).tobytes())
         count = self.n_centers if centers in ("kmeans", "random") else None
         features = ("linear",) if self.mapping == "linear" else (self.mapping, count, centers, self.gamma)
-        rows = (zlib.crc32(np.ascontiguousarray(self.X)), zlib.crc32(self.codes.tobytes()), self.scheme)
+        rows = (zlib.crc32(np.ascontiguousarray(self.X).data), zlib.crc32(self.codes.tobytes()), self.scheme)
         object.__setattr__(self, "signs", signs)
         object.__setattr__(self, "settings", (type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
 
