@@ -84,8 +84,7 @@ class Pool:
             try:
                 job.work(SLICE)
             except Exception:
-                logger.exception("a training job failed and is dropped")
-                self.remove(job)
+                self._drop(job)
             with self._changed:
                 self._busy.discard(job)
                 if job in self._used:
@@ -110,9 +109,13 @@ class Pool:
         try:
             return job.due(now)
         except Exception:
-            logger.exception("a training job failed and is dropped")
-            del self._used[job]
+            self._drop(job)
             return None
+
+    def _drop(self, job: Job) -> None:
+        """Forget a job that raised anything, whatever it was: the others go on."""
+        logger.exception("a training job failed and is dropped")
+        self.remove(job)
 
     def _level(self, chosen: Job, ready: list[Job]) -> None:
         """Raise what idle jobs have used to the least of the ready ones: waiting earns no credit."""
