@@ -152,6 +152,8 @@ class LockStep:
     def wait(self, trainer: Trainer, now: float) -> float | None:
         """See `supdr_viz.trainer.Gate`."""
         with self._lock:
+            if not self._running:  # they are paused one after the other, and none may gain on those paused before it
+                return None
             mine = self.clock(trainer)
             behind = mine - SLACK[self.measure]
             if any(other.going and self.clock(other) < behind for other in self._members if other is not trainer):

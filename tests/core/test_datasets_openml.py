@@ -192,11 +192,12 @@ def test_offline_fails_quickly_and_plainly(monkeypatch, name):
     def unresolved(*args, **kwargs):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
+    naps = []
     monkeypatch.setattr(socket, "getaddrinfo", unresolved)
-    started = time.perf_counter()
+    monkeypatch.setattr(time, "sleep", naps.append)
     with pytest.raises(FileProblem, match=r"^OpenML could not be reached .*Name or service not known.*network"):
         load(f"openml:{name}")
-    assert time.perf_counter() - started < 2
+    assert sum(naps) <= 1  # one retry, after a second
 
 
 @pytest.mark.parametrize(
@@ -229,11 +230,11 @@ def test_an_answer_that_is_not_json(server, monkeypatch):
 
 def test_a_hanging_download_is_given_up(server, monkeypatch):
     release = threading.Event()
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **options: release.wait(10))
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **options: release.wait(200))
     started = time.perf_counter()
     with pytest.raises(FileProblem, match=r"did not answer within 0.1 seconds"):
         load_openml("cars", timeout=0.1)
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 100
     release.set()
 
 

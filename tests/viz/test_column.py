@@ -40,7 +40,7 @@ def columns():
         column.close()
 
 
-def wait_for_scores(columns, seconds=20.0):
+def wait_for_scores(columns, seconds=60.0):
     """Take frames as a page would, until train and test errors are known."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

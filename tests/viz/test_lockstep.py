@@ -11,6 +11,7 @@ from supdr_viz.pool import Pool
 from supdr_viz.session import Session
 from supdr_viz.state import Settings
 from supdr_viz.status import Phase
+from supdr_viz.trainer import STEPS_PER_SECOND
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 ENDLESS = {"tol": -1.0, "max_iter": 5000}
@@ -23,7 +24,7 @@ OTHERS = (
 )
 
 
-def wait_for(condition, seconds=20.0):
+def wait_for(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
@@ -59,8 +60,14 @@ class Group:
         return self
 
     def settled(self):
-        wait_for(lambda: not any(s.trainer.pending or s.trainer.going for s in self.sessions))
-        time.sleep(0.05)
+        """Wait until no step is under way or due; the last step of one run may have made steps of others due."""
+
+        def at_rest():
+            with self.pool._changed:  # nothing begins meanwhile
+                trainers = [session.trainer for session in self.sessions]
+                return not self.pool._busy and not any(trainer.pending or trainer.going for trainer in trainers)
+
+        wait_for(at_rest)
 
     def close(self):
         for session in self.sessions:
@@ -199,13 +206,15 @@ def test_everything_converged_leaves_nothing_to_run():
     group.close()
 
 
-@pytest.mark.parametrize(("speed", "low", "high"), [("slow", 2, 5), ("normal", 8, 22)])
-def test_the_speed_is_that_of_a_single_run(speed, low, high):
+@pytest.mark.parametrize("speed", ["slow", "normal"])
+def test_the_speed_is_that_of_a_single_run(speed):
     group = Group(speed=speed)
     for settings in OTHERS[:2]:
         group.add(settings)
-    group.ready().lockstep.run()
-    time.sleep(1.0)
-    reached = group.iterations
+    group.ready()
+    began = time.monotonic()
+    group.lockstep.run()
+    wait_for(lambda: min(group.iterations) >= 5)
+    seconds = time.monotonic() - began
     group.close()
-    assert low <= min(reached) <= max(reached) <= high
+    assert seconds > 3 / STEPS_PER_SECOND[speed] - 0.02  # the first two may come at once

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from supdr_viz.pool import SLICE, Pool
+from supdr_viz.pool import Pool
 
 
 class Busy:
@@ -40,31 +40,39 @@ class BrokenBefore(Busy):
         raise RuntimeError("broken on purpose")
 
 
-def run_for(pool, jobs, seconds):
+def wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+
+
+def run_until(pool, jobs, condition):
+    """Work on `jobs` until the condition holds, however long that takes here, and until the last slice has ended."""
     for job in jobs:
         pool.add(job)
-    time.sleep(seconds)
+    wait_for(condition)
     for job in jobs:
         pool.remove(job)
-    time.sleep(3 * max(SLICE, *(job.cost for job in jobs)))
+    wait_for(lambda: not any(job.inside for job in jobs))
 
 
 def test_every_job_gets_turns_and_equal_time():
     jobs = [Busy() for _ in range(8)]
-    run_for(Pool(threads=1), jobs, 1.0)
+    run_until(Pool(threads=1), jobs, lambda: sum(job.seconds for job in jobs) > 1.0)
     shares = [job.seconds for job in jobs]
     assert min(shares) > 0.5 * max(shares)
 
 
 def test_a_job_with_long_slices_does_not_get_more_time():
     long, short = Busy(cost=0.08), Busy()
-    run_for(Pool(threads=1), [long, short], 1.2)
+    run_until(Pool(threads=1), [long, short], lambda: long.seconds + short.seconds > 1.2)
     assert long.seconds < 2.0 * short.seconds
 
 
 def test_no_job_is_worked_on_by_two_threads():
     jobs = [Busy(), Busy(), Busy()]
-    run_for(Pool(threads=4), jobs, 0.4)
+    run_until(Pool(threads=4), jobs, lambda: min(job.turns for job in jobs) > 10)
     assert not any(job.overlap for job in jobs)
 
 
@@ -73,22 +81,20 @@ def test_an_idle_job_wakes_and_earned_no_credit():
     sleeper.idle = True
     pool.add(sleeper)
     pool.add(worker)
-    time.sleep(0.5)
+    wait_for(lambda: worker.seconds > 0.5)
     before = worker.turns
     sleeper.idle = False
     pool.wake()
-    time.sleep(0.4)
+    wait_for(lambda: sleeper.turns >= 10)
     for job in (sleeper, worker):
         pool.remove(job)
-    assert sleeper.turns > 3
     assert worker.turns - before > 3  # not starved while the sleeper catches up
 
 
 @pytest.mark.parametrize("kind", [Broken, BrokenBefore])
 def test_a_failing_job_is_dropped_and_the_others_go_on(caplog, kind):
     pool, broken, good = Pool(threads=1), kind(), Busy()
-    run_for(pool, [broken, good], 0.2)
-    assert good.turns > 2
+    run_until(pool, [broken, good], lambda: good.turns > 2)
     assert any("dropped" in record.message for record in caplog.records)
     assert pool.n_jobs == 0
 
@@ -106,9 +112,7 @@ def test_work_waits_until_it_is_due():
     job.at = time.monotonic() + 0.2
     pool = Pool(threads=1)
     pool.add(job)
-    end = time.monotonic() + 10.0
-    while not job.turns and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_for(lambda: job.turns)
     time.sleep(0.1)
     assert job.turns == 1
     assert job.began >= job.at
@@ -118,7 +122,8 @@ def test_work_waits_until_it_is_due():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_worker_threads_are_daemons_so_that_the_server_can_end(threads):
     pool = Pool(threads=threads)
-    run_for(pool, [Busy()], 0.05)
+    job = Busy()
+    run_until(pool, [job], lambda: job.turns)
     workers = [t for t in threading.enumerate() if t.name.startswith("supdr-worker")]
     assert len(workers) >= threads
     assert all(t.daemon for t in workers)

@@ -24,7 +24,7 @@ def session():
         yield made
 
 
-def reaches(session, phase, seconds=20.0):
+def reaches(session, phase, seconds=60.0):
     end = time.monotonic() + seconds
     while session.trainer.status.phase is not phase and time.monotonic() < end:
         time.sleep(0.005)
