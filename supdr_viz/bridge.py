@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from importlib import resources
 from typing import Any
 
 import panel as pn
@@ -187,7 +188,7 @@ class Bridge(JSComponent):
     zoom = param.Number(default=1.0, doc="Size of the texts beside the usual one.")
     memory = param.String(default="", doc="Name under which this tab remembers the query.")
 
-    _esm = _ESM
+    _esm = (resources.files("supdr_viz") / "assets" / "quick.js").read_text(encoding="utf-8") + _ESM
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"width": 0, "height": 0, "margin": 0, "narrow": on_phone(), **params})

@@ -62,6 +62,7 @@ class PictureLayer:
         areas: Any = Patches(xs="xs", ys="ys", fill_color=colour, fill_alpha="alpha", line_color=colour, line_alpha=0.5)
         add_plain(made, self._areas, areas)
         self._lines: list[Any] = []
+        self._looks: list[tuple[Any, ...]] = []
         self._marks = ColumnDataSource({**NOTHING, "c": [0]})
         self._mark = Scatter(x="x", y="y", size=MARK_SIZE, fill_color=colour, line_width=1.6)
         self._tags = ColumnDataSource({**NOTHING, "text": [""], "align": ["left"], "c": [0]})
@@ -128,14 +129,12 @@ class PictureLayer:
             if number == len(self._lines):
                 new = Line(x="x", y="y", line_join="round")
                 self._lines.append(add_plain(self._figure, ColumnDataSource(NOTHING), new, level="underlay"))
+                self._looks.append(())
             line = self._lines[number]
-            glyph: Any = line.glyph
-            glyph.update(
-                line_color=colour_of(picture.roles[stroke.role], self.dark),
-                line_width=stroke.width,
-                line_dash=stroke.dash,
-                line_alpha=stroke.alpha,
-            )
+            look = (colour_of(picture.roles[stroke.role], self.dark), stroke.width, stroke.dash, stroke.alpha)
+            if look != self._looks[number]:  # to set what is set already takes the server as long
+                self._looks[number] = look
+                line.glyph.update(**dict(zip(("line_color", "line_width", "line_dash", "line_alpha"), look)))
             old = known[number].points if number < len(known) else None
             if old is None or not np.array_equal(old, stroke.points, equal_nan=True):
                 line.data_source.data = _places(stroke.points)

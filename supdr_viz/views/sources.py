@@ -43,7 +43,7 @@ MAX_OUTLINED = 500
 """Of more rows, only the hollow ones have an outline: it takes a browser as long to draw as the point itself."""
 
 MAX_JOINED = 700
-"""Of about so many rows at most it is shown where they came from."""
+"""Of about so many rows at most it is shown where they came from or are drawn to."""
 
 MAX_NAME_LENGTH = 40
 MAX_PICTURE_ROWS = 3000
@@ -246,7 +246,7 @@ class Points:
             moved |= {"x": column(pair[:, 0]), "y": column(pair[:, 1])}
         picture = self._picture(frame)
         if picture is not None and picture.tips is not None and self._moved("tips", picture.tips):
-            moved |= _arrow_columns(picture.rows, picture.tips)
+            moved |= {name: self._some(tips) for name, tips in _arrow_columns(picture.rows, picture.tips).items()}
         if picture is not None and picture.row_role is not None and self._moved("roles", picture.row_role):
             moved["c"] = column(picture.row_role)
         self._moves.send(moves + [(self.method, name, values) for name, values in moved.items()])
@@ -277,7 +277,7 @@ class Points:
         return picture.rows if picture is not None else None
 
     def _some(self, values: NDArray) -> NDArray:
-        """Leave out where most rows came from, where there are many: nobody could follow them all."""
+        """Leave out the other ends of most rows' lines, where there are many: nobody could follow them all."""
         stride = -(-self.n_rows // MAX_JOINED)
         return np.where(np.arange(self.n_rows) % stride == 0, values, np.float32(np.nan))
 

@@ -1,0 +1,45 @@
+"""Figures are painted cheaply: what did not change is neither written nor copied anew."""
+
+COUNT = """
+window.written = 0
+const text = Object.getOwnPropertyDescriptor(Node.prototype, "textContent")
+Object.defineProperty(Node.prototype, "textContent", {
+  ...text,
+  set(value) { written += this instanceof HTMLStyleElement; text.set.call(this, value) },
+})
+"""
+
+SELECT = """
+([size, unset]) => {
+  const {BitSet} = Bokeh.require("core/util/bitset")
+  const rows = new BitSet(size, 1)
+  unset.forEach((row) => rows.unset(row))
+  return [...rows.select(Float32Array.from({length: 5}, (_, row) => 10 * row))]
+}
+"""
+
+
+def test_frames_hardly_write_style_sheets(app):
+    def frames():
+        return app.column("sent", "number")[0]
+
+    app.page.add_init_script(COUNT)
+    app.page.reload()
+    app.wait_until_ready()
+    app.run_to(5)
+    first, before = frames(), app.evaluate("written")
+    app.until(lambda: frames() >= first + 20)
+    assert app.evaluate("written") - before <= 2 * (frames() - first)  # Bokeh alone writes about 80 for every frame
+
+
+def test_rows_are_selected_as_ever(app):
+    for size, unset, selected in ((5, [], [0, 10, 20, 30, 40]), (5, [1, 4], [0, 20, 30]), (3, [], [0, 10, 20])):
+        assert app.evaluate(SELECT, [size, unset]) == selected
+
+
+def test_a_style_sheet_that_changes_is_written(app):
+    sheet = "const sheet = document.createElement('style'); document.head.append(sheet); "
+    rule = "sheet.textContent = 'html {--tried: %s}'; "
+    look = "getComputedStyle(document.documentElement).getPropertyValue('--tried')"
+    script = f"() => {{ {sheet}{rule % 1}{rule % 2}{rule % 2} const got = {look}; sheet.remove(); return got }}"
+    assert app.evaluate(script).strip() == "2"
