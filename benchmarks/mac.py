@@ -131,14 +131,16 @@ def optimum() -> None:
     X, y = make_spirals(2, 1000, random_state=0).to_xy()
     for reg_w, M in OPTIMUM_CASES:
         for solver, max_iter in (("fixed_point", 20), ("lbfgs", 80), ("mac", 60)):
-            _gap(X, y, 2, reg_w, M, 0.15, solver, max_iter)
+            _gap(X, y, 2, reg_w, M, 0.15, solver, max_iter, 1e-7)
     for n_classes in (3, 4):
         X, y = make_spirals(n_classes, 200, turns=1.0, random_state=0).to_xy()
         for reg_w, M in ((0.1, 60), (1e-3, 60), (0.1, 200), (1e-3, 200)):
-            _gap(X, y, n_classes, reg_w, M, 0.12, "lbfgs", 150)
+            _gap(X, y, n_classes, reg_w, M, 0.12, "lbfgs", 400, 1e-9)
 
 
-def _gap(X: np.ndarray, y: np.ndarray, L: int, reg_w: float, M: int, width: float, solver: str, max_iter: int) -> None:
+def _gap(
+    X: np.ndarray, y: np.ndarray, L: int, reg_w: float, M: int, width: float, solver: str, max_iter: int, tol: float
+) -> None:
     model = MAC(
         L,
         n_centers=M,
@@ -147,7 +149,7 @@ def _gap(X: np.ndarray, y: np.ndarray, L: int, reg_w: float, M: int, width: floa
         reg_w=reg_w,
         solver=solver,
         max_iter=max_iter,
-        tol=1e-7,
+        tol=tol,
         preprocessing="none",
         random_state=0,
     )
