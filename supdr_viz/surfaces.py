@@ -90,8 +90,8 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     -------
     dict
         Keys ``"train"``, ``"test"``, ``"support vectors"``; ``"labelled"`` and ``"unlabelled"`` training rows, where
-        the labels of some are hidden; ``"constant"``: of the mean of the labels, for regression, on rows whose target
-        the method does not see.  As far as they apply.
+        the labels of some are hidden; ``"validation"``: training rows that early stopping holds out; ``"constant"``:
+        of the mean of the labels, for regression, on rows whose target the method does not see.  As far as they apply.
     """
     known = np.isfinite(scene.target)
     loss = (surface.predicted - scene.target) ** 2 if scene.task == "regression" else 100.0 * surface.wrong
@@ -105,6 +105,8 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     if scene.task == "regression":
         unseen = known & ~scene.is_labelled
         rates["constant"] = constant_error(scene, unseen if unseen.any() else known)
+    if "validation_error" in snapshot.diagnostics:
+        rates["validation"] = snapshot.diagnostics["validation_error"] * (1.0 if scene.task == "regression" else 100.0)
     if "support_fraction" in snapshot.diagnostics:
         rates["support vectors"] = 100.0 * snapshot.diagnostics["support_fraction"]
     return rates

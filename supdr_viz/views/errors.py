@@ -14,6 +14,7 @@ STYLES = {
     "labelled": Style("labelled", "curve 0", "dashed", width=1.8),
     "unlabelled": Style("unlabelled", "curve 1", width=2.2),
     "constant": Style("constant predictor", "muted", "dashed"),
+    "validation": Style("validation", "curve 3", width=1.8),
     "test": Style("test", "error", width=2.0),
     "support vectors": Style("support vectors", "curve 2", "dotted"),
 }
@@ -46,7 +47,7 @@ class Errors(CurveView):
         others = [name for name in names if name not in STYLES]
         look = {name: Style(name.replace("_", " "), f"curve {4 + number % 4}") for number, name in enumerate(others)}
         # Test last: it lies on top.
-        last = ("constant", "support vectors", "train", "labelled", "test", "unlabelled")
+        last = ("constant", "support vectors", "train", "labelled", "validation", "test", "unlabelled")
         order = [*others, *(name for name in last if name in names)]
         return {name: STYLES.get(name) or look[name] for name in order}
 
@@ -66,7 +67,7 @@ class Errors(CurveView):
     @property
     def legend(self) -> list[LegendEntry]:
         """Entries of the curves shown: train, test, then the rest."""
-        order = ("train", "labelled", "unlabelled", "test")
+        order = ("train", "labelled", "unlabelled", "validation", "test")
         return sorted(super().legend, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
 
     def caption(self, frame: Frame | None = None) -> str:

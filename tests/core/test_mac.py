@@ -464,6 +464,16 @@ def test_exposed_numbers_agree_with_each_other():
     assert error == pytest.approx(model.history_["training_error"][-1])
 
 
+@pytest.mark.parametrize("solver", ["mac", "admm"])
+def test_a_pass_says_how_long_its_parts_took(solver):
+    model, X, y = spirals(3, 60, solver=solver, max_iter=3)
+    snapshots = list(model.iterate(X, y))
+    for before, snapshot in itertools.pairwise(snapshots):
+        assert set(snapshot.parts) == {"targets", "classifiers", "map", "bound"}
+        assert min(snapshot.parts.values()) > 0.0
+        assert sum(snapshot.parts.values()) <= snapshot.elapsed - before.elapsed
+
+
 def test_early_stopping_keeps_the_best_iterate():
     model, X, y = spirals(3, 60, early_stopping=True, max_iter=40)
     model.fit(X, y)

@@ -15,6 +15,7 @@ from supdr import Stop
 from supdr.engine.checks import check_unchanged
 from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.iterate import Problem, iterate, run
+from supdr.engine.parts import part
 
 SOLVERS = {
     "LSDR": [{"solver": "bcd"}, {"solver": "sgd"}, {"solver": "lbfgs"}, {"task": "regression"}, {"row_bias": True}],
@@ -413,6 +414,32 @@ def test_checkpoints_reach_into_a_step():
     assert issubclass(Interrupted, Exception)
 
 
+def test_parts_of_a_step_are_timed_where_they_are_named():
+    class Two(Problem):
+        def start(self, seed):
+            with part("never told"):  # a start is no step
+                return Counter(0, seed)
+
+        def step(self, state):
+            for _ in range(2):
+                with part("sleeping"):
+                    time.sleep(0.01)
+            with part("nothing"):
+                pass
+            return Counter(state.iteration + 1, state.seed)
+
+        def terms(self, state):
+            return {"left": 9.0 - state.iteration}
+
+    first, second, third = iterate(Two(), max_iter=2)
+    assert first.parts == {}
+    for snapshot, before in ((second, first), (third, second)):
+        assert set(snapshot.parts) == {"sleeping", "nothing"}
+        assert 0.02 <= snapshot.parts["sleeping"] <= snapshot.elapsed - before.elapsed
+    with part("outside of a run"):
+        pass
+
+
 class Counter(tuple):
     """The smallest state."""
 
@@ -458,6 +485,20 @@ def test_early_stopping_of_an_estimator(name):
     assert fitted.transduction_.shape == (60,)
     again = make(name, max_iter=60, early_stopping=True, n_iter_no_change=5).fit(X, y)
     np.testing.assert_array_equal(fitted.embedding_, again.embedding_)
+
+
+@every_method
+def test_the_validation_error_is_that_of_the_rows_held_out(name):
+    X, y = data()
+    estimator = make(name, max_iter=4, early_stopping=True, n_iter_no_change=4)
+    snapshots = list(estimator.iterate(X, y))
+    held = ~estimator._training[1].labelled & (y >= 0)
+    assert 0 < held.sum() < 30
+    for snapshot in snapshots:
+        wrong = estimator.at(snapshot).transduction_[held] != y[held]
+        assert snapshot.diagnostics["validation_error"] == pytest.approx(wrong.mean())
+    plain = next(make(name, max_iter=1).iterate(X, y))
+    assert "validation_error" not in plain.diagnostics
 
 
 # --- the shell --------------------------------------------------------------------------------------------------------

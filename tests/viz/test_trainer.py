@@ -202,6 +202,20 @@ def test_errors_shown_are_those_of_the_library(trainer):
     assert numbers["train"] == pytest.approx(100 * np.mean(model.transduction_ != parts.truth_train))
 
 
+def test_early_stopping_shows_the_error_of_the_rows_it_holds_out(trainer):
+    load(trainer, replace(SETTINGS, method_options={"max_iter": 8, "tol": 0.0, "early_stopping": True}))
+    trainer.set_speed("fast")
+    trainer.run()
+    wait_for(lambda: trainer.status.phase is Phase.finished)
+    newest = trainer.newest
+
+    def shown(frame):
+        return frame.errors.iteration[-1:].tolist() == [newest.iteration]
+
+    curve = next_frame(trainer, shown).errors.values["validation"]
+    assert curve[-1] == pytest.approx(100 * newest.diagnostics["validation_error"])
+
+
 def test_a_failing_run_says_why_and_another_one_works(trainer):
     load(trainer, replace(SETTINGS, method_options={"max_iter": 10}))
     broken = supdr.LSDR(beta=-1.0)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from supdr.engine.interruption import Interrupted, interruptible
+from supdr.engine.parts import counted_parts
 
 EXPLOSION = 1e8
 """An objective this many times the size of the first one counts as divergence."""
@@ -54,6 +55,8 @@ class Snapshot:
         Set on the last snapshot of a run, None before.
     fixed : mapping of str to object
         The hyper-parameters that cannot change within a run, as this one was started with them.
+    parts : mapping of str to float
+        Seconds that the parts of the last step took, where the method names them.
     """
 
     iteration: int
@@ -64,6 +67,7 @@ class Snapshot:
     elapsed: float
     stop: Stop | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def objective(self) -> float:
@@ -155,8 +159,9 @@ def iterate(
     start : Snapshot, optional
         Continue from here, possibly under other hyper-parameters.
     monitor : callable, optional
-        Maps a state to a tuple to be made small (held-out error, then ties).  When it has not improved for
-        `n_iter_no_change` steps the run ends.  With a monitor the last snapshot is the best one seen.
+        Maps a state to a tuple to be made small: the held-out error, which becomes the diagnostic
+        ``"validation_error"``, then what decides between equals.  When it has not improved for `n_iter_no_change`
+        steps the run ends.  With a monitor the last snapshot is the best one seen.
     n_iter_no_change : int
         See `monitor`.
     interrupted : callable, optional
@@ -174,9 +179,13 @@ def iterate(
             current = replace(_first(problem, seed, start), fixed=dict(fixed or {}))
     except Interrupted:
         return
+    best_score: tuple[float, ...] = ()
+    if monitor:
+        best_score = monitor(current.state)
+        current = _scored(current, best_score)
     yield current
     limit = EXPLOSION * (1.0 + abs(current.objective))
-    best, best_score, waited = current, monitor(current.state) if monitor else (), 0
+    best, waited = current, 0
     for count in range(1, max_iter + 1):
         following = _advance(problem, current, interrupted)
         if following is None:
@@ -189,6 +198,7 @@ def iterate(
         current = following
         if monitor:
             score = monitor(current.state)
+            current = _scored(current, score)
             waited = 0 if score < best_score else waited + 1
             if waited == 0:
                 best, best_score = current, score
@@ -243,6 +253,10 @@ def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
     return Snapshot(state.iteration, problem.stage(state), losses, problem.diagnostics(state), state, 0.0)
 
 
+def _scored(snapshot: Snapshot, score: tuple[float, ...]) -> Snapshot:
+    return replace(snapshot, diagnostics={**snapshot.diagnostics, "validation_error": score[0]})
+
+
 def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool] | None) -> Snapshot | None:
     if interrupted is not None and interrupted():
         return None
@@ -250,13 +264,15 @@ def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool
     try:
         # A diverging run overflows; it is reported as such, not by warnings from inside NumPy.
         with interruptible(interrupted), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            state = problem.step(current.state)
+            with counted_parts() as parts:
+                state = problem.step(current.state)
             elapsed = current.elapsed + time.perf_counter() - began
             losses = problem.losses(state)
             diagnostics = problem.diagnostics(state)
     except Interrupted:
         return None
-    return Snapshot(state.iteration, problem.stage(state), losses, diagnostics, state, elapsed, fixed=current.fixed)
+    stage = problem.stage(state)
+    return Snapshot(state.iteration, stage, losses, diagnostics, state, elapsed, fixed=current.fixed, parts=parts)
 
 
 def _judge(problem: Problem, previous: Snapshot, current: Snapshot, tol: float, last: bool) -> Stop | None:

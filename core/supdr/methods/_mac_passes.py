@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from supdr.engine.parts import part
 from supdr.methods._mac_certificate import Certificate, balanced
 from supdr.methods._mac_joint import FixedPoint, JointLBFGS
 from supdr.methods._mac_mapping import Mapping
@@ -99,22 +100,26 @@ class Penalty(Passes):
                 before = self.penalised(state.targets, state.latent, state.weights, state.heads, mu)
         cost = 2.0 * self.C / mu
         heads = state.heads
-        targets, multiplier = move_points(
-            state.latent, heads.coef, heads.intercept, self.signs, cost, state.multiplier, n_jobs=self.n_jobs
-        )
-        heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
+        with part("targets"):
+            targets, multiplier = move_points(
+                state.latent, heads.coef, heads.intercept, self.signs, cost, state.multiplier, n_jobs=self.n_jobs
+            )
+        with part("classifiers"):
+            heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
         # Two points of the dual: the classifiers' own multipliers, and those of the Z step in the same units.
         points = self.dual_points(heads.alpha, 0.5 * mu * multiplier)
         P = self.signs.shape[1]
-        pulled = features.pull_back(np.column_stack([targets, *(point * self.signs for point in points)]))
-        weights = features.solve(targets, pulled[:, :L], self.ridge(mu, features))
-        latent = features.image(weights)
+        with part("map"):
+            pulled = features.pull_back(np.column_stack([targets, *(point * self.signs for point in points)]))
+            weights = features.solve(targets, pulled[:, :L], self.ridge(mu, features))
+            latent = features.image(weights)
         surrogate = self.penalised(targets, latent, weights, heads, mu)
         certificate = state.certificate
-        for number, point in enumerate(points):
-            columns = slice(L + number * P, L + (number + 1) * P)
-            certificate = self.certified(pulled[:, columns], point, certificate)
-        certificate, companion = self.moved_companion(certificate, state)
+        with part("bound"):
+            for number, point in enumerate(points):
+                columns = slice(L + number * P, L + (number + 1) * P)
+                certificate = self.certified(pulled[:, columns], point, certificate)
+            certificate, companion = self.moved_companion(certificate, state)
         return state._replace(
             targets=targets,
             latent=latent,
@@ -143,23 +148,27 @@ class ADMM(Passes):
         """One pass; the scaled multiplier R collects Z - F.  Same cost as a pass of "mac"."""
         assert state.residual is not None
         features, L, heads = self.features(state.mapping), self.n_components, state.heads
-        targets, multiplier = move_points(
-            state.latent - state.residual,
-            heads.coef,
-            heads.intercept,
-            self.signs,
-            2.0 * self.C / state.mu,
-            state.multiplier,
-            n_jobs=self.n_jobs,
-        )
-        heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
+        with part("targets"):
+            targets, multiplier = move_points(
+                state.latent - state.residual,
+                heads.coef,
+                heads.intercept,
+                self.signs,
+                2.0 * self.C / state.mu,
+                state.multiplier,
+                n_jobs=self.n_jobs,
+            )
+        with part("classifiers"):
+            heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
         alpha = balanced(heads.alpha, self.signs)
-        wanted = targets + state.residual
-        pulled = features.pull_back(np.column_stack([wanted, alpha * self.signs]))
-        weights = features.solve(wanted, pulled[:, :L], self.ridge(state.mu, features))
-        latent = features.image(weights)
-        certificate = self.certified(pulled[:, L:], alpha, state.certificate)
-        certificate, companion = self.moved_companion(certificate, state)
+        with part("map"):
+            wanted = targets + state.residual
+            pulled = features.pull_back(np.column_stack([wanted, alpha * self.signs]))
+            weights = features.solve(wanted, pulled[:, :L], self.ridge(state.mu, features))
+            latent = features.image(weights)
+        with part("bound"):
+            certificate = self.certified(pulled[:, L:], alpha, state.certificate)
+            certificate, companion = self.moved_companion(certificate, state)
         return state._replace(
             targets=targets,
             latent=latent,
