@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
 from supdr_viz.few_labels import Study
-from supdr_viz.frames import Curves, Frame, Picture, Scene, Surface
+from supdr_viz.frames import Curves, Frame, Scene, Surface
+from supdr_viz.picture import Picture
 from supdr_viz.pictures import mode_of
 from supdr_viz.scenes import spread_strip, steady_extent
 from supdr_viz.surfaces import LatentPlane

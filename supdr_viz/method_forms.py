@@ -11,7 +11,7 @@ from typing import Any
 
 import supdr
 from supdr.baselines import BASELINES, LogisticPCA
-from supdr.baselines.pipelines import OneShot
+from supdr.baselines.one_shot import OneShot
 from supdr_viz.baseline_forms import BASELINE_FORMS
 from supdr_viz.paper_forms import PAPER_FORMS
 from supdr_viz.parameters import ParameterSpec, with_defaults

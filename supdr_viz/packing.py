@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from supdr_viz.frames import Picture
+from supdr_viz.picture import Picture
 
 LEVELS, HIDDEN = 65534, 65535
 """Places are 16-bit shares of an extent; HIDDEN: there is none."""

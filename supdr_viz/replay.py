@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import Split
-from supdr_viz.frames import Curves, Frame, Picture, Scene, Sheet, Surface
+from supdr_viz.frames import Curves, Frame, Scene, Sheet, Surface
+from supdr_viz.picture import Picture
 from supdr_viz.pictures import Mode, mode_of
 from supdr_viz.pictures.plain import plain_picture
 from supdr_viz.surfaces import error_rates, evaluate

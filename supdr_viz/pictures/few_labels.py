@@ -9,7 +9,8 @@ import numpy as np
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
 from supdr_viz.few_labels import CORE, GRAPHS, N_DRAWS, Cell, Study
-from supdr_viz.frames import Area, Key, Number, Picture, Scene, Stroke, Tag
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Area, Key, Number, Picture, Stroke, Tag
 from supdr_viz.pictures import shapes
 from supdr_viz.pictures.mode import Mode
 from supdr_viz.snf_paper import reported

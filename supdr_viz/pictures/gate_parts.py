@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
-from supdr_viz.frames import Key, Lines, Number, Scene, Stroke
+from supdr_viz.frames import Lines, Scene
+from supdr_viz.picture import Key, Number, Stroke
 from supdr_viz.pictures import shapes
 from supdr_viz.theme import palette
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
-from supdr_viz.frames import Picture, Scene, Stroke
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Picture, Stroke
 from supdr_viz.pictures import shapes
 from supdr_viz.pictures.gate_parts import (
     LINES,

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
-from supdr_viz.frames import Key, Panel, Picture, Scene, Stroke, Tag
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Key, Panel, Picture, Stroke, Tag
 from supdr_viz.pictures import shapes
 from supdr_viz.pictures.gate_parts import (
     LINES,

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames import Area, Key, Number, Picture, Scene, Stroke
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.pictures import shapes
 from supdr_viz.pictures.mode import MARGINS, Mode
 from supdr_viz.scenes import Extent, spread_strip, steady_extent

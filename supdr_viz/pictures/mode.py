@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from supdr_viz.building import Split
 from supdr_viz.few_labels import Study
-from supdr_viz.frames import Picture, Scene
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Picture
 
 Build = Callable[..., Picture]
 """``build(fitted, scene, plane, snapshot, previous, **needs)``: the picture of one iteration.

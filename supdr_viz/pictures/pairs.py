@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
-from supdr_viz.frames import Number, Picture, Scene
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Number, Picture
 from supdr_viz.pictures.mode import Mode
 from supdr_viz.scenes import grey_levels
 from supdr_viz.surfaces import LatentPlane

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
-from supdr_viz.frames import Number, Picture, Scene, Tag
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Number, Picture, Tag
 from supdr_viz.pictures.mode import Mode
 from supdr_viz.surfaces import LatentPlane
 

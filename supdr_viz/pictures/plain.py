@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Frame, Key, Picture, Scene, Stroke
+from supdr_viz.frames import Frame, Scene
+from supdr_viz.picture import Key, Picture, Stroke
 from supdr_viz.pictures.mode import MARGINS, RECONSTRUCTION
 from supdr_viz.scenes import Extent
 

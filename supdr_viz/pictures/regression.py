@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames import Key, Number, Picture, Scene, Stroke, Surface
+from supdr_viz.frames import Scene, Surface
+from supdr_viz.picture import Key, Number, Picture, Stroke
 from supdr_viz.pictures.mode import Mode
 from supdr_viz.scenes import steady_extent
 from supdr_viz.surfaces import LatentPlane

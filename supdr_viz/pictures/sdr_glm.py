@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.building import Split
-from supdr_viz.frames import Area, Curves, Key, Number, Picture, Scene, Stroke
+from supdr_viz.frames import Curves, Scene
+from supdr_viz.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.pictures import shapes
 from supdr_viz.pictures.mode import MARGINS, RECONSTRUCTION, Mode
 from supdr_viz.pictures.parameters import PARAMETERS

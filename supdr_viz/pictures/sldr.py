@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames import Area, Key, Picture, Scene, Tag
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Area, Key, Picture, Tag
 from supdr_viz.pictures.gate_parts import ROOM, model_names, numbers_of, roles_of
 from supdr_viz.pictures.gating import regions
 from supdr_viz.pictures.local_spaces import spaces

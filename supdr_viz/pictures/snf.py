@@ -13,7 +13,8 @@ from contourpy import contour_generator
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames import Key, Number, Picture, Scene, Stroke
+from supdr_viz.frames import Scene
+from supdr_viz.picture import Key, Number, Picture, Stroke
 from supdr_viz.pictures import shapes
 from supdr_viz.pictures.few_labels import BARS, SCALE_UP
 from supdr_viz.pictures.mode import MARGINS, RECONSTRUCTION, Mode

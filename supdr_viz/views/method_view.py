@@ -8,7 +8,8 @@ import numpy as np
 from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, Line, LinearAxis, Scatter, Segment
 from bokeh.models.annotations import Label
 
-from supdr_viz.frames import Frame, Number, Picture, Scene, Surface
+from supdr_viz.frames import Frame, Scene, Surface
+from supdr_viz.picture import Number, Picture
 from supdr_viz.pictures import MARGINS, RECONSTRUCTION, Mode
 from supdr_viz.theme import palette
 from supdr_viz.views.figures import (

@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource, Image, Line, LinearColorMapper, Scatt
 from bokeh.models.glyphs import Patches, Text
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Picture
+from supdr_viz.picture import Picture
 from supdr_viz.theme import palette
 from supdr_viz.views.figures import add_plain, colour_of
 

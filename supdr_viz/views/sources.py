@@ -15,7 +15,8 @@ import numpy as np
 from bokeh.models import ColumnDataSource, CustomJSHover, LinearColorMapper, Selection
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Frame, Picture, Scene, Surface
+from supdr_viz.frames import Frame, Scene, Surface
+from supdr_viz.picture import Picture
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale, value_range
 from supdr_viz.views.moves import Moves
 from supdr_viz.views.pictures import encode_pictures

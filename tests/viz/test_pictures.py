@@ -10,7 +10,8 @@ import supdr
 from supdr_viz import theme
 from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.frames import Area, Curves, Key, Number, Picture, Stroke
+from supdr_viz.frames import Curves
+from supdr_viz.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.pictures import MARGINS, RECONSTRUCTION, Mode, modes_of, shapes
 from supdr_viz.pictures.mac import _corners
 from supdr_viz.scenes import build_scene

@@ -11,7 +11,8 @@ import supdr
 from supdr_viz import theme
 from supdr_viz.builder import FrameBuilder, ViewOptions
 from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.frames import Curves, Panel, Picture, Tag
+from supdr_viz.frames import Curves
+from supdr_viz.picture import Panel, Picture, Tag
 from supdr_viz.pictures import MARGINS, modes_of
 from supdr_viz.pictures.gating import PIXELS, SHADES, gating_plane
 from supdr_viz.scenes import build_scene, view_names

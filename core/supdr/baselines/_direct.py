@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from supdr.baselines.pipelines import Fitted, OneShot
+from supdr.baselines.one_shot import Fitted, OneShot
 from supdr.engine.checks import check_choice_or_number, check_number
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import ElasticNet as Model
 from sklearn.linear_model import ElasticNetCV
 
-from supdr.baselines.pipelines import Fitted, SingleTarget
+from supdr.baselines.one_shot import Fitted, SingleTarget
 from supdr.engine.checks import check_choice_or_number, check_number
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets

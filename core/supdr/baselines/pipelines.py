@@ -5,148 +5,21 @@ They need no iteration: `iterate` yields one snapshot, the fitted model.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from supdr.baselines.one_shot import OneShot
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
-from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.iterate import Snapshot, Stop
-from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import KERNELS
-
-
-class Fitted(NamedTuple):
-    """The state of a method without iterations: the fitted scikit-learn model and the preprocessed training rows."""
-
-    model: Any
-    X: NDArray
-    labelled: NDArray
-    seed: int
-    iteration: int = 1
-
-
-class OneShot(SupervisedReducer):
-    """A scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
-
-    Parameters
-    ----------
-    preprocessing : {"none", "zscore", "minmax", "whiten"}
-        Fitted on all rows.
-    random_state : int or None
-        Seed.
-    verbose : int
-        Accepted for the shell's sake; there is nothing to report.
-    missing_label : object
-        A further value of y that marks an unlabelled row.
-    """
-
-    restart_parameters: ClassVar[frozenset[str]] = frozenset()
-    max_iter: ClassVar[int] = 1
-    embedding_note: ClassVar[str] = "placed as new rows are"
-
-    def _model(self) -> BaseEstimator:
-        raise NotImplementedError
-
-    def iterate(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None,
-        start: Snapshot | None = None,
-        *,
-        interrupted: Callable[[], bool] | None = None,
-    ) -> Iterator[Snapshot]:
-        """Fit and return the one snapshot; `start` and `interrupted` have nothing to act on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Labels; NaN or None where unlabelled.
-        start : Snapshot, optional
-            Ignored: a fit without iterations depends on nothing but data and hyper-parameters.
-        interrupted : callable, optional
-            Ignored.
-
-        Returns
-        -------
-        iterator of Snapshot
-        """
-        X, targets = self._validate(X, y)
-        self._check_parameters(X, targets)
-        self._preprocessing = fit_preprocessing(X, self.preprocessing)
-        self._training = (self._preprocessing.transform(X), targets)
-        return _timed(self._once(*self._training))
-
-    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
-        labelled = np.flatnonzero(targets.labelled)
-        model = self._model().fit(X[labelled], targets.codes[labelled])
-        error = float(np.mean(model.predict(X[labelled]) != targets.codes[labelled]))
-        diagnostics = {"support_fraction": len(model.support_) / len(labelled)} if hasattr(model, "support_") else {}
-        losses = {"objective": error, "training_error": error}
-        yield Snapshot(1, 0, losses, diagnostics, Fitted(model, X, labelled, self._seed()), 0.0, Stop.converged)
-
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> OneShot:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Labels; NaN or None where unlabelled.
-        start : Snapshot, optional
-            Ignored.
-
-        Returns
-        -------
-        self : estimator
-        """
-        snapshot = next(self.iterate(X, y))
-        self._use(snapshot)
-        self.history_ = {key: np.array([value]) for key, value in {**snapshot.losses, **snapshot.diagnostics}.items()}
-        self.n_iter_, self.stop_ = 1, snapshot.stop
-        return self
-
-    def _expose(self, state: Fitted) -> None:
-        self.model_ = state.model
-        if hasattr(state.model, "support_"):
-            self.support_ = state.labelled[state.model.support_]
-            codes = self._training[1].codes[self.support_]
-            self.n_support_ = np.bincount(codes, minlength=len(self.classes_))
-            self.support_fraction_ = len(self.support_) / len(state.labelled)
-
-    def _own_latent(self) -> NDArray:
-        return self._latent(self._state.X)
-
-
-class SingleTarget(OneShot):
-    """A regression on one column of values."""
-
-    task: ClassVar[str] = "regression"
-
-    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
-        return super()._validate(X, y if y is None else column_or_1d(y, warn=True))
-
-
-def _timed(snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
-    """Note in the one snapshot how long the fit took."""
-    began = time.perf_counter()
-    snapshot = next(snapshots)
-    yield replace(snapshot, elapsed=time.perf_counter() - began)
 
 
 class _HasMargins(OneShot):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.cross_decomposition import PLSRegression
 
-from supdr.baselines.pipelines import Fitted, SingleTarget
+from supdr.baselines.one_shot import Fitted, SingleTarget
 from supdr.baselines.projections import Projection
 from supdr.engine.checks import check_integer
 from supdr.engine.iterate import Snapshot, Stop

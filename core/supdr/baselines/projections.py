@@ -16,7 +16,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.svm import SVC
 
-from supdr.baselines.pipelines import OneShot
+from supdr.baselines.one_shot import OneShot
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.targets import Targets
 from supdr.methods._mac_mapping import median_distance

@@ -21,10 +21,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from supdr.engine.checks import check_integer, check_jobs, check_number, check_unchanged
+from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Problem, Snapshot, Stop, iterate
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.progress import reported
-from supdr.engine.targets import Targets, decode_targets, held_out_rows
+from supdr.engine.targets import Targets, decode_targets
 
 
 def _is_classifier(estimator: Any) -> bool:
@@ -100,7 +101,7 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
         monitor = None
         if getattr(self, "early_stopping", False):
             rows = held_out_rows(targets, self.validation_fraction, seed)
-            monitor = _HeldOut(self, targets, rows)
+            monitor = HeldOut(self, targets, rows)
             targets = targets.hidden(rows)
         self._preprocessing = self._fit_preprocessing(X)
         self._training = (self._preprocessing.transform(X), targets)
@@ -418,23 +419,6 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
             tags.estimator_type = "regressor"
             tags.regressor_tags = RegressorTags()
         return tags
-
-
-class _HeldOut:
-    """Scores a state by the error, then the hinge, of rows whose labels were hidden from it."""
-
-    def __init__(self, estimator: SupervisedReducer, targets: Targets, rows: NDArray) -> None:
-        self.estimator, self.rows = estimator, rows
-        self.codes, self.values = targets.codes[rows], targets.values[rows]
-
-    def __call__(self, state: Any) -> tuple[float, float]:
-        fitted = copy.copy(self.estimator)
-        fitted._use(Snapshot(state.iteration, 0, {}, {}, state, 0.0))
-        scores = fitted._latent_scores(fitted._own_latent()[self.rows], False)
-        if not _is_classifier(self.estimator):
-            return (float(np.mean((scores - self.values) ** 2)), 0.0)
-        wrong = (scores[:, 0] > 0) != self.codes if scores.shape[1] == 1 else scores.argmax(axis=1) != self.codes
-        return float(wrong.mean()), float(np.maximum(0.0, 1.0 - self.values * scores).mean())
 
 
 def _flat(scores: NDArray) -> NDArray:

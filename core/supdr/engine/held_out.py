@@ -1,0 +1,80 @@
+"""Early stopping: labelled rows whose labels are hidden from the method, and how well it does on them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Snapshot
+from supdr.engine.targets import Targets
+
+
+def held_out_rows(targets: Targets, share: float, seed: int) -> NDArray:
+    """Choose labelled rows whose labels are hidden to watch generalisation; stratified for classification.
+
+    Parameters
+    ----------
+    targets : Targets
+        Decoded targets.
+    share : float
+        Share of the labelled rows, in (0, 1).  Every class keeps at least one labelled row.
+    seed : int
+        Seed of the choice.
+
+    Returns
+    -------
+    int array
+        Sorted row indices.
+
+    Raises
+    ------
+    ValueError
+        If `share` is out of range or no row can be spared.
+    """
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"validation_fraction must lie in (0, 1); got {share!r}")
+    rng = np.random.default_rng(seed)
+    chosen = []
+    for code in np.unique(targets.codes[targets.labelled]):
+        members = rng.permutation(np.flatnonzero(targets.labelled & (targets.codes == code)))
+        chosen.append(members[: min(round(share * len(members)), len(members) - 1)])
+    rows = np.sort(np.concatenate(chosen))
+    if not len(rows):
+        raise ValueError(
+            f"early_stopping cannot hold out any of {int(targets.labelled.sum())} labelled rows "
+            f"(validation_fraction={share:g})"
+        )
+    return rows
+
+
+class HeldOut:
+    """Scores states by the rows whose labels were hidden from them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose states are scored; its training rows are those of `targets`.
+    targets : Targets
+        With the labels of all rows.
+    rows : int array
+        Which of them were hidden.
+    """
+
+    def __init__(self, estimator: Any, targets: Targets, rows: NDArray) -> None:
+        self._estimator, self._rows = estimator, rows
+        self._regression = targets.classes is None
+        self._codes, self._values = targets.codes[rows], targets.values[rows]
+
+    def __call__(self, state: Any) -> tuple[float, float]:
+        """Return the error, then the mean hinge; for regression the mean squared error, then 0."""
+        fitted = copy.copy(self._estimator)
+        fitted._use(Snapshot(state.iteration, 0, {}, {}, state, 0.0))
+        scores = fitted._latent_scores(fitted._own_latent()[self._rows], False)
+        if self._regression:
+            return float(np.mean((scores - self._values) ** 2)), 0.0
+        guess = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        hinge = np.maximum(0.0, 1.0 - self._values * scores)
+        return float(np.mean(guess != self._codes)), float(hinge.mean())
