@@ -38,8 +38,16 @@ def test_rows_are_selected_as_ever(app):
 
 
 def test_a_style_sheet_that_changes_is_written(app):
-    sheet = "const sheet = document.createElement('style'); document.head.append(sheet); "
-    rule = "sheet.textContent = 'html {--tried: %s}'; "
-    look = "getComputedStyle(document.documentElement).getPropertyValue('--tried')"
-    script = f"() => {{ {sheet}{rule % 1}{rule % 2}{rule % 2} const got = {look}; sheet.remove(); return got }}"
-    assert app.evaluate(script).strip() == "2"
+    script = """() => {
+      const {InlineStyleSheet} = Bokeh.require("core/dom")
+      const sheet = new InlineStyleSheet("html {--tried: 1}"), read = () => getComputedStyle(document.documentElement)
+      document.head.append(sheet.el)
+      const values = []
+      for (const css of ["html {--tried: 2}", "html {--tried: 2}", "", "html {--tried: 3}"]) {
+        sheet.replace(css)
+        values.push(read().getPropertyValue("--tried").trim())
+      }
+      sheet.el.remove()
+      return values
+    }"""
+    assert app.evaluate(script) == ["2", "2", "", "3"]
