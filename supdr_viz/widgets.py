@@ -284,6 +284,8 @@ class Slider:
 
     def set(self, value: Any) -> None:
         """Move the slider without calling back."""
+        if value == self.value:
+            return  # it is there, but for rounding, or already on its way to where the user wants it next
         self.value = value
         position = self._position(value)
         self._silent = True

@@ -64,7 +64,7 @@ def test_ends_at_its_last_step_and_goes_on_when_asked(open_app):
 
 def test_keys(app):
     app.key("Space")
-    app.until(lambda: app.chip == "running" and app.iteration > 5)
+    app.until(lambda: app.chip == "running" and (app.iteration or 0) > 5)
     app.key("Space")
     app.until(lambda: app.chip == "paused")
     app.until_settled()
@@ -91,7 +91,7 @@ def test_keys_inside_widgets_stay_there(app):
 def test_space_on_the_focused_button_acts_once(app):
     app.button("Run").focus()
     app.key("Space")
-    app.until(lambda: app.chip == "running" and app.iteration > 3)
+    app.until(lambda: app.chip == "running" and (app.iteration or 0) > 3)
     app.key("Space")
     app.until(lambda: app.chip == "paused")
 

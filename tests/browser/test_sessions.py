@@ -20,7 +20,7 @@ def test_visitors_are_on_their_own(app, open_app):
     assert "method=LSDR" in app.page.url
     app.page.bring_to_front()
     reached = app.iteration
-    app.until(lambda: app.iteration > reached)
+    app.until(lambda: (app.iteration or 0) > reached)
 
 
 def test_closed_pages_leave_no_work_behind(open_app, server):

@@ -18,7 +18,7 @@ def test_a_live_knob_carries_on(app):
     app.run_to(reached + 5)
     before = app.number("objective")
     app.nudge("Reconstruction share", times=20)
-    app.until(lambda: app.number("objective") > 1.1 * before)
+    app.until(lambda: (app.number("objective") or 0.0) > 1.1 * before)
     assert app.chip == "running"
     assert app.iteration > reached
 
@@ -29,8 +29,8 @@ def test_a_knob_marked_restart_restarts(app):
     assert "↻" not in app.slider("Reconstruction share").get_attribute("aria-label")
     app.run_to(20)
     app.nudge(label)
-    app.until(lambda: app.iteration < 15, what="did not start again")
-    app.until(lambda: app.chip == "running" and app.iteration > 3, what="did not go on running")
+    app.until(lambda: app.iteration is not None and app.iteration < 15, what="did not start again")
+    app.until(lambda: app.chip == "running" and (app.iteration or 0) > 3, what="did not go on running")
     app.pause()
     app.nudge(label)
     app.until(lambda: app.iteration == 0 and app.chip == "ready")

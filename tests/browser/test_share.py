@@ -61,7 +61,7 @@ def test_the_copied_snippet_repeats_other_runs(open_app, tmp_path, query):
     app = open_app(query)
     for _ in range(2):
         app.press("Step")
-    app.until(lambda: app.iteration >= 1)
+    app.until(lambda: (app.iteration or 0) >= 1)
     app.until_settled(60)
     check_same_errors(app, run_python(copied_python(app), tmp_path))
 

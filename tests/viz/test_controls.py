@@ -64,6 +64,16 @@ def test_slider_reports_values_once_and_rounds():
     assert seen == [10.0, 7.94, 7.94]
 
 
+def test_a_slider_that_moves_on_is_not_called_back_to_where_it_was():
+    slider = widgets.Slider("share", 0.1, 0.01, 1.0, 0.01)
+    let_go(slider, 0.15000000000000002)  # as a browser adds up steps
+    slider.widget.value = 0.16000000000000003
+    slider.set(0.15)  # the page now shows the settings that it was given first
+    assert slider.widget.value == 0.16000000000000003
+    slider.set(0.3)
+    assert slider.widget.value == 0.3
+
+
 def test_slider_notch_stands_for_another_value():
     seen = []
     slider = widgets.Slider("γ", None, 0.01, 10, 0.1, log=True, notch="auto", notch_value=None, on_change=seen.append)
