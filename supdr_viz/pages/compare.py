@@ -357,7 +357,7 @@ class Compare:
         facts = [column.facts() for column in self.columns]
         queries = [to_query(settings) for settings in self.comparison.columns]
         self.layout.refresh(self.columns, facts, queries, self._chosen, self.task)
-        if not self.layout.notice.visible:
+        if not self.layout.notice.shown:
             self._show_state(facts, changed)
 
     def _show_state(self, facts: list[Facts], changed: bool) -> None:

@@ -19,6 +19,7 @@ from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import SPEED_SX, TrainingBar
 from supdr_viz.frames import Scene
 from supdr_viz.lockstep import MEASURE
+from supdr_viz.notice import Notice
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
 from supdr_viz.views import class_legend
@@ -175,7 +176,7 @@ class CompareLayout:
         self._silent = False
         self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
         self._on_example = on_example
-        self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
+        self.notice = Notice()
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self.table = widgets.html(css=scoreboard.CSS, margin=0)
@@ -242,7 +243,7 @@ class CompareLayout:
             heading,
             buttons,
             scrubber,
-            self.notice,
+            self.notice.view,
             self.grid,
             self._curves,
             results,
@@ -332,13 +333,13 @@ class CompareLayout:
 
     def show_notice(self, text: str, kind: str = "info") -> None:
         """Say something in a box above the columns, which do not show what the controls say: dim them."""
-        self.notice.param.update(object=text, severity=kind, visible=True)
+        self.notice.say(text, kind)
         self.grid.styles = {**FREE, "opacity": "0.3", "pointer-events": "none"}
 
     def hide_notice(self) -> None:
         """Take the box away."""
-        if self.notice.visible:
-            self.notice.visible = False
+        if self.notice.shown:
+            self.notice.hide()
             self.grid.styles = FREE
 
     def set_measure(self, measure: str) -> None:

@@ -364,7 +364,7 @@ class Explorer:
         ):
             return
         self._phase = status.phase
-        detail = status.message if status.phase in (Phase.failed, Phase.diverged) else ""
+        detail = status.message if status.phase is Phase.failed else ""  # what diverged has numbers to show
         if status.phase is Phase.preparing:
             detail = "Preparing the data"
         self.bar.set_state(CHIP[status.phase], detail, running=self.session.trainer.going)

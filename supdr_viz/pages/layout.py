@@ -14,6 +14,7 @@ from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import TrainingBar
 from supdr_viz.frames import Scene
+from supdr_viz.notice import Notice
 from supdr_viz.pages import navigation
 from supdr_viz.pages.enlarging import Enlarger
 from supdr_viz.views import Board, class_legend
@@ -107,13 +108,13 @@ class ExplorerLayout:
         self._colours: dict[str, str] = {}
         self._modes: dict[str, str] = {}
         self._silent = False
-        self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
+        self.notice = Notice()
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self._make_choosers()
         self._make_cards(board)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        above, below = [heading, *self._run_rows(bar), self.notice], [*self._plots, bridge, share.dialogs]
+        above, below = [heading, *self._run_rows(bar), self.notice.view], [*self._plots, bridge, share.dialogs]
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
         tabs, drawer_tabs = navigation(page_name)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
@@ -202,13 +203,12 @@ class ExplorerLayout:
         stale : bool
             The plots do not show what the controls say: dim them.
         """
-        self.notice.param.update(object=text, severity=kind, visible=True)
+        self.notice.say(text, kind)
         self._dim(stale)
 
     def hide_notice(self) -> None:
         """Take the box away."""
-        if self.notice.visible:
-            self.notice.visible = False
+        self.notice.hide()
         self._dim(False)
 
     def _dim(self, wanted: bool) -> None:

@@ -12,6 +12,7 @@ from supdr.sensitivity import Progress, Result
 from supdr_viz import widgets
 from supdr_viz.bridge import Bridge
 from supdr_viz.controls.training import STATUS_CSS
+from supdr_viz.notice import Notice
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
@@ -106,7 +107,7 @@ class SensitivityLayout:
         self.png = widgets.button("PNG", icon="image")
         self.png.js_on_click(args={"figure": figures.heatmap}, code=SAVE_PNG)
         self.status = widgets.html(css=BAR_CSS, margin=(2, 8))
-        self.notice = pmui.Alert(title="", object="", visible=False, margin=(0, 0, 8, 0), **widgets.WIDE)
+        self.notice = Notice()
         heat, self._heat_head = self._card("Heatmap", figures.heatmap)
         curves, self._curve_head = self._card("Marginal curves", *figures.curves)
         plots = pmui.Grid(
@@ -133,7 +134,7 @@ class SensitivityLayout:
         bar = pn.FlexBox(buttons, self.status, align_items="center", gap="0 8px", margin=(4, 0, 8, 0))
         self.result = widgets.html(margin=(8, 8))
         main = pn.Column(
-            heading, bar, self.notice, plots, self.result, bridge, margin=(0, 12), styles=FREE, **widgets.WIDE
+            heading, bar, self.notice.view, plots, self.result, bridge, margin=(0, 12), styles=FREE, **widgets.WIDE
         )
         tabs, drawer_tabs = navigation("sensitivity")
         controls = pn.Column(self._presets, self._note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
@@ -162,7 +163,7 @@ class SensitivityLayout:
         if preset is None:
             return
         text = f'<p class="small">{widgets.escape(preset.note)}</p>'
-        if preset.needs is not None and self.notice.visible:
+        if preset.needs is not None and self.notice.shown:
             text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
         self._note.param.update(object=text, visible=True)
 
@@ -178,12 +179,11 @@ class SensitivityLayout:
 
     def show_notice(self, text: str, kind: str) -> None:
         """Say something in a box above the plots."""
-        self.notice.param.update(object=text, severity=kind, visible=True)
+        self.notice.say(text, kind)
 
     def hide_notice(self) -> None:
         """Take the box away."""
-        if self.notice.visible:
-            self.notice.visible = False
+        self.notice.hide()
 
     # --- state --------------------------------------------------------------------------------------------------------
 

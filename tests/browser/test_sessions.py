@@ -50,6 +50,7 @@ def test_a_run_that_diverges_says_so_and_can_be_mended(open_app):
     app.until(lambda: app.chip == "diverged", 30)
     app.until_seen("Try a smaller learning rate")
     assert "diverged" in app.status
+    assert app.iteration is not None  # the numbers are those of what is shown
     assert "nan" not in app.numbers.lower()
     assert all(value == value for value in app.column("latent points", "x"))
     app.choose("Solver", "block descent")

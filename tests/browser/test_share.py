@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from urllib.parse import quote
 
 import pandas as pd
 import pytest
@@ -160,3 +161,10 @@ def test_exports_and_loads_again(app, open_app, tmp_path):
     other.page.locator("input[type=file]").last.set_input_files(wrong)
     other.until_seen("holds no settings of the explorer")
     assert SMALL.split("&")[0] in other.page.url
+
+
+def test_a_link_cannot_bring_markup_into_the_page(open_app):
+    name = "<img src=x onerror='window.harmed=1'>"
+    app = open_app(f"?data=openml&data.name={quote(name)}", wait=False)
+    app.until_seen(f"Press Load under Data to fetch {name} from OpenML")
+    assert app.evaluate("window.harmed") is None

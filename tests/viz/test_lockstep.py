@@ -214,7 +214,9 @@ def test_the_speed_is_that_of_a_single_run(speed):
     group.ready()
     began = time.monotonic()
     group.lockstep.run()
-    wait_for(lambda: min(group.iterations) >= 5)
-    seconds = time.monotonic() - began
+    wait_for(lambda: min(group.iterations) >= 8)
+    interval, seconds = 1 / STEPS_PER_SECOND[speed], time.monotonic() - began
+    put_off = group.lockstep._next_tick - time.monotonic()
     group.close()
-    assert seconds > 3 / STEPS_PER_SECOND[speed] - 0.02  # the first two may come at once
+    assert seconds > 6 * interval - 0.02  # the first two may come at once
+    assert put_off <= interval

@@ -132,7 +132,9 @@ def test_slow_is_slow_and_fast_is_faster(trainer):
     began = time.monotonic()
     trainer.run()
     reach(trainer, 4)
-    assert time.monotonic() - began > 2 / STEPS_PER_SECOND["slow"] - 0.02  # the first two may come at once
+    interval = 1 / STEPS_PER_SECOND["slow"]
+    assert time.monotonic() - began > 2 * interval - 0.02  # the first two may come at once
+    assert trainer._next_step - time.monotonic() <= interval  # and the next one is not put off for longer
     trainer.set_speed("fast")
     reach(trainer, 300)  # at three a second this would take longer than is waited for
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +14,6 @@ from sklearn.utils import column_or_1d
 
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.iterate import Snapshot, Stop
-from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.targets import Targets
 
 
@@ -45,40 +44,14 @@ class OneShot(SupervisedReducer):
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
     max_iter: ClassVar[int] = 1
+    tol: ClassVar[float] = 0.0
     embedding_note: ClassVar[str] = "placed as new rows are"
 
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
-    def iterate(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None,
-        start: Snapshot | None = None,
-        *,
-        interrupted: Callable[[], bool] | None = None,
-    ) -> Iterator[Snapshot]:
-        """Fit and return the one snapshot; `start` and `interrupted` have nothing to act on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Labels; NaN or None where unlabelled.
-        start : Snapshot, optional
-            Ignored: a fit without iterations depends on nothing but data and hyper-parameters.
-        interrupted : callable, optional
-            Ignored.
-
-        Returns
-        -------
-        iterator of Snapshot
-        """
-        X, targets = self._validate(X, y)
-        self._check_parameters(X, targets)
-        self._preprocessing = fit_preprocessing(X, self.preprocessing)
-        self._training = (self._preprocessing.transform(X), targets)
+    def _snapshots(self, **settings: Any) -> Iterator[Snapshot]:
+        """Return the one snapshot: a fit depends on nothing but data and hyper-parameters."""
         return _timed(self._once(*self._training))
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:

@@ -105,17 +105,7 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
             targets = targets.hidden(rows)
         self._preprocessing = self._fit_preprocessing(X)
         self._training = (self._preprocessing.transform(X), targets)
-        return iterate(
-            self._problem(*self._training),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            seed=seed,
-            start=start,
-            monitor=monitor,
-            n_iter_no_change=getattr(self, "n_iter_no_change", 10),
-            interrupted=interrupted,
-            fixed=fixed,
-        )
+        return self._snapshots(seed=seed, start=start, monitor=monitor, interrupted=interrupted, fixed=fixed)
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> Self:
@@ -307,6 +297,16 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
         return self._decide(self._latent_scores(self._own_latent(), False))
 
     # --- what subclasses define -----------------------------------------------------------------------------------
+
+    def _snapshots(self, **settings: Any) -> Iterator[Snapshot]:
+        """Return the stream of a run on the training rows; `settings` are those of `supdr.engine.iterate.iterate`."""
+        return iterate(
+            self._problem(*self._training),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_iter_no_change=getattr(self, "n_iter_no_change", 10),
+            **settings,
+        )
 
     def _problem(self, X: NDArray, targets: Targets) -> Problem:
         raise NotImplementedError

@@ -179,10 +179,7 @@ def iterate(
             current = replace(_first(problem, seed, start), fixed=dict(fixed or {}))
     except Interrupted:
         return
-    best_score: tuple[float, ...] = ()
-    if monitor:
-        best_score = monitor(current.state)
-        current = _scored(current, best_score)
+    current, best_score = _scored(current, monitor)
     yield current
     limit = EXPLOSION * (1.0 + abs(current.objective))
     best, waited = current, 0
@@ -195,10 +192,8 @@ def iterate(
             yield replace(current, stop=Stop.diverged)
             return
         stop = _judge(problem, current, following, tol, last=count == max_iter)
-        current = following
+        current, score = _scored(following, monitor)
         if monitor:
-            score = monitor(current.state)
-            current = _scored(current, score)
             waited = 0 if score < best_score else waited + 1
             if waited == 0:
                 best, best_score = current, score
@@ -253,8 +248,14 @@ def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
     return Snapshot(state.iteration, problem.stage(state), losses, problem.diagnostics(state), state, 0.0)
 
 
-def _scored(snapshot: Snapshot, score: tuple[float, ...]) -> Snapshot:
-    return replace(snapshot, diagnostics={**snapshot.diagnostics, "validation_error": score[0]})
+def _scored(
+    snapshot: Snapshot, monitor: Callable[[Any], tuple[float, ...]] | None
+) -> tuple[Snapshot, tuple[float, ...]]:
+    """Return the snapshot with its held-out error, and all of its score."""
+    if monitor is None:
+        return snapshot, ()
+    score = monitor(snapshot.state)
+    return replace(snapshot, diagnostics={**snapshot.diagnostics, "validation_error": score[0]}), score
 
 
 def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool] | None) -> Snapshot | None:

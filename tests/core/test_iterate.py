@@ -1,0 +1,103 @@
+"""The loop that every method runs in, on the smallest of problems."""
+
+import time
+
+import pytest
+
+from supdr import Stop
+from supdr.engine.interruption import Interrupted, checkpoint
+from supdr.engine.iterate import Problem, iterate, run
+from supdr.engine.parts import part
+
+
+class Counter(tuple):
+    """The smallest state."""
+
+    __slots__ = ()
+    iteration = property(lambda self: self[0])
+    seed = property(lambda self: self[1])
+
+    def __new__(cls, iteration, seed):
+        return super().__new__(cls, (iteration, seed))
+
+
+class Sawtooth(Problem):
+    """Objective 10, 9, ..., with a held-out error that is best at step 3."""
+
+    def start(self, seed):
+        return Counter(0, seed)
+
+    def step(self, state):
+        return Counter(state.iteration + 1, state.seed)
+
+    def terms(self, state):
+        return {"only": 10.0 - 0.1 * state.iteration}
+
+
+def test_early_stopping_keeps_the_best_iterate():
+    def monitor(state):
+        return (abs(state.iteration - 3.0), 0.0)
+
+    last, stop = run(Sawtooth(), max_iter=50, tol=0.0, monitor=monitor, n_iter_no_change=4)
+    assert stop is Stop.no_improvement
+    assert last.iteration == 3
+    last, stop = run(Sawtooth(), max_iter=5, tol=0.0, monitor=monitor, n_iter_no_change=4)
+    assert stop is Stop.max_iter
+    assert last.iteration == 3
+
+
+def test_checkpoints_reach_into_a_step():
+    class Endless(Problem):
+        def start(self, seed):
+            return Counter(0, seed)
+
+        def step(self, state):
+            while True:
+                checkpoint()
+
+        def terms(self, state):
+            return {"nothing": 1.0}
+
+    deadline = time.perf_counter() + 0.05
+    last, stop = run(Endless(), max_iter=3, interrupted=lambda: time.perf_counter() > deadline)
+    assert stop is Stop.interrupted
+    assert last.iteration == 0
+    checkpoint()  # outside of a run it does nothing
+    assert issubclass(Interrupted, Exception)
+
+
+def test_a_run_can_be_stopped_before_its_starting_point_is_ready():
+    class Slow(Problem):
+        def start(self, seed):
+            while True:
+                checkpoint()
+
+    assert list(iterate(Slow(), max_iter=3, interrupted=lambda: True)) == []
+    with pytest.raises(Interrupted, match="before its starting point was ready"):
+        run(Slow(), max_iter=3, interrupted=lambda: True)
+
+
+def test_parts_of_a_step_are_timed_where_they_are_named():
+    class Two(Problem):
+        def start(self, seed):
+            with part("never told"):  # a start is no step
+                return Counter(0, seed)
+
+        def step(self, state):
+            for _ in range(2):
+                with part("sleeping"):
+                    time.sleep(0.01)
+            with part("nothing"):
+                pass
+            return Counter(state.iteration + 1, state.seed)
+
+        def terms(self, state):
+            return {"left": 9.0 - state.iteration}
+
+    first, second, third = iterate(Two(), max_iter=2)
+    assert first.parts == {}
+    for snapshot, before in ((second, first), (third, second)):
+        assert set(snapshot.parts) == {"sleeping", "nothing"}
+        assert 0.02 <= snapshot.parts["sleeping"] <= snapshot.elapsed - before.elapsed
+    with part("outside of a run"):
+        pass
