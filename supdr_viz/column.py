@@ -117,6 +117,17 @@ class Column:
         """The run."""
         return self.session.trainer
 
+    @property
+    def standing(self) -> int | None:
+        """The iteration at which the run stands, drawn or not yet; None while it goes and where it has none."""
+        newest, still = self.trainer.newest, self.trainer.status.phase in (Phase.paused, Phase.finished)
+        return newest.iteration if still and newest is not None and self.frame is not None else None
+
+    @property
+    def all_drawn(self) -> bool:
+        """Whether the iteration at which the run stands, if it does, is on display."""
+        return self.standing is None or (self.frame is not None and self.frame.iteration == self.standing)
+
     def apply(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
         """Make these settings the ones in force.
 

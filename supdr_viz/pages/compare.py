@@ -74,7 +74,8 @@ class Compare:
         self._chosen = 0
         self._viewing = False
         self._refreshed_at = 0.0
-        self._said: list[tuple[str, str]] = []
+        self._stood: list[tuple[str, str, int | None]] = []
+        self._untold = False
         self._ready = False
         self._warming = not warm.is_warm()
         self._dark, self._touch = False, widgets.on_phone()
@@ -347,20 +348,21 @@ class Compare:
     def _refresh(self, *, force: bool = False) -> None:
         """Bring everything but the plots up to date, a few times a second."""
         now = time.monotonic()
-        state = [(column.trainer.status.phase.value, column.problem) for column in self.columns]
-        changed = state != self._said
+        state = [(column.trainer.status.phase.value, column.problem, column.standing) for column in self.columns]
+        changed = state != self._stood
+        self._untold |= changed
         if not (force or changed or not self.lockstep.running) and now - self._refreshed_at < REFRESH:
             return
         if any(column.settings is None for column in self.columns):
             return
-        self._refreshed_at, self._said = now, state
+        self._refreshed_at, self._stood = now, state
         facts = [column.facts() for column in self.columns]
         queries = [to_query(settings) for settings in self.comparison.columns]
         self.layout.refresh(self.columns, facts, queries, self._chosen, self.task)
         if not self.layout.notice.shown:
-            self._show_state(facts, changed)
+            self._show_state(facts)
 
-    def _show_state(self, facts: list[Facts], changed: bool) -> None:
+    def _show_state(self, facts: list[Facts]) -> None:
         phases = {column.trainer.status.phase for column in self.columns if not column.problem}
         frames = [column.frame for column in self.columns if column.frame is not None]
         if frames:
@@ -375,7 +377,8 @@ class Compare:
             self.bar.set_state("viewing", str(self.bar.scrubber.value), running=self.lockstep.running)
             return
         self.bar.set_state(overall(phases, self.lockstep.running), "")
-        if changed:
+        if self._untold and all(column.all_drawn for column in self.columns):
+            self._untold = False
             self.bridge.announce(f"{overall(phases, self.lockstep.running)}: {scoreboard.sentence(facts, self.task)}")
 
 

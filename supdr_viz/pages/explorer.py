@@ -98,6 +98,7 @@ class Explorer:
         self._viewing = False
         self._status_at = self._curves_at = self._range_at = 0.0
         self._phase: Phase | None = None
+        self._told: int | None = None
         self._warming = not warm.is_warm()
         self.bridge = self._make_bridge()
         self.board = Board(touch=widgets.on_phone())
@@ -339,6 +340,8 @@ class Explorer:
                 self._show_numbers(frame)
         if status.phase is not self._phase or status.message:
             self._show_status(status)
+        elif status.phase is Phase.paused and self._newest_iteration() != self._told:
+            self._tell(status)
 
     def _show_numbers(self, frame: Frame) -> None:
         settings, scene = self.controls.settings, self.session.scene
@@ -374,10 +377,18 @@ class Explorer:
             self.layout.show_notice(status.message, "warning")
         else:
             self.layout.hide_notice()
+        self._tell(status)
+
+    def _newest_iteration(self) -> int | None:
+        newest = self.session.trainer.newest
+        return None if newest is None else newest.iteration
+
+    def _tell(self, status: Status) -> None:
+        """Say how the run stands to those who cannot see the plots: when its state changes, and after single steps."""
+        self._told = self._newest_iteration()
         self.bridge.announce(self._summary(status))
 
     def _summary(self, status: Status) -> str:
-        """One sentence for those who cannot see the plots."""
         settings, newest, scene = self.controls.settings, self.session.trainer.newest, self.session.scene
         words = [CHIP[status.phase] if status.phase is not Phase.ready else "ready"]
         if newest is not None and scene is not None:

@@ -30,6 +30,12 @@ def iterations(app):
     return [row[2] for row in rows(app)]
 
 
+def told(app):
+    """The iteration at which the first two columns stand, as it is read out; None while they are not level."""
+    found = re.match(r"paused: A .* iteration (\d+),.* B .* iteration (\d+),", app.status)
+    return found.group(1) if found and found.group(1) == found.group(2) else None
+
+
 def query(app):
     return {name: values[-1] for name, values in parse_qs(urlsplit(app.page.url).query).items()}
 
@@ -68,7 +74,8 @@ def test_columns_run_in_step_and_stand_level_when_paused(compared):
     compared.until(lambda: (compared.iteration or 0) >= 5)
     compared.press("Pause")
     compared.until(lambda: compared.chip == "paused")
-    compared.until(lambda: len(set(iterations(compared)[:2])) == 1, what="not level")
+    standing = compared.until(lambda: told(compared), what="not level")
+    compared.until(lambda: iterations(compared)[:2] == [standing] * 2)
     compared.until(lambda: max(compared.column("objective curves", "iteration")) >= 5, what="no objectives")
     first, second, third = rows(compared)
     assert int(first[2]) >= 5
@@ -80,9 +87,10 @@ def test_columns_run_in_step_and_stand_level_when_paused(compared):
     assert "support vectors" in second[5]
     assert "A LSDR" in compared.status
     assert "test error" in compared.status
-    standing = iterations(compared)[0]
+    after = str(int(standing) + 1)
     compared.press("Step")
-    compared.until(lambda: iterations(compared)[:2] == [str(int(standing) + 1)] * 2)
+    compared.until(lambda: iterations(compared)[:2] == [after] * 2)
+    compared.until(lambda: told(compared) == after)
     compared.press("Reset")
     compared.until(lambda: iterations(compared)[:2] == ["0", "0"])
 
