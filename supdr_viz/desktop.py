@@ -12,7 +12,7 @@ from supdr_viz.pages import PAGES
 PATIENCE = 600.0
 """Seconds to wait for the server; its first start compiles."""
 
-MISSING = "supdr-viz: --desktop needs pywebview. Install it with: pip install 'supdr-viz[desktop]'"
+MISSING = "supdr-viz: --desktop needs pywebview. Install it with: pip install pywebview"
 
 
 def open_window(port: int) -> int:

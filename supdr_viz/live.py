@@ -17,6 +17,7 @@ from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.callbacks import PeriodicCallback
 
 from supdr_viz.frames import Frame, Surface
+from supdr_viz.page_thread import Call, caller
 from supdr_viz.status import Status
 from supdr_viz.trainer import Trainer
 
@@ -59,6 +60,7 @@ class LiveLink:
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
         self._doc: Document | None = None
+        self._call: Call | None = None
         self._trainer: Trainer | None = None
         self._scheduled = False
         self._started = False
@@ -87,7 +89,7 @@ class LiveLink:
         doc : Document
             The page's document.
         """
-        self._trainer, self._doc = trainer, doc
+        self._trainer, self._doc, self._call = trainer, doc, caller(doc)
         self._ticker = PeriodicCallback(callback=self._tick, period=TICK, background=True, log=False)
         self._ticker.start()
 
@@ -99,22 +101,18 @@ class LiveLink:
 
     def detach(self) -> None:
         """Stop pushing for good."""
-        self._trainer = self._doc = None
+        self._trainer = self._doc = self._call = None
         self._draw = _draw_nothing
         if self._ticker is not None and self._ticker.running:
             self._ticker.stop()
 
     def notify(self) -> None:
         """Tell the page's thread that there is something new; callable from any thread."""
-        doc = self._doc
-        if doc is None or self._scheduled or not self._started:
+        call = self._call
+        if call is None or self._scheduled or not self._started:
             return
         self._scheduled = True
-        try:
-            doc.add_next_tick_callback(self._push)
-        except (AttributeError, RuntimeError):
-            # The session ended between the check and the call; its document takes no more callbacks.
-            self._scheduled = False
+        call(self._push)
 
     def _push(self) -> None:
         self._scheduled = False

@@ -117,7 +117,7 @@ class Warming:
     def when_finished(self, callback: Callable[[Warming], None]) -> None:
         """Call back once with this object when the process has ended; at once if it already has.
 
-        The call comes from the watching thread: a page hands it on with ``doc.add_next_tick_callback``.
+        The call comes from the watching thread: a page hands it on by `supdr_viz.page_thread`.
 
         Parameters
         ----------

@@ -12,6 +12,7 @@ from typing import Any
 import panel as pn
 
 from supdr.datasets import FileProblem
+from supdr_viz.page_thread import Call, caller
 
 LOG = logging.getLogger(__name__)
 
@@ -39,14 +40,11 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
     if document is None:
         done(attempt(work))
         return
-    threading.Thread(target=_run, args=(work, done, document), name="supdr-load", daemon=True).start()
+    threading.Thread(target=_run, args=(work, done, caller(document)), name="supdr-load", daemon=True).start()
 
 
-def _run(work: Callable[[], Any], done: Callable[[Outcome], Any], document: Any) -> None:
-    outcome = attempt(work)
-    if document.session_context is not None and document.session_context.destroyed:
-        return
-    document.add_next_tick_callback(partial(done, outcome))
+def _run(work: Callable[[], Any], done: Callable[[Outcome], Any], call: Call) -> None:
+    call(partial(done, attempt(work)))
 
 
 def attempt(work: Callable[[], Any]) -> Outcome:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz import warm, widgets
+from supdr_viz.page_thread import caller
 
 
 def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], Any]) -> None:
@@ -26,7 +26,8 @@ def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], 
     """
     warming = warm.start_in_background()
     ticker = pn.state.add_periodic_callback(functools.partial(_tell, warming, tell), period=500)
-    warming.when_finished(functools.partial(_hand_over, document, functools.partial(_finish, warming, ticker, done)))
+    call, finish = caller(document), functools.partial(_finish, warming, ticker, done)
+    warming.when_finished(lambda _warming: call(finish))
 
 
 def _tell(warming: Any, tell: Callable[[str], Any]) -> None:
@@ -38,9 +39,3 @@ def _finish(warming: Any, ticker: Any, done: Callable[[], Any]) -> None:
     if warming.error:
         widgets.toast(f"The kernels could not be compiled ahead: {warming.error}", "warning", seconds=0)
     done()
-
-
-def _hand_over(document: Any, callback: Callable[[], None], _warming: Any) -> None:
-    """Call back in the page's own thread, unless the page is gone by now."""
-    with contextlib.suppress(AttributeError, RuntimeError):
-        document.add_next_tick_callback(callback)

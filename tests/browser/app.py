@@ -87,6 +87,11 @@ class App:
         """What a figure shows, as bytes."""
         return self.page.locator(".bk-Figure").nth(FIGURES.index(name)).screenshot(animations="disabled")
 
+    def another_picture(self, name, seen):
+        """Wait until a figure stands still and shows none of the pictures seen, and return what it shows."""
+
+        return self.until_still(lambda: self.picture(name), lambda picture: picture not in seen)
+
     def box(self, name):
         return self.page.locator(".bk-Figure").nth(FIGURES.index(name)).bounding_box()
 
@@ -109,6 +114,16 @@ class App:
 
     def until_seen(self, text, seconds=15):
         self.until(lambda: self.sees(text), seconds, f"{text!r} was not seen")
+
+    def until_still(self, look, wanted=lambda _value: True, seconds=30):
+        """Wait until ``look()`` is what is wanted and stays the same for a while; return it."""
+
+        def still():
+            value = look()
+            self.page.wait_for_timeout(700)
+            return (value,) if value == look() and wanted(value) else None
+
+        return self.until(still, seconds, "never stood still")[0]
 
     def until_settled(self, seconds=30):
         """Wait until nothing runs and the errors of the iteration on display are known."""

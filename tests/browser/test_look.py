@@ -53,8 +53,7 @@ def test_the_choice_of_a_theme_survives_a_reload_and_resends_nothing(app):
     received = len(app.received)
     toggle_theme(app)
     app.until(lambda: theme(app) == "dark" and colours(app) != light)
-    app.page.wait_for_timeout(300)
-    assert app.picture("latent") != picture
+    app.another_picture("latent", [picture])
     assert sum(isinstance(payload, bytes) and len(payload) > 1000 for payload in app.received[received:]) == 0
     assert app.numbers == numbers
     app.page.reload()

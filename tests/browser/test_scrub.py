@@ -31,8 +31,8 @@ def test_a_run_goes_on_behind_the_iteration_that_is_viewed(app):
     app.page.mouse.move(track["x"] + track["width"] / 3, thumb["y"] + thumb["height"] / 2, steps=20)
     app.page.mouse.up()
     app.until(lambda: app.chip.startswith("viewing"))
-    app.page.wait_for_timeout(700)  # the last of the drag's events
-    viewed, end = app.iteration, int(app.slider("Iteration").get_attribute("max"))
+    viewed = app.until_still(lambda: app.iteration)  # after the last of the drag's events
+    end = int(app.slider("Iteration").get_attribute("max"))
     assert 0 < viewed < end
     app.until(lambda: int(app.slider("Iteration").get_attribute("max")) >= end + 5, what="the run stood still")
     assert app.iteration == viewed

@@ -97,7 +97,7 @@ class Places(BaseEstimator):
 class UMAP(Projection):
     """UMAP (umap-learn's) of the labelled rows, then k nearest neighbours or a linear SVM.
 
-    Needs the package umap-learn: ``pip install supdr-viz[bench]``.
+    Needs the package umap-learn (``pip install umap-learn``).
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class UMAP(Projection):
         check_number("n_graph_neighbors", self.n_graph_neighbors, ">= 2", lambda value: value >= 2)
         check_number("min_dist", self.min_dist, "in [0, 1]", lambda value: 0.0 <= value <= 1.0)
         if not INSTALLED:
-            raise ImportError("UMAP needs the package umap-learn: pip install supdr-viz[bench]")
+            raise ImportError("UMAP needs the package umap-learn: pip install umap-learn")
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         settings = {

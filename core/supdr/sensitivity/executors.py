@@ -202,7 +202,7 @@ def _dask(address: str, workers: int | None) -> Crew:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError("a Dask cluster needs the package distributed: pip install supdr-viz[dask]") from error
+        raise ImportError("a Dask cluster needs the package distributed: pip install distributed") from error
     if address:
         try:
             client = distributed.Client(address, timeout="10s", set_as_default=False)
