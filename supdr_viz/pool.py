@@ -71,13 +71,15 @@ class Pool:
         return len(self._used)
 
     def _start(self) -> None:
-        # Threads over sessions and threads inside BLAS would fight for the same cores.
+        # Threads over sessions and threads inside libraries would fight for the same cores.  BLAS has one limit for the
+        # process; that of OpenMP, which scikit-learn uses, belongs to the thread that sets it.
         threadpool_limits(limits=1, user_api="blas")
         for number in range(self.threads):
             threading.Thread(target=self._loop, name=f"supdr-worker-{number}", daemon=True).start()
         self._started = True
 
     def _loop(self) -> None:
+        threadpool_limits(limits=1, user_api="openmp")
         while True:
             job = self._next()
             began = time.thread_time()

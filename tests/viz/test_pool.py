@@ -4,6 +4,8 @@ import threading
 import time
 
 import pytest
+import sklearn.cluster  # noqa: F401 - brings OpenMP with it
+from threadpoolctl import threadpool_info
 
 from supdr_viz.pool import Pool
 
@@ -40,6 +42,14 @@ class BrokenBefore(Busy):
         raise RuntimeError("broken on purpose")
 
 
+class Curious(Busy):
+    """Asks how many threads the libraries below may use where it is worked on."""
+
+    def work(self, seconds):
+        self.threads = {library["user_api"]: library["num_threads"] for library in threadpool_info()}
+        super().work(seconds)
+
+
 def wait_for(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition():
@@ -68,6 +78,12 @@ def test_a_job_with_long_slices_does_not_get_more_time():
     long, short = Busy(cost=0.08), Busy()
     run_until(Pool(threads=1), [long, short], lambda: long.seconds + short.seconds > 1.2)
     assert long.seconds < 2.0 * short.seconds
+
+
+def test_libraries_start_no_threads_of_their_own_in_a_worker():
+    job = Curious()
+    run_until(Pool(threads=2), [job], lambda: job.turns > 2)
+    assert job.threads == {"blas": 1, "openmp": 1}
 
 
 def test_no_job_is_worked_on_by_two_threads():
