@@ -195,7 +195,8 @@ class Bridge(JSComponent):
         self._on_key: list[Callable[[str], Any]] = []
         self._on_copied: Callable[[bool], Any] | None = None
         self.on_msg(self._received)
-        self.param.watch(_browser_is_there, "origin")
+        if pn.state.curdoc is not None:
+            pn.state.curdoc.on_change(_browser_is_there)
 
     def on_key(self, callback: Callable[[str], Any]) -> None:
         """Call ``callback(name)`` for each key of `keys` that no widget uses itself."""
@@ -251,11 +252,13 @@ class Bridge(JSComponent):
             done(bool(message.get("done")))
 
 
-def _browser_is_there(_event: Any) -> None:
-    """Send from now on what changes.
+def _browser_is_there(event: Any) -> None:
+    """Send what changes from the first word of the browser on: it has the document by then.
 
     By itself the kit drops changes until the page reports that everything is painted.  On a slow machine that is
-    seconds after a visitor has begun to press things, and the browser would never hear what came of it.
+    seconds after the page has told its width, or a visitor has begun to press things, and the browser would never hear
+    what came of it: nor of the models that later changes speak of.
     """
-    if pn.state.curdoc is not None:
-        pn.state._connected[pn.state.curdoc] = True
+    if getattr(event, "setter", None) is not None:  # set by the other side
+        pn.state._connected[event.document] = True
+        event.document.remove_on_change(_browser_is_there)

@@ -150,7 +150,7 @@ def test_columns_are_added_changed_and_removed_in_the_page(open_app):
     app.until(lambda: app.slider("Margin weight").get_attribute("aria-valuetext") == "5")
     app.slide("Margin weight", "10")
     app.until(lambda: query(app).get("b.C") == "10")
-    assert "Margin weight C 10" in rows(app)[1][1]
+    app.until(lambda: "Margin weight C 10" in rows(app)[1][1])
     app.press("Remove")
     app.until(lambda: [row[0] for row in rows(app)] == ["A · LSDR", "B · Kernel PCA"])
     assert query(app)["b"] == "KernelPCAProjection"

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from bokeh.document import Document
@@ -21,6 +22,12 @@ class Page:
         asyncio.get_running_loop().call_soon(callback)
 
 
+def run(work):
+    """Run a coroutine in a thread with an event loop of its own: the one of the tests may have a loop that runs."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 def call_from_threads(page, work, threads=4):
     async def serve():
         call = caller(page)
@@ -32,7 +39,7 @@ def call_from_threads(page, work, threads=4):
         await asyncio.sleep(0.05)
         return threading.get_ident()
 
-    return asyncio.run(serve())
+    return run(serve())
 
 
 def test_all_calls_of_all_threads_are_registered_in_the_thread_of_the_page():
@@ -76,7 +83,7 @@ def test_no_call_is_lost_while_the_page_holds_its_events_back(eager_threads):
             await asyncio.sleep(0)
         await asyncio.sleep(0.05)
 
-    asyncio.run(serve())
+    run(serve())
     assert len(added) == 2000
 
 

@@ -1,0 +1,32 @@
+"""The page's helper: what changes is sent from the browser's first word on."""
+
+import panel as pn
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from supdr_viz.bridge import Bridge
+
+
+@pytest.fixture
+def page():
+    """A document with a bridge in it, and the bridge's model."""
+    document = Document()
+    with set_curdoc(document):
+        model = Bridge().get_root(document)
+        document.add_root(model)
+        yield document, model
+
+
+def test_nothing_is_sent_before_the_browser_has_the_document(page):
+    document, model = page
+    model.height = 3  # a change of the server's own
+    assert not pn.state._connected.get(document)
+
+
+def test_whatever_the_browser_says_first_shows_that_it_is_there(page):
+    document, model = page
+    change = {"kind": "ModelChanged", "model": {"id": model.id}, "attr": "height", "new": 7}
+    document.apply_json_patch({"events": [change]}, setter=object())
+    assert pn.state._connected.get(document)
+    assert len(document.callbacks.change_callbacks()) == 0  # heard once is enough
