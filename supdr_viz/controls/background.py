@@ -12,7 +12,7 @@ from typing import Any
 import panel as pn
 
 from supdr.datasets import FileProblem
-from supdr_viz.page_thread import Call, caller
+from supdr_viz.page_thread import caller
 
 LOG = logging.getLogger(__name__)
 
@@ -40,11 +40,8 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
     if document is None:
         done(attempt(work))
         return
-    threading.Thread(target=_run, args=(work, done, caller(document)), name="supdr-load", daemon=True).start()
-
-
-def _run(work: Callable[[], Any], done: Callable[[Outcome], Any], call: Call) -> None:
-    call(partial(done, attempt(work)))
+    call = caller(document)
+    threading.Thread(target=lambda: call(partial(done, attempt(work))), name="supdr-load", daemon=True).start()
 
 
 def attempt(work: Callable[[], Any]) -> Outcome:

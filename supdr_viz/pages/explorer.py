@@ -12,6 +12,7 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
+from supdr.engine.iterate import Snapshot
 from supdr_viz import warm, widgets
 from supdr_viz.bridge import Bridge
 from supdr_viz.building import NotAtHand
@@ -98,7 +99,7 @@ class Explorer:
         self._viewing = False
         self._status_at = self._curves_at = self._range_at = 0.0
         self._phase: Phase | None = None
-        self._told: int | None = None
+        self._told: Snapshot | None = None
         self._warming = not warm.is_warm()
         self.bridge = self._make_bridge()
         self.board = Board(touch=widgets.on_phone())
@@ -132,7 +133,7 @@ class Explorer:
         self.bridge.on_key(self._key)
         self.bridge.param.watch(lambda _event: self.link.start(), "origin")
         self.page = self.layout.page
-        self.page.param.watch(self._theme_changed, "dark_theme")
+        self.page.param.watch(lambda event: self.board.set_theme(bool(event.new)), "dark_theme")
         if not self._warming:
             self._apply(settings)
         pn.state.onload(self._loaded)
@@ -171,9 +172,6 @@ class Explorer:
     def _compiled(self) -> None:
         self._warming = False
         self._apply(self.controls.settings)
-
-    def _theme_changed(self, event: Any) -> None:
-        self.board.set_theme(bool(event.new))
 
     # --- settings → session -----------------------------------------------------------------------------------------
 
@@ -298,10 +296,7 @@ class Explorer:
 
     def _escape(self) -> None:
         if not self.layout.shrink():
-            self._clear_selection()
-
-    def _clear_selection(self) -> None:
-        self.board.points.selection.indices = []
+            self.board.points.selection.indices = []
 
     def _set_option(self, name: str, value: Any) -> None:
         """Act on a switch in a card: which mode of the method's view, whether to draw the pull of the labels."""
@@ -340,7 +335,7 @@ class Explorer:
                 self._show_numbers(frame)
         if status.phase is not self._phase or status.message:
             self._show_status(status)
-        elif status.phase is Phase.paused and self._newest_iteration() != self._told:
+        elif status.phase is Phase.paused and self.session.trainer.newest is not self._told:
             self._tell(status)
 
     def _show_numbers(self, frame: Frame) -> None:
@@ -379,13 +374,9 @@ class Explorer:
             self.layout.hide_notice()
         self._tell(status)
 
-    def _newest_iteration(self) -> int | None:
-        newest = self.session.trainer.newest
-        return None if newest is None else newest.iteration
-
     def _tell(self, status: Status) -> None:
         """Say how the run stands to those who cannot see the plots: when its state changes, and after single steps."""
-        self._told = self._newest_iteration()
+        self._told = self.session.trainer.newest
         self.bridge.announce(self._summary(status))
 
     def _summary(self, status: Status) -> str:

@@ -89,7 +89,6 @@ class App:
 
     def another_picture(self, name, seen):
         """Wait until a figure stands still and shows none of the pictures seen, and return what it shows."""
-
         return self.until_still(lambda: self.picture(name), lambda picture: picture not in seen)
 
     def box(self, name):
@@ -115,12 +114,12 @@ class App:
     def until_seen(self, text, seconds=15):
         self.until(lambda: self.sees(text), seconds, f"{text!r} was not seen")
 
-    def until_still(self, look, wanted=lambda _value: True, seconds=30):
-        """Wait until ``look()`` is what is wanted and stays the same for a while; return it."""
+    def until_still(self, look, wanted=lambda _value: True, seconds=30, pause=0.7):
+        """Wait until ``look()`` is what is wanted and stays the same for `pause` seconds; return it."""
 
         def still():
             value = look()
-            self.page.wait_for_timeout(700)
+            self.page.wait_for_timeout(1000 * pause)
             return (value,) if value == look() and wanted(value) else None
 
         return self.until(still, seconds, "never stood still")[0]

@@ -39,16 +39,6 @@ def values(app):
     return [value for value in app.column("sweep cells", "value") if isinstance(value, float) and value == value]
 
 
-def settled(app, seconds=3.0, patience=60):
-    """The numbers, once they have stood still for some seconds."""
-    for _ in range(patience):
-        before = app.numbers
-        app.page.wait_for_timeout(1000 * seconds)
-        if app.numbers == before:
-            return before
-    raise AssertionError(f"still moving: {app.numbers}")
-
-
 def test_a_sweep_fills_and_leads_to_the_explorer(open_page):
     app = open_page(SWEEP.format(seed=1))
     assert app.chip == "ready"
@@ -98,7 +88,7 @@ def test_pause_resume_and_cancel(open_page):
     app.until(lambda: re.match(r"[1-9]\d* of 45", app.numbers), 60)
     app.page.get_by_role("button", name="Pause", exact=True).click()
     app.until(lambda: app.chip == "paused")
-    done = settled(app)  # what workers had begun is finished
+    done = app.until_still(lambda: app.numbers, seconds=180, pause=3.0)  # what workers had begun is finished
     app.page.wait_for_timeout(1500)
     assert app.numbers == done
     app.page.get_by_role("button", name="Resume", exact=True).click()

@@ -4,7 +4,7 @@ import threading
 import time
 
 import pytest
-import sklearn.cluster  # noqa: F401 - brings OpenMP with it
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info
 
 from supdr_viz.pool import Pool
@@ -43,9 +43,10 @@ class BrokenBefore(Busy):
 
 
 class Curious(Busy):
-    """Asks how many threads the libraries below may use where it is worked on."""
+    """Clusters, and asks how many threads the libraries that do so may use."""
 
     def work(self, seconds):
+        KMeans(2, n_init=1).fit([[0.0], [0.1], [1.0]])
         self.threads = {library["user_api"]: library["num_threads"] for library in threadpool_info()}
         super().work(seconds)
 
