@@ -1,5 +1,6 @@
 """The explorer through a user's eyes and hands: what the browser tests share."""
 
+import math
 import re
 import time
 
@@ -90,6 +91,11 @@ class App:
     def another_picture(self, name, seen):
         """Wait until a figure stands still and shows none of the pictures seen, and return what it shows."""
         return self.until_still(lambda: self.picture(name), lambda picture: picture not in seen)
+
+    def measure(self, element, side):
+        """An element's "x", "y", "width" or "height"; while it cannot be seen a NaN, which fails every comparison."""
+        box = element.bounding_box()
+        return box[side] if box else math.nan
 
     def box(self, name):
         return self.page.locator(".bk-Figure").nth(FIGURES.index(name)).bounding_box()

@@ -41,9 +41,9 @@ def steps(name):
 def test_a_narrow_window_shows_the_text_above_the_plots(open_lesson):
     app = open_lesson(f"?lesson={FIRST}", viewport={"width": 390, "height": 844})
     title, run = app.page.locator("h2").first, app.page.get_by_role("button", name="Run").first
-    app.until(lambda: title.is_visible() and title.bounding_box()["y"] < run.bounding_box()["y"])
+    app.until(lambda: app.measure(title, "y") < app.measure(run, "y"))
     app.page.set_viewport_size({"width": 1280, "height": 720})
-    app.until(lambda: title.is_visible() and title.bounding_box()["x"] < run.bounding_box()["x"] - 200)
+    app.until(lambda: app.measure(title, "x") < app.measure(run, "x") - 200)
     app.press("Next")
     app.until(lambda: step_of(app) == steps(FIRST)[1].title)
 
@@ -109,9 +109,10 @@ def test_it_fits(open_lesson, phone):
     options = {"phone": True} if phone else {"viewport": {"width": 1280, "height": 720}}
     app = open_lesson(**options)
     assert app.evaluate("document.documentElement.scrollWidth") <= (390 if phone else 1280)
-    before = app.page.locator(".lesson").first.bounding_box()
+    text = app.page.locator(".lesson").first
+    before = app.until(lambda: text.bounding_box())["height"]
     app.page.get_by_label("Large text").first.check(force=True)
-    app.until(lambda: app.page.locator(".lesson").first.bounding_box()["height"] > 1.2 * before["height"])
+    app.until(lambda: app.measure(text, "height") > 1.2 * before)
     app.press("Next")
     app.until(lambda: step_of(app) == steps(FIRST)[1].title)
     assert app.evaluate("document.documentElement.scrollWidth") <= (390 if phone else 1280)

@@ -107,7 +107,7 @@ def test_a_phone_reaches_everything(open_app):
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
     app.page.locator("header button").first.click()
-    app.until(lambda: drawer.bounding_box() and drawer.bounding_box()["x"] >= 0)
+    app.until(lambda: app.measure(drawer, "x") >= 0)
     app.press("Share")
     app.until_seen("Share this run")
     box = app.page.get_by_role("dialog").first.bounding_box()

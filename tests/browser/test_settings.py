@@ -11,10 +11,10 @@ def test_a_live_knob_carries_on(app):
     app.pause()
     reached, objective = app.iteration, app.number("objective")
     said = app.nudge("Reconstruction share", times=20)
+    app.until(lambda: f"method.beta={said}" in app.page.url)
     app.until(lambda: app.number("objective") != objective)
     app.until_settled()
     assert app.iteration == reached
-    assert f"method.beta={said}" in app.page.url
     app.run_to(reached + 5)
     before = app.number("objective")
     app.nudge("Reconstruction share", times=20)
