@@ -40,7 +40,7 @@ PHONE = {
 
 
 def pytest_collection_modifyitems(items):
-    """A browser on a busy machine may miss a click or a deadline: one second try, which the summary shows."""
+    """A browser on a busy machine may miss a click or a deadline: one second try; the first stays in the report."""
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.browser)
