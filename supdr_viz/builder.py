@@ -228,7 +228,7 @@ def _nearest_rotation(directions: NDArray, previous: NDArray) -> NDArray:
 def _latent_caption(options: ViewOptions, n_components: int, embedding: str) -> str:
     who = "transform (saw no labels)" if options.latent == "transform" else embedding
     if n_components == 1:
-        return f"{who} · one dimension, spread out"
+        return f"{who} · 1-D, jittered"
     if n_components == 2:
         return who
     if options.latent_axes is not None and max(options.latent_axes) < n_components:

@@ -6,8 +6,8 @@ import panel_material_ui as pmui
 
 from supdr_viz import widgets
 
-BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-message": {"alignSelf": "center"}}
-"""An empty title would push the text below the icon."""
+BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-message p": {"margin": 0}}
+"""An empty title, or the margin of a paragraph, would push the text below the icon."""
 
 
 class Notice:
