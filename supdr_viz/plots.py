@@ -243,7 +243,7 @@ def _embedded(estimator: Any, X: ArrayLike | None) -> NDArray:
 
 def _latent_plane(embedded: NDArray) -> tuple[NDArray, tuple[str, str]]:
     if embedded.shape[1] == 1:
-        return spread_strip(np.column_stack([embedded[:, 0], np.zeros(len(embedded))])), ("z1", "spread out")
+        return spread_strip(np.column_stack([embedded[:, 0], np.zeros(len(embedded))])), ("z1", "jitter")
     if embedded.shape[1] == 2:
         return embedded, ("z1", "z2")
     centred = embedded - embedded.mean(axis=0)

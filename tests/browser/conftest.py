@@ -40,11 +40,9 @@ PHONE = {
 
 
 def pytest_collection_modifyitems(items):
-    """A browser on a busy machine may miss a click or a deadline: one second try; the first stays in the report."""
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 class Server:

@@ -72,7 +72,7 @@ def test_one_latent_dimension_is_a_strip(open_app):
     app.run_to(3)
     app.pause()
     assert len(set(app.column("latent points", "y"))) > 50
-    assert "1-D" in caption(app, "latent")
+    assert "1-D, jittered" in caption(app, "latent")
 
 
 def test_wide_generated_data_say_what_their_plane_is(open_app):
