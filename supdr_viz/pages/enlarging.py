@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import panel as pn
 import panel_material_ui as pmui
 
 from supdr_viz import widgets
@@ -103,12 +104,13 @@ class Enlarger:
         self.shrink()
         card, pane, figure = self._cards[name]
         self.shown, self._usual_height = name, figure.height
-        if figure.sizing_mode == "scale_width":
-            side = f"min(100vw - 24px, 100vh - {HEAD_ROOM}px)"
-            pane.styles = {"width": side, "min-width": side, "max-width": side, "align-self": "center"}
-        else:
-            figure.height = max(200, self._height - HEAD_ROOM)
-        card.styles = OVER_ALL  # last: the plot must not fill the card before its own size is known
+        with pn.io.hold():  # one message: a plot of its new size is never seen at its old place
+            if figure.sizing_mode == "scale_width":
+                side = f"min(100vw - 24px, 100vh - {HEAD_ROOM}px)"
+                pane.styles = {"width": side, "min-width": side, "max-width": side, "align-self": "center"}
+            else:
+                figure.height = max(200, self._height - HEAD_ROOM)
+            card.styles = OVER_ALL  # last: the plot must not fill the card before its own size is known
         self._say(name, "Shrink", "close_fullscreen")
 
     def shrink(self) -> bool:
@@ -117,11 +119,12 @@ class Enlarger:
             return False
         name, self.shown = self.shown, None
         card, pane, figure = self._cards[name]
-        card.styles = IN_PLACE
-        if figure.sizing_mode == "scale_width":
-            pane.styles = PANE_IN_PLACE
-        else:
-            figure.height = self._usual_height
+        with pn.io.hold():
+            card.styles = IN_PLACE
+            if figure.sizing_mode == "scale_width":
+                pane.styles = PANE_IN_PLACE
+            else:
+                figure.height = self._usual_height
         self._say(name, "Enlarge", "open_in_full")
         return True
 

@@ -84,9 +84,12 @@ class App:
         """A column of a named data source, as the browser holds it."""
         return self.page.evaluate("([s, c]) => Array.from(named(s).data[c])", [source, name])
 
+    def figure(self, name):
+        return self.page.locator(".bk-Figure").nth(FIGURES.index(name))
+
     def picture(self, name):
         """What a figure shows, as bytes."""
-        return self.page.locator(".bk-Figure").nth(FIGURES.index(name)).screenshot(animations="disabled")
+        return self.figure(name).screenshot(animations="disabled")
 
     def another_picture(self, name, seen):
         """Wait until a figure stands still and shows none of the pictures seen, and return what it shows."""
@@ -98,7 +101,7 @@ class App:
         return box[side] if box else math.nan
 
     def box(self, name):
-        return self.page.locator(".bk-Figure").nth(FIGURES.index(name)).bounding_box()
+        return self.figure(name).bounding_box()
 
     @property
     def selected(self):
