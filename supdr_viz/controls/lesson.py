@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 
 from supdr_viz import widgets
-from supdr_viz.controls.upload import DROPPER_CSS
+from supdr_viz.controls.dropper import file_dropper
 from supdr_viz.lessons import LESSONS, Lesson, LessonError, Question, Step, read_lesson
 from supdr_viz.lessons.reading import MAX_OPTIONS
 from supdr_viz.markup import markdown
@@ -201,19 +201,12 @@ class LessonPanel:
 
     def _build_own(self) -> list[Any]:
         self.message = widgets.html(visible=False)
-        self.dropper = pn.widgets.FileDropper(
-            max_file_size="1MB", multiple=False, margin=(4, 8), height=98, stylesheets=[DROPPER_CSS], **widgets.WIDE
-        )
-        receive = widgets.guarded(self.receive)
-        self.dropper.param.watch(lambda event: receive(event.new), "value")
+        self.dropper = file_dropper(self.receive, max_bytes=1e6)
         help = "A TOML file with texts and links from the explorer: see “Your own lesson” in the documentation."
         return [widgets.caption(help), self.dropper, self.message]
 
-    def receive(self, files: Mapping[str, str | bytes]) -> None:
-        """Take a lesson that the browser sent: file name -> content."""
-        if not files:
-            return
-        name, content = list(files.items())[-1]
+    def receive(self, name: str, content: str | bytes) -> None:
+        """Take a lesson that the browser sent."""
         try:
             lesson = read_lesson(content, name)
         except LessonError as error:

@@ -12,6 +12,7 @@ import panel as pn
 from supdr_viz import widgets
 from supdr_viz.bridge import Bridge
 from supdr_viz.controls.background import Outcome, in_background
+from supdr_viz.controls.dropper import file_dropper
 from supdr_viz.exports import KINDS, RUN_KINDS
 
 LARGEST_SETTINGS = 1_000_000
@@ -164,11 +165,7 @@ class ShareMenu:
 
     def _build_export(self) -> Any:
         self._export_message = widgets.html(visible=False)
-        self._dropper = pn.widgets.FileDropper(
-            max_file_size="1MB", multiple=False, margin=(4, 8), height=98, **widgets.WIDE
-        )
-        load = widgets.guarded(self._load)
-        self._dropper.param.watch(lambda event: load(event.new), "value")
+        self._dropper = file_dropper(self._load, max_bytes=1e6)
         return widgets.dialog(
             "Export and import",
             pn.FlexBox(
@@ -253,10 +250,7 @@ class ShareMenu:
         widgets.message(self._export_message, f"{name}: {len(outcome.value) / 1e6:.1f} MB.")
         self._bridge.download_bytes(name, outcome.value, mime)
 
-    def _load(self, files: dict[str, str | bytes]) -> None:
-        if not files:
-            return
-        name, content = list(files.items())[-1]
+    def _load(self, name: str, content: str | bytes) -> None:
         text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
         if len(text) > LARGEST_SETTINGS:
             widgets.message(self._export_message, f"{name} is too large to be settings that were saved here.", "error")

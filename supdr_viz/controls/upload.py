@@ -10,6 +10,7 @@ import panel as pn
 from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, Preview, load_openml, preview
 from supdr_viz import widgets
 from supdr_viz.controls.background import Outcome, in_background
+from supdr_viz.controls.dropper import file_dropper
 
 LIMITS = Limits()
 TASKS = {"classification": "classification", "regression": "regression"}
@@ -68,17 +69,7 @@ class UploadPanel:
         self._guessed = ""
         self._number = 0
         self._silent = False
-        self.dropper = pn.widgets.FileDropper(
-            max_file_size=f"{LIMITS.max_bytes / 1e6:g}MB",
-            multiple=False,
-            margin=(4, 8),
-            sizing_mode="stretch_width",
-            height=98,  # without it the file's name is cut
-            previews=[],
-            stylesheets=[DROPPER_CSS],
-        )
-        choose = widgets.guarded(self.receive)
-        self.dropper.param.watch(lambda event: choose(event.new), "value")
+        self.dropper = file_dropper(self.receive, max_bytes=LIMITS.max_bytes)
         self.message = widgets.html(visible=False)
         self.table = widgets.html(visible=False)
         self.target = widgets.select("Target", {"": ""}, "", self._target_chosen, visible=False)
@@ -104,17 +95,15 @@ class UploadPanel:
         if self.look is None and options.get("name"):
             widgets.message(self.message, f"These settings use the file {options['name']}: choose it here.", "warning")
 
-    def receive(self, files: Mapping[str, str | bytes]) -> None:
-        """Take what the browser sent: file name -> content.
+    def receive(self, name: str, content: str | bytes) -> None:
+        """Look at a file that the browser sent.
 
         Parameters
         ----------
-        files : mapping of str to str or bytes
+        name : str
+        content : str or bytes
             Text files come decoded.
         """
-        if not files:
-            return
-        name, content = list(files.items())[-1]
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
         self._number += 1
         number = self._number
@@ -270,10 +259,3 @@ class OpenMLPanel:
         dataset = outcome.value
         widgets.message(self.message, f"In use: {dataset.name}. {dataset.description}")
         self._on_loaded(dataset, options)
-
-
-DROPPER_CSS = """
-.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; }
-.filepond--panel-root { background-color: var(--supdr-page); border: 1.5px dashed var(--supdr-border); }
-.filepond--drop-label { color: var(--supdr-text); } .filepond--label-action { color: var(--supdr-primary); }
-"""

@@ -32,7 +32,7 @@ class App:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("websocket", self._connected)
         self.page.add_init_script(HELPERS)
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(30_000)
         self.page.goto(url)
 
     def _heard(self, message):
@@ -120,7 +120,7 @@ class App:
             self.page.wait_for_timeout(30)
         raise AssertionError(f"{what}: chip {self.chip!r}, numbers {self.numbers!r}, status {self.status!r}")
 
-    def until_seen(self, text, seconds=15):
+    def until_seen(self, text, seconds=30):
         self.until(lambda: self.sees(text), seconds, f"{text!r} was not seen")
 
     def until_still(self, look, wanted=lambda _value: True, seconds=30, pause=0.7):
@@ -134,14 +134,17 @@ class App:
         return self.until(still, seconds, "never stood still")[0]
 
     def until_settled(self, seconds=30):
-        """Wait until nothing runs and the errors of the iteration on display are known."""
+        """Wait until nothing runs and the last iteration is on display, with its errors."""
         self.until(lambda: self.chip in ("ready", "paused", "finished", "diverged"), seconds, "still busy")
         last = None
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.page.wait_for_timeout(300)
             now = (self.numbers, self.chip)
-            if now == last and re.search("train (error|MSE)", now[0]):
+            # The end of a run is read out once all of it is drawn; until then a frame may be on its way.
+            told = re.match(r"(?:ready|paused|finished), .* iteration (\d+)", self.status)
+            drawn = told is None or int(told.group(1)) == self.iteration
+            if now == last and drawn and re.search("train (error|MSE)", now[0]):
                 return
             last = now
         raise AssertionError(f"never settled: {last}")
@@ -224,7 +227,7 @@ class App:
 
     def lasso(self, figure, left=0.0, top=0.0, right=1.0, bottom=1.0):
         """Draw a box-like loop, in shares of the figure."""
-        box = self.box(figure)
+        box = self.until_still(lambda: self.box(figure), pause=0.2)
         corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
         places = [(box["x"] + 2 + (box["width"] - 4) * x, box["y"] + 2 + (box["height"] - 4) * y) for x, y in corners]
         self.page.mouse.move(*places[0])

@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from tests.browser.app import FIGURES
+
 SHEET = (
     "?data=curved_sheet&data.n_samples=120&data.n_features=10&method=SNF&method.preprocessing=none"
     "&test=0&labels=0.1&seed=2&view.colour=truth"
@@ -15,13 +17,12 @@ def colours(app, source="latent points"):
     return np.array(app.column(source, "k"), dtype=float)
 
 
+def n_rings(app):
+    return np.isfinite(np.array(app.column("latent points", "ring"), dtype=float)).sum()
+
+
 def legend(app, card):
     return app.page.locator(".head").filter(has_text=card).locator(".key").all_inner_texts()
-
-
-def mode(app, label):
-    app.choose("Picture", label)
-    app.page.wait_for_timeout(300)
 
 
 @pytest.fixture
@@ -36,23 +37,22 @@ def test_the_sheet_unrolls_slowly_and_beats_the_constant(open_app):
     app.choose("Example", "A sheet unrolls, SNF")
     app.until_seen("A folded horseshoe opens")
     app.until(lambda: app.iteration == 0 and "data=curved_sheet" in app.page.url)
-    assert "view.colour=truth" in app.page.url
+    app.until(lambda: "view.colour=truth" in app.page.url)
     before = app.until(lambda: app.number("unlabelled MSE"))
     app.press("Run")
     app.until(lambda: app.chip == "finished", 90)
     app.until_settled()
     assert app.number("unlabelled MSE") < 0.15 * before
-    assert {"labelled", "unlabelled", "constant predictor"} <= set(legend(app, "Error"))
+    app.until(lambda: {"labelled", "unlabelled", "constant predictor"} <= set(legend(app, "Error")))
 
 
 def test_labelled_rows_are_ringed_and_colours_change_meaning(sheet):
-    rings = np.array(sheet.column("latent points", "ring"), dtype=float)
-    assert np.isfinite(rings).sum() == 12
+    sheet.until(lambda: n_rings(sheet) == 12)
     truth = colours(sheet)
     assert np.isfinite(truth).all()
     sheet.press("label")
     sheet.until(lambda: np.isfinite(colours(sheet)).sum() == 12)
-    assert "view.colour" not in sheet.page.url
+    sheet.until(lambda: "view.colour" not in sheet.page.url)
     sheet.until_seen("label hidden")
     sheet.press("prediction")
     sheet.until(lambda: np.isfinite(colours(sheet)).all() and not np.allclose(colours(sheet), truth))
@@ -70,11 +70,10 @@ def test_the_share_of_labels_starts_again_with_more_rings(sheet):
     assert sheet.nudge("Labelled share", times=10) == "0.2"
     sheet.until(lambda: sheet.iteration == 0)
     sheet.until_settled()
-    rings = np.array(sheet.column("latent points", "ring"), dtype=float)
-    assert np.isfinite(rings).sum() == 24
+    sheet.until(lambda: n_rings(sheet) == 24)
     sheet.nudge("Labelled share", "End")
     sheet.until(lambda: "labels=1" in sheet.page.url)
-    sheet.until(lambda: not np.isfinite(np.array(sheet.column("latent points", "ring"), dtype=float)).any())
+    sheet.until(lambda: n_rings(sheet) == 0)
     assert "view.colour=truth" in sheet.page.url  # what was chosen is kept, though there is less to choose from
 
 
@@ -83,7 +82,7 @@ def test_pictures_of_snf(sheet):
     sheet.pause()
     seen = []
     for label, title in (("predicted", "Predicted"), ("spread", "Spread"), ("reconstruct", "Reconstruction")):
-        mode(sheet, label)
+        sheet.choose("Picture", label)
         sheet.until_seen(title)
         seen.append(sheet.another_picture("method", seen))
 
@@ -93,12 +92,12 @@ def said(app):
 
 
 def test_methods_come_in_one_after_the_other(sheet):
-    mode(sheet, "methods")
+    sheet.choose("Picture", "methods")
     sheet.until(lambda: "done" in said(sheet))
     first = said(sheet)
     sheet.until(lambda: said(sheet) != first, 60, "no error came in")
-    assert "labels 12" in said(sheet)
-    mode(sheet, "more labels")
+    sheet.until(lambda: "labels 12" in said(sheet))
+    sheet.choose("Picture", "more labels")
     sheet.until_seen("MSE by share of labels")
     sheet.until(lambda: "done" in said(sheet))
     sheet.press("Step")  # a run goes first
@@ -128,7 +127,7 @@ def test_a_table_of_the_paper_begins_when_its_data_come(open_app, tmp_path):
 def test_regression_hides_the_choice_of_a_loss(open_app):
     app = open_app("?data=iris&method=LSDR")
     app.until_settled()
-    assert app.page.get_by_role("combobox", name="Loss").is_visible()
+    app.until(lambda: app.page.get_by_role("combobox", name="Loss").is_visible())
     app.choose("Data set", "Diabetes (regression)")
     app.until(lambda: not app.page.get_by_role("combobox", name="Loss").is_visible())
     app.choose("Data set", "Wine")
@@ -141,10 +140,10 @@ def test_digits_stand_beside_their_reconstruction(open_app, scheme):
     app.press("pictures")
     app.until_seen("original, copy")
     app.until(lambda: "not reconstructed" in said(app))
-    at_start = app.picture("method")
+    at_start = app.another_picture("method", [])
     app.run_to(2)
     app.pause()
-    app.until(lambda: app.picture("method") != at_start)
+    app.another_picture("method", [at_start])
     app.choose("Data set", "Iris")
     app.until(lambda: not app.button("pictures").is_visible())
     app.until_seen("Reconstruction")
@@ -152,7 +151,7 @@ def test_digits_stand_beside_their_reconstruction(open_app, scheme):
 
 def test_few_labels_on_a_phone(open_app):
     app = open_app(SHEET, phone=True)
-    boxes = [app.box(name) for name in ("input", "latent", "method", "losses", "errors")]
+    boxes = app.until_still(lambda: [app.box(name) for name in FIGURES])
     assert all(above["y"] + above["height"] <= below["y"] for above, below in itertools.pairwise(boxes))
     app.button("error").tap()
     app.until_seen("error 0 to")

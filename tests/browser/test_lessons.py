@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from supdr_viz.lessons import LESSONS, address
-from tests.browser.app import App
+from tests.browser.app import FIGURES, App
 
 FIRST = "1-why-supervise"
 OWN = """
@@ -50,12 +50,12 @@ def test_a_narrow_window_shows_the_text_above_the_plots(open_lesson):
 
 def test_stepping_by_keys_answers_and_links(open_lesson):
     app = open_lesson()
-    assert step_of(app) == steps(FIRST)[0].title
+    app.until(lambda: step_of(app) == steps(FIRST)[0].title)
     app.key("PageDown")
     app.until(lambda: step_of(app) == steps(FIRST)[1].title)
     app.until(lambda: address(FIRST, 1) in app.page.url)
     assert not app.sees("The reconstruction becomes perfect")
-    assert app.iteration == 0
+    app.until(lambda: app.iteration == 0)
     app.key("1")  # an answer, a wrong one
     app.until_seen("The answer is 2. In some runs.")
     app.until_seen("We measured")
@@ -69,22 +69,22 @@ def test_stepping_by_keys_answers_and_links(open_lesson):
     app.until(lambda: step_of(app) == steps(FIRST)[1].title)
     app.press("Share")
     app.until_seen("Share this run")
-    link = app.page.get_by_label("Link", exact=True).first.input_value()
-    assert link.endswith(f"/lessons?{address(FIRST, 1)}")
+    link = app.page.get_by_label("Link", exact=True).first
+    app.until(lambda: link.input_value().endswith(f"/lessons?{address(FIRST, 1)}"))
 
 
 def test_a_link_leads_to_a_step_and_the_end_is_free(open_lesson):
     last = len(steps(FIRST)) - 1
     app = open_lesson(f"?{address(FIRST, last)}")
-    assert step_of(app) == steps(FIRST)[last].title
-    assert app.page.get_by_role("combobox", name="Method").first.is_visible()
-    assert app.button("Next").is_disabled()
+    app.until(lambda: step_of(app) == steps(FIRST)[last].title)
+    app.until(lambda: app.page.get_by_role("combobox", name="Method").first.is_visible())
+    app.until(lambda: app.button("Next").is_disabled())
     app.nudge("Reconstruction share", times=3)
     app.run_to(3)
     app.press("Share")
     app.until_seen("Share this run")
-    link = app.page.get_by_label("Link", exact=True).first.input_value()
-    assert "/explorer?data=linear" in link  # what is shown is no longer the step
+    link = app.page.get_by_label("Link", exact=True).first
+    app.until(lambda: "/explorer?data=linear" in link.input_value())  # what is shown is no longer the step
 
 
 def test_a_file_of_ones_own(open_lesson, tmp_path):
@@ -108,17 +108,16 @@ def test_a_file_of_ones_own(open_lesson, tmp_path):
 def test_it_fits(open_lesson, phone):
     options = {"phone": True} if phone else {"viewport": {"width": 1280, "height": 720}}
     app = open_lesson(**options)
-    assert app.evaluate("document.documentElement.scrollWidth") <= (390 if phone else 1280)
+    app.until(lambda: app.evaluate("document.documentElement.scrollWidth") <= (390 if phone else 1280))
     text = app.page.locator(".lesson").first
     before = app.until(lambda: text.bounding_box())["height"]
     app.page.get_by_label("Large text").first.check(force=True)
     app.until(lambda: app.measure(text, "height") > 1.2 * before)
     app.press("Next")
     app.until(lambda: step_of(app) == steps(FIRST)[1].title)
-    assert app.evaluate("document.documentElement.scrollWidth") <= (390 if phone else 1280)
+    app.until(lambda: app.evaluate("document.documentElement.scrollWidth") <= (390 if phone else 1280))
     if not phone:
-        for name in ("input", "latent", "method", "losses", "errors"):
-            box = app.box(name)
+        for box in app.until_still(lambda: [app.box(name) for name in FIGURES]):
             assert box["y"] + box["height"] <= 720
             assert box["x"] + box["width"] <= 1280
 

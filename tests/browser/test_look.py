@@ -4,7 +4,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-CARDS = ("input", "latent", "method", "losses", "errors")
+from tests.browser.app import FIGURES, SQUARES
 
 NAMELESS = """() => {
   const found = []
@@ -50,7 +50,7 @@ def test_the_choice_of_a_theme_survives_a_reload_and_resends_nothing(app):
     app.run_to(3)
     app.pause()
     light, picture, numbers = colours(app), app.picture("latent"), app.numbers
-    received = len(app.received)
+    received = app.until_still(lambda: len(app.received))
     toggle_theme(app)
     app.until(lambda: theme(app) == "dark" and colours(app) != light)
     app.another_picture("latent", [picture])
@@ -68,12 +68,11 @@ def test_the_choice_of_a_theme_survives_a_reload_and_resends_nothing(app):
 def test_everything_has_a_name(app):
     app.open_fold("Test rows, labels, seed")
     app.page.get_by_role("button", name="More", exact=True).last.click()
-    app.page.wait_for_timeout(500)
-    assert app.evaluate(NAMELESS) == []
+    assert app.until_still(lambda: app.evaluate(NAMELESS)) == []
     for name in ("Share", "Python", "Export"):
         app.press(name)
         app.page.get_by_role("dialog").first.wait_for()
-        assert app.evaluate(NAMELESS) == [], name
+        assert app.until_still(lambda: app.evaluate(NAMELESS)) == [], name
         app.key("Escape")
         app.page.get_by_role("dialog").first.wait_for(state="hidden")
     assert app.page.locator("h1").count() >= 1
@@ -83,36 +82,34 @@ def test_all_five_cards_fit_on_a_projector(open_app):
     app = open_app("?data=spirals&data.n_per_class=60", viewport={"width": 1280, "height": 720})
     app.run_to(3)
     app.pause()
-    for name in CARDS:
-        box = app.box(name)
+    boxes = app.until_still(lambda: {name: app.box(name) for name in FIGURES})
+    for name, box in boxes.items():
         assert min(box["x"], box["y"]) >= 0
         assert box["x"] + box["width"] <= 1280, name
         assert box["y"] + box["height"] <= 720, name
-    squares = [app.box(name) for name in CARDS[:3]]
+    squares = [boxes[name] for name in SQUARES]
     assert all(abs(box["width"] - box["height"]) <= 1 and box["width"] > 280 for box in squares)
     assert len({round(box["y"]) for box in squares}) == 1  # level
 
 
 def test_a_phone_reaches_everything(open_app):
     app = open_app("?data=spirals&data.n_per_class=60", phone=True)
-    assert app.evaluate("document.documentElement.scrollWidth") <= 390
+    app.until(lambda: app.evaluate("document.documentElement.scrollWidth") <= 390)
     drawer = app.slider("Points per arm")
-    assert not drawer.is_visible() or drawer.bounding_box()["x"] < 0
+    app.until(lambda: not drawer.is_visible() or app.measure(drawer, "x") < 0)
     app.run_to(3)
     app.pause()
-    for number in range(5):
-        figure = app.page.locator(".bk-Figure").nth(number)
-        figure.scroll_into_view_if_needed()
-        box = figure.bounding_box()
+    for name in FIGURES:
+        app.figure(name).scroll_into_view_if_needed()
+        box = app.until_still(lambda n=name: app.box(n))
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
     app.page.locator("header button").first.click()
     app.until(lambda: app.measure(drawer, "x") >= 0)
     app.press("Share")
     app.until_seen("Share this run")
-    box = app.page.get_by_role("dialog").first.bounding_box()
-    assert box["width"] <= 390
-    assert app.evaluate("document.documentElement.scrollWidth") <= 390
+    app.until(lambda: app.measure(app.page.get_by_role("dialog").first, "width") <= 390)
+    app.until(lambda: app.evaluate("document.documentElement.scrollWidth") <= 390)
 
 
 def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
@@ -121,7 +118,7 @@ def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
     app.until(lambda: not method.is_visible())
     app.page.get_by_role("button", name="Open drawer").first.click()
     app.until(method.is_visible)
-    assert app.page.get_by_role("tab", name="Lessons").last.is_visible()
+    app.until(lambda: app.page.get_by_role("tab", name="Lessons").last.is_visible())
     app.key("Escape")
     app.page.set_viewport_size({"width": 1280, "height": 720})
     app.until(method.is_visible)
@@ -138,7 +135,7 @@ def test_nothing_is_asked_of_other_servers(app, server):
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_reduced_motion_is_honoured(open_app, motion):
     app = open_app("?data=iris&method=LDA", reduced_motion=motion)
-    longest = app.evaluate("""() => {
+    longest = """() => {
       let longest = 0
       const walk = (root) => {
         for (const each of root.querySelectorAll("*")) {
@@ -150,5 +147,5 @@ def test_reduced_motion_is_honoured(open_app, motion):
       }
       walk(document)
       return longest
-    }""")
-    assert longest <= 0.05 if motion == "reduce" else longest > 0.05
+    }"""
+    app.until(lambda: (app.evaluate(longest) <= 0.05) == (motion == "reduce"))

@@ -5,7 +5,7 @@ def test_looks_back_returns_and_goes_on_from_there(app):
     app.run_to(30)
     app.pause()
     newest, places = app.iteration, app.column("latent points", "x")
-    assert app.button("Live").is_disabled()
+    app.until(lambda: app.button("Live").is_disabled())
     app.scrub("ArrowLeft", 5)
     app.until(lambda: app.iteration == newest - 5 and app.chip == f"viewing {newest - 5}")
     app.until(lambda: app.column("latent points", "x") != places)
@@ -18,7 +18,7 @@ def test_looks_back_returns_and_goes_on_from_there(app):
     app.until(lambda: app.iteration == 10)
     app.press("Step")
     app.until(lambda: app.iteration == 11 and app.chip == "paused")
-    assert app.slider("Iteration").get_attribute("max") == "11"  # what came later is gone
+    app.until(lambda: app.slider("Iteration").get_attribute("max") == "11")  # what came later is gone
     app.run_to(15)
 
 
@@ -30,14 +30,13 @@ def test_a_run_goes_on_behind_the_iteration_that_is_viewed(app):
     app.page.mouse.down()
     app.page.mouse.move(track["x"] + track["width"] / 3, thumb["y"] + thumb["height"] / 2, steps=20)
     app.page.mouse.up()
-    app.until(lambda: app.chip.startswith("viewing"))
-    viewed = app.until_still(lambda: app.iteration)  # after the last of the drag's events
+    viewed = app.until_still(lambda: int(app.slider("Iteration").input_value()), pause=0.3)
+    app.until(lambda: app.chip == f"viewing {viewed}")
     end = int(app.slider("Iteration").get_attribute("max"))
     assert 0 < viewed < end
     app.until(lambda: int(app.slider("Iteration").get_attribute("max")) >= end + 5, what="the run stood still")
-    assert app.iteration == viewed
-    assert app.chip == f"viewing {viewed}"
+    assert (app.iteration, app.chip) == (viewed, f"viewing {viewed}")
     assert app.button("Pause").is_visible()
     app.press("Live")
     app.until(lambda: app.chip == "running" and (app.iteration or 0) > end)
-    assert app.button("Live").is_disabled()
+    app.until(lambda: app.button("Live").is_disabled())

@@ -25,7 +25,7 @@ def bits(open_app):
 def facts(app):
     """Names and values that are said over the picture."""
     pieces = app.page.locator(".said > span").all_inner_texts()
-    return dict(re.fullmatch(r"(.*?) (\S+(?: %| of \d+)?)", piece).groups() for piece in pieces)
+    return dict(match.groups() for piece in pieces if (match := re.fullmatch(r"(.*?) (\S+(?: %| of \d+)?)", piece)))
 
 
 def keys(app):
@@ -38,7 +38,7 @@ def show(app, label, title):
 
 
 def test_every_picture_can_be_chosen_and_is_another_one(bits):
-    assert "no regions between bits" in bits.page.locator(".head").first.inner_text()
+    bits.until(lambda: "no regions between bits" in bits.page.locator(".head").first.inner_text())
     bits.run_to(8)
     bits.pause()
     said = {
@@ -63,15 +63,15 @@ def test_every_picture_can_be_chosen_and_is_another_one(bits):
 def test_j_rises_and_a_change_of_settings_is_marked(bits):
     bits.run_to(10)
     bits.pause()
-    bits.until(lambda: "least rise" in facts(bits))
-    assert float(facts(bits)["least rise"]) > 0
-    assert float(facts(bits)["J"]) == pytest.approx(-bits.number("objective"), rel=2e-3)
+    said = bits.until_still(lambda: facts(bits), lambda found: "least rise" in found)
+    assert float(said["least rise"]) > 0
+    assert float(said["J"]) == pytest.approx(-bits.number("objective"), rel=2e-3)
     assert "settings changed" not in keys(bits)
     bits.nudge("Reconstruction ratio", times=6)
     bits.run_to(bits.iteration + 5)
     bits.pause()
     bits.until(lambda: "settings changed" in keys(bits))
-    assert float(facts(bits)["least rise"]) > 0
+    assert float(bits.until_still(lambda: facts(bits))["least rise"]) > 0
 
 
 def test_logistic_pca_names_the_column_that_is_no_bit(open_app):
@@ -87,8 +87,8 @@ def test_predicted_values_come_first_for_a_regression(open_app):
     app.until_seen("against true values")
     app.run_to(3)
     app.pause()
-    app.until(lambda: {"R² train", "R² test", "correlation"} <= set(facts(app)))
-    assert float(facts(app)["R² train"]) > 0.8
+    said = app.until_still(lambda: facts(app), lambda found: {"R² train", "R² test", "correlation"} <= set(found))
+    assert float(said["R² train"]) > 0.8
     assert "to" in app.page.locator(".keys .key").filter(has=app.page.locator("i.scale")).first.inner_text()
     x, y = (np.array(app.column("method points", name), dtype=float) for name in "xy")
     assert np.isfinite(x).all()

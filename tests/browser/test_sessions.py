@@ -13,6 +13,7 @@ def counts(server):
 
 def test_visitors_are_on_their_own(app, open_app):
     other = open_app("?data=iris&method=LSDR")
+    other.until_settled()
     app.run_to(5)
     assert (other.iteration, other.chip) == (0, "ready")
     other.choose("Method", "LDA")
@@ -49,7 +50,7 @@ def test_a_run_that_diverges_says_so_and_can_be_mended(open_app):
     app.press("Run")
     app.until(lambda: app.chip == "diverged", 30)
     app.until_seen("Try a smaller learning rate")
-    assert "diverged" in app.status
+    app.until(lambda: "diverged" in app.status)
     assert app.iteration is not None  # the numbers are those of what is shown
     assert "nan" not in app.numbers.lower()
     assert all(value == value for value in app.column("latent points", "x"))
@@ -74,8 +75,7 @@ def test_a_run_that_fails_says_so_and_the_page_survives(app, tmp_path):
     app.choose("Method", "k nearest neighbours")  # which needs every cell
     app.until(lambda: app.chip == "failed")
     app.until_seen("The run failed")
-    assert "failed" in app.status
-    assert "missing" in app.status.lower() or "nan" in app.status.lower()
+    app.until(lambda: "failed" in app.status and ("missing" in app.status.lower() or "nan" in app.status.lower()))
     app.choose("Method", "LSDR")
     app.until(lambda: app.chip == "ready" and not app.sees("The run failed"))
     app.run_to(2)

@@ -27,9 +27,9 @@ def test_a_knob_marked_restart_restarts(app):
     label = "Latent dimensions"
     assert "↻" in app.slider(label).get_attribute("aria-label")
     assert "↻" not in app.slider("Reconstruction share").get_attribute("aria-label")
-    app.run_to(20)
+    app.run_to(40)
     app.nudge(label)
-    app.until(lambda: app.iteration in range(15), what="did not start again")
+    app.until(lambda: app.iteration in range(35), what="did not start again")
     app.until(lambda: app.chip == "running" and (app.iteration or 0) > 3, what="did not go on running")
     app.pause()
     app.nudge(label)
@@ -58,8 +58,7 @@ def test_data_knobs_seed_and_shares_restart(app):
     app.slide("Test share", "0")
     app.until_seen("120 training and 0 test rows")
     app.until_settled()
-    assert app.number("test error") is None
-    assert app.number("train error") is not None
+    app.until(lambda: app.number("test error") is None and app.number("train error") is not None)
     seed.fill("many")
     seed.press("Enter")
     app.until_seen("Type a number")
@@ -84,9 +83,9 @@ def test_every_method_can_be_chosen(open_app, names):
             app.press("Step")
         app.until(lambda: app.iteration == 1, what=method.label)
         app.until_settled()
-        assert app.number("test error") is not None, method.label
+        app.until(lambda: app.number("test error") is not None, what=method.label)
         if not method.iterates:
-            assert app.chip == "finished", method.label
+            app.until(lambda: app.chip == "finished", what=method.label)
 
 
 START = next(iter(PRESETS.values())).group
@@ -124,6 +123,6 @@ def test_a_method_that_does_not_fit_the_data_says_so(open_app):
     app = open_app("?data=diabetes&method=KNN", wait=False)
     app.page.wait_for_selector(".status .chip")
     app.until_seen("predicts classes; these data are for regression")
-    assert app.button("Run").is_disabled()
+    app.until(lambda: app.button("Run").is_disabled())
     app.choose("Method", "LSDR")
     app.until(lambda: app.chip == "ready" and app.iteration == 0)

@@ -19,6 +19,13 @@ def run_python(code, folder):
     return {name: float(value) for name, value in re.findall(r"^(\w+ \w+) ([-+\d.e]+)$", done.stdout, re.M)}
 
 
+def step(app):
+    reached = app.iteration
+    app.press("Step")
+    app.until(lambda: app.iteration == reached + 1)
+    app.until_settled()
+
+
 def copied_python(app):
     app.press("Python")
     app.until_seen("This run in Python")
@@ -41,10 +48,10 @@ def check_same_errors(app, printed):
 def test_the_copied_snippet_repeats_a_run_with_changes(app, tmp_path):
     app.run_to(6)
     app.pause()
-    app.nudge("Reconstruction share", times=25)
-    app.press("Step")
-    app.press("Step")
-    app.until_settled()
+    said = app.nudge("Reconstruction share", times=25)
+    app.until(lambda: f"method.beta={said}" in app.page.url)
+    step(app)
+    step(app)
     code = copied_python(app)
     assert "set_params(beta=" in code
     check_same_errors(app, run_python(code, tmp_path))
@@ -60,10 +67,9 @@ def test_the_copied_snippet_repeats_a_run_with_changes(app, tmp_path):
 )
 def test_the_copied_snippet_repeats_other_runs(open_app, tmp_path, query):
     app = open_app(query)
-    for _ in range(2):
-        app.press("Step")
-    app.until(lambda: (app.iteration or 0) >= 1)
     app.until_settled(60)
+    while app.iteration < 2 and app.chip != "finished":
+        step(app)
     check_same_errors(app, run_python(copied_python(app), tmp_path))
 
 
@@ -72,6 +78,7 @@ def test_a_link_shows_the_same_numbers(app, open_app):
     app.until(lambda: "method=NSDR" in app.page.url)
     app.nudge("Points per arm", times=3)
     app.nudge("Margin weight", times=4)
+    app.until_still(lambda: app.page.url, lambda url: "data.n_per_class" in url and "method.C" in url)
     app.until_settled()
     app.press("Share")
     app.until_seen("Share this run")
@@ -86,13 +93,12 @@ def test_a_link_shows_the_same_numbers(app, open_app):
     app.until(lambda: app.chip == "ready")
     app.until_settled()
     for page in (app, other):
-        for expected in (1, 2, 3):
-            page.press("Step")
-            page.until(lambda p=page, e=expected: p.iteration == e)
-        page.until_settled()
+        for _ in range(3):
+            step(page)
+        assert page.iteration == 3
     for name in ("objective", "train error", "test error"):
         assert other.number(name) == app.number(name)
-    assert other.column("latent points", "x") == app.column("latent points", "x")
+    app.until(lambda: other.column("latent points", "x") == app.column("latent points", "x"))
 
 
 def test_junk_in_a_link_falls_back_with_a_sentence(open_app):
@@ -101,13 +107,13 @@ def test_junk_in_a_link_falls_back_with_a_sentence(open_app):
     app.until_seen("9,9")
     app.press("Step")
     app.until(lambda: app.iteration == 1)
-    assert "junk" not in app.page.url
+    app.until(lambda: "junk" not in app.page.url)
 
 
 def test_an_unknown_method_in_a_link_falls_back(open_app):
     app = open_app("?method=__import__&data=../../etc/passwd")
     app.until_seen("There is no method")
-    assert "method=NSDR" in app.page.url
+    app.until(lambda: "method=NSDR" in app.page.url)
 
 
 def test_a_plot_is_saved_as_a_picture(app, tmp_path):
@@ -155,7 +161,7 @@ def test_exports_and_loads_again(app, open_app, tmp_path):
     other.page.locator("input[type=file]").last.set_input_files(files["Settings (JSON)"])
     other.until_seen("are in use")
     other.until(lambda: "data=spirals" in other.page.url and "method=LSDR" in other.page.url)
-    assert other.page.url.split("?")[1] == app.page.url.split("?")[1]
+    other.until(lambda: other.page.url.split("?")[1] == app.page.url.split("?")[1])
     wrong = tmp_path / "wrong.json"
     wrong.write_text("[1, 2]")
     other.page.locator("input[type=file]").last.set_input_files(wrong)

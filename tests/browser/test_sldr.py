@@ -43,15 +43,17 @@ def words(app):
 def test_the_regions_of_the_zigzag_move_until_the_lines_fit(open_app):
     app = open_app(ZIGZAG)
     app.until(lambda: facts(app).get("support vectors"))
-    assert set(keys(app)) == {"model 1", "model 2", "model 3"}
+    app.until(lambda: set(keys(app)) == {"model 1", "model 2", "model 3"})
+    app.until_settled()
     before, at_start = image(app), facts(app)["support vectors"]
     app.press("Run")
     app.until(lambda: app.chip == "finished", 60)
     app.until_settled()
     app.until(lambda: facts(app)["support vectors"] < 0.3 * at_start)
-    assert (image(app) != before).mean() > 0.02
-    assert min(keys(app).values()) > 5
-    assert sum(keys(app).values()) == pytest.approx(100, abs=2)
+    app.until(lambda: (image(app) != before).mean() > 0.02)
+    shares = app.until_still(lambda: keys(app), lambda found: len(found) == 3)
+    assert min(shares.values()) > 5
+    assert sum(shares.values()) == pytest.approx(100, abs=2)
     assert app.number("test error") < 1.5
     app.scrub("Home")
     app.until(lambda: facts(app)["support vectors"] == at_start)
@@ -62,8 +64,8 @@ def test_every_picture_of_the_gate(open_app):
     app = open_app(DIGITS)
     app.run_to(3)
     app.pause()
-    app.until(lambda: set(keys(app)) == {"pixels", "profiles", "fourier", "components"})
-    shares, seen = keys(app), []
+    views = {"pixels", "profiles", "fourier", "components"}
+    shares, seen = app.until_still(lambda: keys(app), lambda found: set(found) == views), []
     for label in TITLES:
         show(app, label)
         seen.append(app.another_picture("method", seen))
@@ -84,8 +86,8 @@ def test_a_selection_reaches_the_local_spaces(open_app):
     show(app, "local")
     app.until(lambda: [text for text in words(app) if text])
     app.lasso("input", 0.0, 0.0, 0.5, 1.0)
-    chosen = app.until(lambda: app.selected)
-    assert app.evaluate("Array.from(named('method points').selected.indices)") == chosen
+    chosen = app.until_still(lambda: app.selected, lambda rows: rows)
+    app.until(lambda: app.evaluate("Array.from(named('method points').selected.indices)") == chosen)
 
 
 def test_an_example_begins_with_its_picture(open_app):

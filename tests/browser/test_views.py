@@ -1,23 +1,29 @@
 """What the planes show: latent options, the method's own view, regression, many classes, wide data."""
 
+from tests.browser.app import FIGURES
+
 
 def caption(app, card):
-    return app.page.locator(".head").nth(("input", "latent", "method", "losses", "errors").index(card)).inner_text()
+    return app.page.locator(".head").nth(FIGURES.index(card)).inner_text()
+
+
+def until_caption(app, card, words):
+    app.until(lambda: words in caption(app, card), what=f"no {words!r} over {card}")
 
 
 def test_embedding_transform_and_pull(app):
     app.run_to(5)
     app.pause()
-    assert "embedding (saw labels)" in caption(app, "latent")
+    until_caption(app, "latent", "embedding (saw labels)")
     learnt = app.column("latent points", "x")
     app.page.get_by_label("pull").first.click()
     app.until(lambda: any(value == value for value in app.column("latent points", "px")))
     app.page.get_by_label("pull").first.click()
     app.open_fold("Planes")
     app.choose("Latent rows shown", "transform (did not)")
-    app.until(lambda: "transform" in caption(app, "latent"))
+    until_caption(app, "latent", "transform")
     app.until(lambda: app.column("latent points", "x") != learnt)
-    assert "view.shown=transform" in app.page.url
+    app.until(lambda: "view.shown=transform" in app.page.url)
     app.choose("Latent rows shown", "embedding (saw labels)")
     app.until(lambda: app.column("latent points", "x") == learnt)
 
@@ -25,7 +31,7 @@ def test_embedding_transform_and_pull(app):
 def test_the_method_view_has_two_modes(app):
     app.run_to(3)
     app.pause()
-    assert caption(app, "method").startswith("Reconstruction")
+    app.until(lambda: caption(app, "method").startswith("Reconstruction"))
     reconstruction = app.column("method points", "x")
     app.press("margins")
     app.until(lambda: caption(app, "method").startswith("Margins"))
@@ -39,9 +45,9 @@ def test_many_classes_and_dimensions(open_app):
     app.run_to(3, 90)
     app.pause()
     assert app.number("test error") < 30
-    assert [app.page.locator(".keys .key").nth(k).inner_text() for k in range(10)] == [str(k) for k in range(10)]
-    assert "principal components" in caption(app, "input")
-    assert "plane of 9 dimensions" in caption(app, "latent")
+    app.until(lambda: app.page.locator(".keys .key").all_inner_texts()[:10] == [str(k) for k in range(10)])
+    until_caption(app, "input", "principal components")
+    until_caption(app, "latent", "plane of 9 dimensions")
     before = app.column("latent points", "x")
     app.open_fold("Planes")
     app.choose("Latent plane", "two columns")
@@ -63,8 +69,8 @@ def test_regression(open_app):
     assert app.number("test MSE") < 5900  # the variance of the target
     assert "%" not in app.numbers
     assert not app.button("margins").is_visible()
-    assert "mean squared error" in caption(app, "errors")
-    assert "train MSE" in app.status
+    until_caption(app, "errors", "mean squared error")
+    app.until(lambda: "train MSE" in app.status)
 
 
 def test_one_latent_dimension_is_a_strip(open_app):
@@ -72,10 +78,10 @@ def test_one_latent_dimension_is_a_strip(open_app):
     app.run_to(3)
     app.pause()
     assert len(set(app.column("latent points", "y"))) > 50
-    assert "1-D, jittered" in caption(app, "latent")
+    until_caption(app, "latent", "1-D, jittered")
 
 
 def test_wide_generated_data_say_what_their_plane_is(open_app):
     app = open_app("?data=disc&data.n_samples=100&data.n_noise_features=20&method=LSDR")
     app.until_settled()
-    assert "×" in caption(app, "input")
+    until_caption(app, "input", "×")

@@ -13,6 +13,7 @@ from supdr_viz.building import build_dataset
 from supdr_viz.controls import Controls, ShareMenu, TrainingBar
 from supdr_viz.controls import upload as upload_module
 from supdr_viz.controls.background import Outcome, attempt, in_background
+from supdr_viz.controls.dropper import file_dropper
 from supdr_viz.controls.forms import Form, NumberField
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
@@ -337,12 +338,34 @@ def test_shared_settings_name_the_file_they_want(watched):
     assert len(log) == 2
 
 
+def test_a_file_is_taken_once_whenever_the_one_before_is_taken_back():
+    taken = []
+    dropper = file_dropper(lambda name, content: taken.append((name, content)), max_bytes=1e6)
+
+    def upload(name, content):
+        data = {"name": name, "data": content.encode(), "type": "text/csv", "chunk": 1, "total_chunks": 1}
+        dropper._process_event(SimpleNamespace(event_name="upload_event", data=data))
+
+    def take_back(name):
+        dropper._process_event(SimpleNamespace(event_name="delete_event", data={"name": name}))
+
+    upload("a.csv", "1")
+    upload("b.csv", "2")
+    take_back("a.csv")
+    take_back("b.csv")
+    upload("c.csv", "3")
+    upload("b.csv", "4")
+    upload("c.csv", "5")
+    assert taken == [("a.csv", "1"), ("b.csv", "2"), ("c.csv", "3"), ("b.csv", "4"), ("c.csv", "5")]
+    assert not dropper.value  # no file is kept
+
+
 def test_late_answers_of_an_earlier_file_are_dropped(monkeypatch):
     waiting = []
     monkeypatch.setattr(upload_module, "in_background", lambda work, done: waiting.append((work, done)))
     panel = UploadPanel(lambda dataset, options: None)
-    panel.receive({"first.csv": csv(rows=10)})
-    panel.receive({"second.csv": csv(rows=20)})
+    panel.receive("first.csv", csv(rows=10))
+    panel.receive("second.csv", csv(rows=20))
     for work, done in reversed(waiting):
         done(attempt(work))
     assert panel.look.name == "second.csv"
