@@ -10,9 +10,10 @@ import panel as pn
 from supdr_viz import widgets
 
 CSS = """
-.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; }
+.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; box-shadow: none !important; }
 .filepond--panel-root { background-color: var(--supdr-page); border: 1.5px dashed var(--supdr-border); }
-.filepond--drop-label { color: var(--supdr-text); } .filepond--label-action { color: var(--supdr-primary); }
+.filepond--drop-label { color: var(--supdr-text); background: none !important; height: 100% !important; }
+.filepond--label-action { color: var(--supdr-primary); }
 """
 
 
