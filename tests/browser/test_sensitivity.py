@@ -84,13 +84,13 @@ def test_a_finished_sweep_is_known_to_whoever_opens_its_link(open_page):
 
 
 def test_pause_resume_and_cancel(open_page):
-    slow = SWEEP.format(seed=2).replace("max_iter=40", "max_iter=2000").replace("n_samples=60", "n_samples=600")
+    slow = SWEEP.format(seed=2).replace("max_iter=40", "max_iter=4000").replace("n_samples=60", "n_samples=600")
     app = open_page(slow)
     app.page.get_by_role("button", name="Run", exact=True).click()
     app.until(lambda: re.match(r"[1-9]\d* of 45", app.numbers), 60)
     app.page.get_by_role("button", name="Pause", exact=True).click()
     app.until(lambda: app.chip == "paused")
-    done = app.until_still(lambda: app.numbers, seconds=180, pause=3.0)  # what workers had begun is finished
+    done = app.until_still(lambda: app.numbers, seconds=180, pause=5.0)  # what workers had begun is finished
     app.page.wait_for_timeout(1500)
     assert app.numbers == done
     app.page.get_by_role("button", name="Resume", exact=True).click()
