@@ -55,9 +55,12 @@ class LiveLink:
     ----------
     models : list of bokeh models
         To be referenced by some figure of the page, so that they belong to the document.
+    on_known : callable or None
+        Called once, when the browser answers for the first time: by then it knows the models that came with the link.
     """
 
     def __init__(self, draw: Draw) -> None:
+        self.on_known: Callable[[], Any] | None = None
         self._draw = draw
         self._doc: Document | None = None
         self._call: Call | None = None
@@ -134,7 +137,12 @@ class LiveLink:
 
     def _acknowledged(self, attr: str, old: Any, new: Any) -> None:
         self.start()
-        if self._trainer is None or self._in_flight is None:
+        if self._trainer is None:
+            return
+        known, self.on_known = self.on_known, None
+        if known is not None:
+            known()
+        if self._in_flight is None:
             return
         if int(new["number"][0]) != self._in_flight:
             return

@@ -81,6 +81,7 @@ class Compare:
         self._dark, self._touch = False, widgets.on_phone()
         self.comparison = comparison
         self.columns: list[Column] = []
+        self._known: list[Column] = []
         self._selection, self._hover = Selection(), hover_link()
         self.bridge = Bridge(memory=MEMORY)
         first = comparison.columns[0]
@@ -175,20 +176,31 @@ class Compare:
         self.layout.prepare(self.columns)
 
     def _lay_out(self) -> None:
-        """Show the columns; what refers to new ones must wait until the browser knows them."""
+        """Show the columns; what refers to new ones waits until the browser knows them."""
         self.layout.show_columns(self.columns, self._chosen)
         document = pn.state.curdoc
-        if self._ready and document is not None:
-            document.add_next_tick_callback(functools.partial(self._link_up, document))
+        if not self._ready or document is None:
+            self._known = list(self.columns)  # these come with the page
         else:
-            link_hover(self._hover, [column.pair for column in self.columns])
+            self._known = [column for column in self.columns if column in self._known]
+            document.add_next_tick_callback(functools.partial(self._link_up, document))
+        self._link_hover()
 
     def _link_up(self, document: Any) -> None:
-        link_hover(self._hover, [column.pair for column in self.columns])
         for column in self.columns:
             if not column.link.attached:
+                column.link.on_known = functools.partial(self._learn, column)
                 column.link.attach(column.trainer, document)
                 column.link.start()
+
+    def _learn(self, column: Column) -> None:
+        """Take note that the browser knows a column that was added."""
+        if column in self.columns:
+            self._known.append(column)
+            self._link_hover()
+
+    def _link_hover(self) -> None:
+        link_hover(self._hover, [column.pair for column in self.columns if column in self._known])
 
     def _become(self, comparison: Comparison, chosen: int) -> None:
         """Show another comparison: the sidebar edits the column at `chosen`."""

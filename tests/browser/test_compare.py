@@ -147,6 +147,15 @@ def test_columns_are_added_changed_and_removed_in_the_page(open_app):
     app.until(lambda: len(rows(app)) == 3 and rows(app)[2][4] != "–")
     app.until(lambda: query(app).get("c") == "KernelPCAProjection")
     assert iterations(app)[:2] == ["1", "1"]  # what was there goes on
+
+    def marked_in_the_first():
+        app.page.mouse.move(5, 5)
+        x, y = (app.column("C input points", name)[7] for name in "xy")
+        app.page.mouse.move(*app.place("C input", x, y), steps=3)
+        app.page.wait_for_timeout(300)
+        return app.evaluate("Array.from(named('A latent points').inspected.indices)")
+
+    app.until(marked_in_the_first)  # the pointer on a row of the new column
     app.page.get_by_role("button", name="B", exact=True).click()
     app.until(lambda: app.slider("Margin weight").get_attribute("aria-valuetext") == "5")
     app.slide("Margin weight", "10")
