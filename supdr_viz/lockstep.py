@@ -48,6 +48,7 @@ class LockStep:
         self._members: list[Trainer] = []
         self._lock = threading.RLock()
         self._running = False
+        self._called: list[Trainer] = []
         self._goal, self._next_tick = 0.0, 0.0
 
     # --- members ----------------------------------------------------------------------------------------------------
@@ -94,8 +95,13 @@ class LockStep:
             self._goal = max((self.clock(trainer) for trainer in going), default=0.0)
             self._next_tick = 0.0
             self._running = bool(going)
-        for trainer in going:
-            trainer.run()
+            self._called = going  # one after the other; the first waits for those that are not going yet
+        try:
+            for trainer in going:
+                trainer.run()
+        finally:
+            with self._lock:
+                self._called = []
         return bool(going)
 
     def pause(self) -> None:
@@ -156,7 +162,8 @@ class LockStep:
                 return None
             mine = self.clock(trainer)
             behind = mine - SLACK[self.measure]
-            if any(other.going and self.clock(other) < behind for other in self._members if other is not trainer):
+            others = [other for other in self._members if other.going or other in self._called]
+            if any(self.clock(other) < behind for other in others if other is not trainer):
                 return None
             pace = STEPS_PER_SECOND[self._speed]
             # Runs that all began anew must not hurry to where the old ones were.

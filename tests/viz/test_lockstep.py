@@ -1,5 +1,6 @@
 """Runs side by side: level by iteration or by time, and each as if it were alone."""
 
+import threading
 import time
 from dataclasses import replace
 
@@ -127,6 +128,19 @@ def test_running_never_parts_them_by_more_than_a_step_and_pausing_levels_them(gr
     assert len(set(group.iterations)) == 1
     for session in group.sessions:
         assert_same_state(session.trainer.newest, straight(session, group.iterations[0]))
+
+
+def test_a_run_waits_for_those_that_are_called_after_it(group, monkeypatch):
+    for session in group.sessions:
+        begin = session.trainer.run
+        monkeypatch.setattr(session.trainer, "run", lambda begin=begin: (begin(), time.sleep(0.05)))
+    apart = []
+    threading.Thread(target=group.lockstep.run).start()
+    while min(group.iterations) < 10:
+        first, then = group.iterations, group.iterations
+        apart.append(max(first) - min(then))
+        time.sleep(0.002)
+    assert max(apart) <= 1
 
 
 def test_by_time_those_who_are_quick_take_more_steps(group):
