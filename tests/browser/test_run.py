@@ -1,7 +1,5 @@
 """Run, pause, step, reset, speed, keys; what a screen reader hears; nothing jumps."""
 
-import time
-
 import pytest
 
 from tests.browser.app import FIGURES
@@ -50,9 +48,9 @@ def test_steps_and_resets_to_the_same_start(app):
 def test_speeds(app):
     app.press("slow")
     app.run_to(2)
-    began, at = app.iteration, time.monotonic()
-    app.page.wait_for_timeout(2000)
-    assert app.iteration - began <= 3 * (time.monotonic() - at) + 3  # 3 a second
+    began = app.iteration
+    app.page.wait_for_timeout(1500)
+    assert app.iteration - began <= 8  # 3 a second
     app.press("fast")
     app.run_to(began + 100, seconds=20)
     app.until(lambda: "speed=fast" in app.page.url)
@@ -120,7 +118,7 @@ def test_a_screen_reader_hears_changes_of_state_not_every_iteration(app):
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
 def test_nothing_jumps_while_it_runs(open_app, width, height):
     app = open_app("?data=spirals&data.n_per_class=60&speed=fast", viewport={"width": width, "height": height})
-    boxes = [app.until_still(lambda: [app.box(name) for name in FIGURES])]
+    boxes = [[app.box(name) for name in FIGURES]]
     app.press("Run")
     for _ in range(8):
         app.page.wait_for_timeout(150)

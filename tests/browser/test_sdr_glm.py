@@ -25,7 +25,7 @@ def bits(open_app):
 def facts(app):
     """Names and values that are said over the picture."""
     pieces = app.page.locator(".said > span").all_inner_texts()
-    return dict(match.groups() for piece in pieces if (match := re.fullmatch(r"(.*?) (\S+(?: %| of \d+)?)", piece)))
+    return dict(re.fullmatch(r"(.*?) (\S+(?: %| of \d+)?)", piece).groups() for piece in pieces)
 
 
 def keys(app):

@@ -27,9 +27,9 @@ def test_a_knob_marked_restart_restarts(app):
     label = "Latent dimensions"
     assert "↻" in app.slider(label).get_attribute("aria-label")
     assert "↻" not in app.slider("Reconstruction share").get_attribute("aria-label")
-    app.run_to(40)
+    app.run_to(20)
     app.nudge(label)
-    app.until(lambda: app.iteration in range(35), what="did not start again")
+    app.until(lambda: app.iteration in range(15), what="did not start again")
     app.until(lambda: app.chip == "running" and (app.iteration or 0) > 3, what="did not go on running")
     app.pause()
     app.nudge(label)
