@@ -32,11 +32,11 @@ serve: $(INSTALLED)
 	@$(PYTHON_IN_VENV) -m supdr_viz.cli --port $(PORT) --address $(ADDRESS) $(ARGS)
 
 test: $(INSTALLED_TEST)
-	@$(PYTHON_IN_VENV) -m supdr_viz.warm
+	@$(PYTHON_IN_VENV) -m supdr.warm
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) -m "not slow" $(ARGS)
 
 test-all: $(INSTALLED_ALL)
-	@$(PYTHON_IN_VENV) -m supdr_viz.warm
+	@$(PYTHON_IN_VENV) -m supdr.warm
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) $(ARGS)
 
 lint: $(INSTALLED_TEST)

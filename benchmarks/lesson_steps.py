@@ -16,7 +16,7 @@ import time
 from live import Served, open_page
 from playwright.sync_api import Page, sync_playwright
 
-import supdr_viz.warm
+import supdr.warm
 from supdr_viz.lessons import LESSONS
 from supdr_viz.lessons.model import Step
 
@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lessons", nargs="*", choices=[*LESSONS, []], help="default: all")
     chosen = parser.parse_args().lessons or list(LESSONS)
-    supdr_viz.warm.warm()
+    supdr.warm.warm()
     served = Served()
     everything = []
     try:

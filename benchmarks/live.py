@@ -196,7 +196,7 @@ def throttled(served: Served, seconds: float = 60.0) -> list[tuple[str, str, str
 def watching(served: Served, seconds: float = 6.0, rounds: int = 3) -> list[tuple[str, str, str]]:
     """Compare steps a second under a client that takes every frame with those of the bare loop, in turn."""
     code = (
-        "import time, supdr_viz.state as s, supdr_viz.building as b\n"
+        "import time, supdr_viz.settings.state as s, supdr_viz.settings.making as b\n"
         "import threadpoolctl; threadpoolctl.threadpool_limits(1, user_api='blas')\n"
         f"pairs = [part.split('=') for part in {FAST[1:]!r}.split('&')]\n"
         "settings, _ = s.parse_query({key: [value.encode()] for key, value in pairs})\n"

@@ -29,8 +29,8 @@ from supdr import SDRGLM
 from supdr.baselines import SVMUDR, LogisticUDR
 from supdr.datasets import make_latent_glm, make_wide_factors, make_wide_regression
 from supdr.functions.families import BERNOULLI, GAUSSIAN, tanh_ratio
-from supdr.methods._sdr_glm_problem import SDRGLMProblem
-from supdr.methods._sdr_glm_targets import TargetSide
+from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.targets import TargetSide
 
 SIX_SETS = ("ionosphere", "sonar", "spect", "breast_cancer_w", "pi_diabetes", "wine")
 CELLS = [

@@ -13,9 +13,9 @@ from collections import deque
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from supdr_viz import cli
-from supdr_viz.live import LiveLink
-from supdr_viz.recording import Recording
-from supdr_viz.trainer import Trainer
+from supdr_viz.run.link import LiveLink
+from supdr_viz.run.player import Trainer
+from supdr_viz.run.recording import Recording
 
 TRAINERS: list[Trainer] = []
 MADE: dict[int, float] = {}

@@ -23,10 +23,10 @@ from sklearn.svm import SVC
 from supdr import SLDR
 from supdr.baselines import LMKL, MKL, AllViewsSVM
 from supdr.datasets import make_gauss4, make_zigzag
-from supdr.methods import _sldr_solvers as solvers_module
-from supdr.methods._sldr_state import Solved
+from supdr.methods.sldr.estimator import solvers as solvers_module
+from supdr.methods.sldr.state import Solved
 from supdr.solvers.kernel_heads import Heads
-from supdr_viz.reproduce.data import load_multifeat
+from supdr_viz.studies.data import load_multifeat
 
 CS = (1.0, 10.0, 100.0)
 PAPER = {"SVM (FAC)": (94.97, 17.93), "SVM (ALL)": (97.69, 23.34), "MKL": (97.40, 32.59), "LMKL": (97.73, 14.35)}
@@ -128,7 +128,7 @@ def speed(data_dir: Path) -> bool:
         return time.process_time() - began
 
     def fit_printed(n_gating, seed):
-        with mock.patch("supdr.methods.sldr.SOLVERS", printed):
+        with mock.patch("supdr.methods.sldr.estimator.SOLVERS", printed):
             return fit("alternating", n_gating, seed, "random")
 
     for solver in ("lbfgs", "alternating"):

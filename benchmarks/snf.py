@@ -2,8 +2,8 @@
 
 python benchmarks/snf.py --data-dir DIR [--only speed large reference sheet labels graphs]
 
-The comparisons follow the protocol of `supdr_viz.few_labels`; ``supdr-viz reproduce snf`` measures the paper's tables
-by the same one.
+The comparisons follow the protocol of `supdr_viz.studies.few_labels`; ``supdr-viz reproduce snf`` measures the
+paper's tables by the same one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from sklearn.linear_model import LinearRegression
 from supdr import SNF
 from supdr.datasets import make_curved_sheet
 from supdr.datasets.sheets import sheet_coordinates
-from supdr_viz.few_labels import CORE, GRAPHS, Cell, Study, drawn, known
-from supdr_viz.reproduce.data import load_scaled, load_table
+from supdr_viz.studies.data import load_scaled, load_table
+from supdr_viz.studies.few_labels import CORE, GRAPHS, Cell, Study, drawn, known
 
 EPOCHS = 100
 

@@ -19,7 +19,7 @@ import live
 import smo
 from threadpoolctl import threadpool_limits
 
-import supdr_viz.warm
+import supdr.warm
 
 NEEDS_DATA = ("lsdr", "nsdr")
 LIVE = tuple(live.PARTS)
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=["smo", *NEEDS_DATA, "live", *LIVE], default=None)
     arguments = parser.parse_args()
     chosen = arguments.only or ["smo", *NEEDS_DATA, "live"]
-    supdr_viz.warm.warm()
+    supdr.warm.warm()
     print(f"\n{platform.processor() or platform.machine()}, Python {platform.python_version()}")
     with threadpool_limits(limits=1):
         if "smo" in chosen:

@@ -180,12 +180,12 @@ def _explain(error: OSError, address: str, port: int) -> str:
 
 
 def _warm_kernels() -> None:
-    from supdr_viz import warm
+    from supdr import warm
 
     if warm.is_warm():
         return
     print("Compiling the numerical kernels; this happens once per installation.", flush=True)
-    if subprocess.run([sys.executable, "-m", "supdr_viz.warm"], check=False).returncode != 0:
+    if subprocess.run([sys.executable, "-m", "supdr.warm"], check=False).returncode != 0:
         print(
             "supdr-viz: the kernels could not all be compiled (see above). Serving anyway: "
             "what is missing is compiled at its first use, which makes that use slow.",

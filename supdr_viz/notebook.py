@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from supdr.datasets import Dataset, encode_labels, guess_task
-from supdr_viz.building import Split
-from supdr_viz.frames import Scene
-from supdr_viz.recording import Recording
-from supdr_viz.replay import Replay, make_replay
-from supdr_viz.scenes import build_scene
+from supdr_viz.export.replay import Replay, make_replay
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.types import Scene
+from supdr_viz.run.recording import Recording
+from supdr_viz.settings.making import Split
 
 INTERVAL = 0.4
 """Seconds between two pictures."""
@@ -120,7 +120,7 @@ class _Shown:
         self._show({"image/png": _png(replay), "text/plain": f"iteration {replay.moments[-1].iteration}"})
 
     def report(self, replay: Replay) -> None:
-        from supdr_viz.report import report
+        from supdr_viz.export.report import report
 
         last, png = replay.moments[-1], _png(replay)
         picture = f"data:image/png;base64,{base64.b64encode(png).decode()}"
@@ -144,7 +144,7 @@ class _Shown:
 
 def _png(replay: Replay) -> bytes:
     """Draw the last moment."""
-    from supdr_viz.film import picture
+    from supdr_viz.export.film import picture
 
     out = io.BytesIO()
     picture(replay).save(out, "PNG", optimize=True)

@@ -19,10 +19,10 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr_viz.frames import Plane
-from supdr_viz.scenes import input_plane, spread_strip
-from supdr_viz.surfaces import grid
-from supdr_viz.theme import palette
+from supdr_viz.frames.scene import input_plane, spread_strip
+from supdr_viz.frames.surface import grid
+from supdr_viz.frames.types import Plane
+from supdr_viz.kit.theme import palette
 
 __all__ = ["boundary", "gating", "latent", "losses", "sensitivity"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from supdr.baselines import BASELINES
+    from supdr.engine.column_groups import stack_views
     from supdr.engine.estimator import SupervisedReducer
     from supdr.engine.iterate import Snapshot, Stop, iterate, run
     from supdr.kernel_views import KernelViews
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from supdr.methods.sdr_glm import SDRGLM
     from supdr.methods.sldr import SLDR
     from supdr.methods.snf import SNF
-    from supdr.views import stack_views
 
     METHODS: dict[str, type[SupervisedReducer]]
 
@@ -53,7 +53,7 @@ _HOMES = {
     "Stop": "supdr.engine.iterate",
     "iterate": "supdr.engine.iterate",
     "run": "supdr.engine.iterate",
-    "stack_views": "supdr.views",
+    "stack_views": "supdr.engine.column_groups",
 }
 
 _METHODS = ("LSDR", "NSDR", "MAC", "SDRGLM", "SLDR", "SNF")

@@ -9,12 +9,12 @@ from typing import Any
 import panel as pn
 
 from supdr.datasets import Dataset
-from supdr_viz import widgets
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.view import ViewControls
-from supdr_viz.presets import PRESETS, Needs, Preset
-from supdr_viz.state import Settings
+from supdr_viz.kit import widgets
+from supdr_viz.presets.catalogue import PRESETS, Needs, Preset
+from supdr_viz.settings.state import Settings
 
 OWN = "own settings"
 """Entry of the menu of examples once something was changed; choosing the example again restores it."""

@@ -8,11 +8,11 @@ from typing import Any
 import panel as pn
 
 from supdr.datasets import Dataset
-from supdr_viz import widgets
 from supdr_viz.controls.forms import Form, Knob, NumberField
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
-from supdr_viz.data_forms import SOURCES
-from supdr_viz.state import SPLIT_FIELDS, SPLIT_FORM, Settings
+from supdr_viz.kit import widgets
+from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.state import SPLIT_FIELDS, SPLIT_FORM, Settings
 
 Change = Callable[[dict[str, Any]], Any]
 """Called with the fields of `Settings` that a user's action changed."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz import widgets
-from supdr_viz.parameters import TASK, ParameterSpec, quoted, to_number
+from supdr_viz.kit import widgets
+from supdr_viz.settings.knobs import TASK, ParameterSpec, quoted, to_number
 
 RESTARTS = "↻"
 """Marks knobs that start the run again."""

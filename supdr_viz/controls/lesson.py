@@ -7,11 +7,11 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz import widgets
-from supdr_viz.controls.dropper import file_dropper
+from supdr_viz.kit import widgets
+from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.kit.markup import markdown
 from supdr_viz.lessons import LESSONS, Lesson, LessonError, Question, Step, read_lesson
 from supdr_viz.lessons.reading import MAX_OPTIONS
-from supdr_viz.markup import markdown
 
 LARGE = 1.35
 OWN = "own"

@@ -7,10 +7,10 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz import widgets
 from supdr_viz.controls.forms import Form
-from supdr_viz.method_forms import MENU, METHOD_FORMS
-from supdr_viz.state import Settings
+from supdr_viz.kit import widgets
+from supdr_viz.settings.menu import MENU, METHOD_FORMS
+from supdr_viz.settings.state import Settings
 
 Change = Callable[[dict[str, Any]], Any]
 

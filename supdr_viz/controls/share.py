@@ -9,11 +9,11 @@ from urllib.parse import urljoin
 
 import panel as pn
 
-from supdr_viz import widgets
-from supdr_viz.bridge import Bridge
-from supdr_viz.controls.background import Outcome, in_background
-from supdr_viz.controls.dropper import file_dropper
-from supdr_viz.exports import KINDS, RUN_KINDS
+from supdr_viz.export.work import KINDS, RUN_KINDS
+from supdr_viz.kit import widgets
+from supdr_viz.kit.background import Outcome, in_background
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.dropper import file_dropper
 
 LARGEST_SETTINGS = 1_000_000
 """Characters of saved settings that are read: a comparison with drawn points has some ten thousand."""

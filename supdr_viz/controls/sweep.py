@@ -8,9 +8,9 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz import widgets
 from supdr_viz.controls.forms import Knob
-from supdr_viz.parameters import to_number
+from supdr_viz.kit import widgets
+from supdr_viz.settings.knobs import to_number
 from supdr_viz.sweeps.settings import (
     FOR_TASK,
     METRICS,

@@ -10,8 +10,8 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr_viz import widgets
-from supdr_viz.state import SPEED
+from supdr_viz.kit import widgets
+from supdr_viz.settings.state import SPEED
 
 STATES = {
     "idle": ("ready", "quiet"),

@@ -8,9 +8,9 @@ from typing import Any
 import panel as pn
 
 from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, Preview, load_openml, preview
-from supdr_viz import widgets
-from supdr_viz.controls.background import Outcome, in_background
-from supdr_viz.controls.dropper import file_dropper
+from supdr_viz.kit import widgets
+from supdr_viz.kit.background import Outcome, in_background
+from supdr_viz.kit.dropper import file_dropper
 
 LIMITS = Limits()
 TASKS = {"classification": "classification", "regression": "regression"}

@@ -7,8 +7,8 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz import widgets
-from supdr_viz.state import SHOWN, Axes, Settings
+from supdr_viz.kit import widgets
+from supdr_viz.settings.state import SHOWN, Axes, Settings
 
 Change = Callable[[dict[str, Any]], Any]
 

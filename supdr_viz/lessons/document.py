@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 
+from supdr_viz.export.report import PLAYER, PLAYER_SCRIPTS, document, film_data
+from supdr_viz.kit.markup import escape, markdown
 from supdr_viz.lessons.model import Lesson, Question, Step
 from supdr_viz.lessons.recorded import record
-from supdr_viz.markup import escape, markdown
-from supdr_viz.report import PLAYER, PLAYER_SCRIPTS, document, film_data
-from supdr_viz.state import to_query
+from supdr_viz.settings.state import to_query
 
 
 def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from supdr_viz.state import Settings
+from supdr_viz.settings.state import Settings
 
 VIEWS = ("input", "latent", "method", "losses", "errors")
 """Plots that a step can point at."""

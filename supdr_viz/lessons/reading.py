@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from supdr_viz.building import build_estimator
-from supdr_viz.data_forms import SOURCES
+from supdr_viz.frames.modes import Mode, modes_of
 from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
-from supdr_viz.method_forms import MENU
-from supdr_viz.parameters import quoted
-from supdr_viz.pictures import Mode, modes_of
-from supdr_viz.state import Settings, parse_entries
+from supdr_viz.settings.knobs import quoted
+from supdr_viz.settings.making import build_estimator
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.state import Settings, parse_entries
 
 FORMAT = 1
 MAX_BYTES = 200_000

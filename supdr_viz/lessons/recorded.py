@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from supdr_viz.exports import filming
+from supdr_viz.export.replay import Replay
+from supdr_viz.export.work import filming
+from supdr_viz.frames.modes import modes_of
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.reading import MAX_RUN
-from supdr_viz.pictures import modes_of
-from supdr_viz.pool import Job, Pool
-from supdr_viz.replay import Replay
-from supdr_viz.session import Session
-from supdr_viz.status import Phase
+from supdr_viz.run.pool import Job, Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
 
 
 @dataclass(frozen=True)

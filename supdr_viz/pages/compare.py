@@ -11,12 +11,10 @@ from typing import Any
 import panel as pn
 from bokeh.models import Selection
 
-from supdr_viz import scoreboard, warm, widgets
-from supdr_viz.bridge import Bridge
-from supdr_viz.building import NotAtHand
-from supdr_viz.column import Column, Facts, overall
-from supdr_viz.compared_files import csv_of, python_of
-from supdr_viz.comparison import (
+from supdr import warm
+from supdr_viz.compare import table as scoreboard
+from supdr_viz.compare.column import Column, Facts, overall
+from supdr_viz.compare.comparison import (
     LETTERS,
     Comparison,
     comparison_from_json,
@@ -25,17 +23,21 @@ from supdr_viz.comparison import (
     parse_comparison,
     with_method,
 )
-from supdr_viz.comparisons import EXAMPLES, OPENING, example_of
+from supdr_viz.compare.examples import EXAMPLES, OPENING, example_of
+from supdr_viz.compare.files import csv_of, python_of
+from supdr_viz.compare.lockstep import LockStep
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import TrainingBar
-from supdr_viz.lockstep import LockStep
-from supdr_viz.method_forms import MENU
+from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.compare_layout import CompareLayout
 from supdr_viz.pages.warming import compile_first
-from supdr_viz.pool import shared_pool
-from supdr_viz.state import Settings, to_query
+from supdr_viz.run.pool import shared_pool
+from supdr_viz.settings.making import NotAtHand
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings, to_query
 from supdr_viz.views.multiples import hover_link, link_hover
 
 REFRESH = 0.2

@@ -8,18 +8,19 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr_viz import scoreboard, widgets
-from supdr_viz.bridge import Bridge
-from supdr_viz.column import Column, Facts
-from supdr_viz.comparison import LETTERS, MAX_COLUMNS
-from supdr_viz.comparisons import EXAMPLES
+from supdr_viz.compare import table as scoreboard
+from supdr_viz.compare.column import Column, Facts
+from supdr_viz.compare.comparison import LETTERS, MAX_COLUMNS
+from supdr_viz.compare.examples import EXAMPLES
+from supdr_viz.compare.lockstep import MEASURE
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import method_menu
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import SPEED_SX, TrainingBar
-from supdr_viz.frames import Scene
-from supdr_viz.lockstep import MEASURE
-from supdr_viz.notice import Notice
+from supdr_viz.frames.types import Scene
+from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.notice import Notice
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
 from supdr_viz.views import class_legend

@@ -7,7 +7,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr_viz import widgets
+from supdr_viz.kit import widgets
 
 HEAD_ROOM = 76
 """Pixels above and around an enlarged plot."""

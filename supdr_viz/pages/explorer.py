@@ -12,26 +12,27 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
+from supdr import warm
 from supdr.engine.iterate import Snapshot
-from supdr_viz import warm, widgets
-from supdr_viz.bridge import Bridge
-from supdr_viz.building import NotAtHand
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import TrainingBar
-from supdr_viz.data_forms import SOURCES
-from supdr_viz.exports import export_work
-from supdr_viz.frames import Frame, Surface
-from supdr_viz.live import LiveLink
-from supdr_viz.method_forms import MENU
+from supdr_viz.export.work import export_work
+from supdr_viz.frames.modes import modes_of
+from supdr_viz.frames.types import Frame, Surface
+from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.warming import compile_first
-from supdr_viz.pictures import modes_of
-from supdr_viz.pool import shared_pool
-from supdr_viz.presets import OPENING, PRESETS
-from supdr_viz.session import Session
-from supdr_viz.state import Settings, from_json, parse_query, to_json, to_query
-from supdr_viz.status import Phase, Status
+from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.run.link import LiveLink
+from supdr_viz.run.pool import shared_pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase, Status
+from supdr_viz.settings.making import NotAtHand
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.views import Board
 
 STATUS_INTERVAL = 0.25

@@ -8,13 +8,13 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr_viz import widgets
-from supdr_viz.bridge import Bridge
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import TrainingBar
-from supdr_viz.frames import Scene
-from supdr_viz.notice import Notice
+from supdr_viz.frames.types import Scene
+from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.notice import Notice
 from supdr_viz.pages import navigation
 from supdr_viz.pages.enlarging import Enlarger
 from supdr_viz.views import Board, class_legend

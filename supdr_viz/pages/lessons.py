@@ -8,14 +8,14 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz.bridge import KEYS, LESSON_KEYS, Bridge
 from supdr_viz.controls.lesson import OWN, LessonPanel
+from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages.explorer import Explorer
 from supdr_viz.pages.layout import ExplorerLayout
-from supdr_viz.parameters import quoted
-from supdr_viz.state import Settings, to_query
+from supdr_viz.settings.knobs import quoted
+from supdr_viz.settings.state import Settings, to_query
 
 SIDEBAR_WIDTH = 310
 TO_THE_END = 10**9

@@ -12,16 +12,16 @@ import panel as pn
 
 from supdr.sensitivity import warm_up
 from supdr.sensitivity.axes import cells_of
-from supdr_viz import widgets
-from supdr_viz.bridge import Bridge
-from supdr_viz.building import NotAtHand, build_dataset
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.sweep import SweepControls
-from supdr_viz.data_forms import SOURCES
-from supdr_viz.method_forms import MENU
+from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.sensitivity_layout import SensitivityLayout
-from supdr_viz.state import Settings, to_query
+from supdr_viz.settings.making import NotAtHand, build_dataset
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.state import Settings, to_query
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
 from supdr_viz.sweeps.presets import FIRST, SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase, SweepRunner, store_path

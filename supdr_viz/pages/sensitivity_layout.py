@@ -9,10 +9,10 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress, Result
-from supdr_viz import widgets
-from supdr_viz.bridge import Bridge
 from supdr_viz.controls.training import STATUS_CSS
-from supdr_viz.notice import Notice
+from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.notice import Notice
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
 from supdr_viz.sweeps.figures import SweepFigures, tick_text

@@ -8,8 +8,9 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz import warm, widgets
-from supdr_viz.page_thread import caller
+from supdr import warm
+from supdr_viz.kit import widgets
+from supdr_viz.kit.page_thread import caller
 
 
 def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], Any]) -> None:

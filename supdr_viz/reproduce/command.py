@@ -11,8 +11,8 @@ from typing import Any
 
 from supdr.sensitivity import StoreError, SweepError
 from supdr_viz.reproduce.bench import Bench, Item
-from supdr_viz.reproduce.data import NoData
 from supdr_viz.reproduce.report import Finding, measured_text, paper_text, to_csv, to_html, to_markdown
+from supdr_viz.studies.data import NoData
 from supdr_viz.sweeps.command import add_workers, followed
 
 LOG = logging.getLogger(__name__)

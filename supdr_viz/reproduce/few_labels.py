@@ -1,4 +1,4 @@
-"""The comparison with few labels as an estimator, for sweeps: see `supdr_viz.few_labels`."""
+"""The comparison with few labels as an estimator, for sweeps: see `supdr_viz.studies.few_labels`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from supdr.engine.reuse import reused
-from supdr_viz.few_labels import DEGREES, Factorised, factorisations, finished, predictions
+from supdr_viz.studies.few_labels import DEGREES, Factorised, factorisations, finished, predictions
 
 
 class Chosen(RegressorMixin, BaseEstimator):
@@ -18,7 +18,7 @@ class Chosen(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     method : str
-        Of `supdr_viz.few_labels.CORE` and `GRAPHS`.
+        Of `supdr_viz.studies.few_labels.CORE` and `GRAPHS`.
     """
 
     _predicted: NDArray

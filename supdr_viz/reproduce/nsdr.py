@@ -15,7 +15,7 @@ from supdr import LSDR, NSDR
 from supdr.datasets import make_noisy_plane
 from supdr.sensitivity import logarithmic
 from supdr_viz.reproduce.bench import Bench, Item, Row, everything
-from supdr_viz.reproduce.data import filled, load_table
+from supdr_viz.studies.data import filled, load_table
 
 PAPER = "NSDR (Grabocka, Schmidt-Thieme)"
 FIVE_SETS = ("spect", "sonar", "ionosphere", "breast_cancer_w", "pi_diabetes")

@@ -15,7 +15,7 @@ from supdr import MAC, SDRGLM, SLDR
 from supdr.baselines import LMKL, MKL, AllViewsSVM, LogisticUDR, TwoStep
 from supdr.datasets import make_latent_glm, make_spirals, make_wide_regression
 from supdr_viz.reproduce.bench import Bench, Item, Row, everything
-from supdr_viz.reproduce.data import load_multifeat
+from supdr_viz.studies.data import load_multifeat
 
 MAC_PAPER = "MAC (Wang, Carreira-Perpiñán)"
 SLDR_PAPER = "SLDR"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from supdr_viz.markup import escape
+from supdr_viz.kit.markup import escape
 from supdr_viz.reproduce.bench import RULE, Item, Row
 
 KINDS = {"at most": "≤ ", "at least": "≥ "}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.few_labels import FIRST_DRAW, N_DRAWS, drawn
 from supdr_viz.reproduce.bench import Bench, Item, Row
-from supdr_viz.reproduce.data import load_scaled
 from supdr_viz.reproduce.few_labels import Chosen
-from supdr_viz.snf_paper import reported
+from supdr_viz.studies.data import load_scaled
+from supdr_viz.studies.few_labels import FIRST_DRAW, N_DRAWS, drawn
+from supdr_viz.studies.snf_paper import reported
 
 PAPER = "SNF (Grabocka, Bedalli, Schmidt-Thieme)"
 

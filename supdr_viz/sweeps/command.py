@@ -96,7 +96,7 @@ def load_data(settings: SweepSettings, rest: dict[str, Any], folder: Path) -> An
         If it cannot be read; the message says why.
     """
     from supdr.datasets import load_openml, read_file
-    from supdr_viz.building import build_dataset
+    from supdr_viz.settings.making import build_dataset
 
     base = settings.base
     options = {key: value for key, value in base.data_options.items() if key != "name" and value not in ("", "auto")}

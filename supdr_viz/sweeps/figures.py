@@ -20,8 +20,8 @@ from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
 from supdr.sensitivity import Cell, Result
-from supdr_viz.markup import escape
-from supdr_viz.theme import palette
+from supdr_viz.kit.markup import escape
+from supdr_viz.kit.theme import palette
 
 MOST_TICKS = {"heatmap": 10, "narrow": 5, "curve": 4}
 """Labels of values that have room beside an axis."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
-from supdr_viz.method_forms import MENU
-from supdr_viz.state import parse_entries
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import parse_entries
 from supdr_viz.sweeps.settings import (
     PROTOCOL_FORM,
     SPACINGS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from supdr_viz.preset import Needs
-from supdr_viz.presets import SPECT
-from supdr_viz.state import Settings
+from supdr_viz.presets.catalogue import SPECT
+from supdr_viz.presets.preset import Needs
+from supdr_viz.settings.state import Settings
 from supdr_viz.sweeps.settings import Axis, SweepSettings
 
 

@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
-from supdr_viz.building import build_estimator
-from supdr_viz.method_forms import MENU
-from supdr_viz.parameters import ParameterSpec, choices, count, quoted, to_number
-from supdr_viz.state import Settings, parse_query, to_query
+from supdr_viz.settings.knobs import ParameterSpec, choices, count, quoted, to_number
+from supdr_viz.settings.making import build_estimator
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings, parse_query, to_query
 
 SPACINGS = {"log": "logarithmic", "linear": "linear", "list": "listed values"}
 MOST_VALUES = 60

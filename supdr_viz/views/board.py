@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from supdr_viz.frames import Frame, Scene, Surface
+from supdr_viz.frames.types import Frame, Scene, Surface
 from supdr_viz.views.errors import Errors
 from supdr_viz.views.input_space import InputSpace
 from supdr_viz.views.latent_space import LatentSpace

@@ -8,8 +8,8 @@ import numpy as np
 from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Scene, Surface
-from supdr_viz.theme import palette
+from supdr_viz.frames.types import Scene, Surface
+from supdr_viz.kit.theme import palette
 
 SHADES = tuple(Viridis256[24:236])
 """Colours of regression values, low to high, without the ends that fade into a dark or a light background."""

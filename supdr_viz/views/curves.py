@@ -23,8 +23,8 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Curves, Frame, Scene, Surface
-from supdr_viz.theme import palette
+from supdr_viz.frames.types import Curves, Frame, Scene, Surface
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.figures import LegendEntry, SteadyRanges, add_plain, colour_of, css
 
 HEIGHT = 150

@@ -9,8 +9,8 @@ import numpy as np
 from bokeh.models import ColumnDataSource, PointDrawTool, Scatter
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Scene
-from supdr_viz.theme import palette
+from supdr_viz.frames.types import Scene
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.sources import MARKERS, Points
 
 MAX_POINTS = 500

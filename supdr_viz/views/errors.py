@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Curves, Frame, Scene
+from supdr_viz.frames.types import Curves, Frame, Scene
 from supdr_viz.views.curves import HEIGHT, CurveView, Style
 from supdr_viz.views.figures import LegendEntry
 

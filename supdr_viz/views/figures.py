@@ -21,8 +21,8 @@ from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
-from supdr_viz.frames import Lines
-from supdr_viz.theme import palette
+from supdr_viz.frames.types import Lines
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.colours import SHADES
 from supdr_viz.views.sources import Points
 

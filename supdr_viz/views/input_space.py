@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from supdr_viz.frames import Frame, Scene, Surface
+from supdr_viz.frames.types import Frame, Scene, Surface
 from supdr_viz.views.drawing import Drawing
 from supdr_viz.views.figures import tool_switch
 from supdr_viz.views.plane import PlaneView

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bokeh.models import ColumnDataSource
 
-from supdr_viz.frames import Frame, Scene, Surface
-from supdr_viz.theme import palette
+from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.figures import add_threads
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.sources import Points

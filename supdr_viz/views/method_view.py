@@ -8,10 +8,10 @@ import numpy as np
 from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, Line, LinearAxis, Scatter, Segment
 from bokeh.models.annotations import Label
 
-from supdr_viz.frames import Frame, Scene, Surface
-from supdr_viz.picture import Number, Picture
-from supdr_viz.pictures import MARGINS, RECONSTRUCTION, Mode
-from supdr_viz.theme import palette
+from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION, Mode
+from supdr_viz.frames.picture import Number, Picture
+from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.figures import (
     FADED,
     Extent,
@@ -47,7 +47,7 @@ class MethodView:
     ``"reconstruction"``: rows of the input plane, faint, joined to their reconstruction.  ``"margins"``: margin y·f(x)
     across, dual variable (or the label's pull) up, as a share of its largest value: for the hinge loss, rows without
     pull lie beyond margin 1, support vectors on it, and rows at the upper bound C before it.  Every other mode draws
-    the `Picture` of the frame, see `supdr_viz.pictures`.
+    the `Picture` of the frame, see `supdr_viz.frames.modes`.
 
     Parameters
     ----------

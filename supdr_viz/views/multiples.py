@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bokeh.models import CustomJS, HoverTool, Selection
 
-from supdr_viz.frames import Frame, Scene, Surface
-from supdr_viz.theme import palette
+from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.figures import find_tool
 from supdr_viz.views.input_space import InputPlane
 from supdr_viz.views.latent_space import LatentSpace

@@ -13,8 +13,8 @@ from bokeh.models import ColumnDataSource, Image, Line, LinearColorMapper, Scatt
 from bokeh.models.glyphs import Patches, Text
 from numpy.typing import NDArray
 
-from supdr_viz.picture import Picture
-from supdr_viz.theme import palette
+from supdr_viz.frames.picture import Picture
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.figures import add_plain, colour_of
 
 FAINTEST = 0.2

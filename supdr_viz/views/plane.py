@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from bokeh.models import ColumnDataSource, Image, Line
 
-from supdr_viz.frames import Frame, Scene, Sheet, Surface
-from supdr_viz.theme import palette
+from supdr_viz.frames.types import Frame, Scene, Sheet, Surface
+from supdr_viz.kit.theme import palette
 from supdr_viz.views.colours import ERROR_SHADES, SHADES, hidden_rows, largest_error, value_range
 from supdr_viz.views.figures import (
     LegendEntry,

@@ -15,11 +15,11 @@ import numpy as np
 from bokeh.models import ColumnDataSource, CustomJSHover, LinearColorMapper, Selection
 from numpy.typing import NDArray
 
-from supdr_viz.frames import Frame, Scene, Surface
-from supdr_viz.picture import Picture
+from supdr_viz.frames.picture import Picture
+from supdr_viz.frames.types import Frame, Scene, Surface
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale, value_range
 from supdr_viz.views.moves import Moves
-from supdr_viz.views.pictures import encode_pictures
+from supdr_viz.views.row_images import encode_pictures
 
 MARKERS = (
     "circle",

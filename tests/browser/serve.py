@@ -8,8 +8,8 @@ import tornado.web
 from bokeh.document import Document
 
 from supdr_viz import cli
-from supdr_viz.pool import shared_pool
-from supdr_viz.trainer import Trainer
+from supdr_viz.run.player import Trainer
+from supdr_viz.run.pool import shared_pool
 
 
 class Counts(tornado.web.RequestHandler):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from supdr_viz.method_forms import MENU
-from supdr_viz.presets import PRESETS
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.settings.menu import MENU
 
 
 def test_a_live_knob_carries_on(app):

@@ -7,7 +7,7 @@ import pytest
 from supdr import Stop
 from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.iterate import Problem, iterate, run
-from supdr.engine.parts import part
+from supdr.engine.timing import part
 
 
 class Counter(tuple):

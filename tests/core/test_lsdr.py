@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from supdr import LSDR, Stop
 from supdr.functions.losses import LOSSES
-from supdr.methods._lsdr_solvers import _latent_rows, sgd_epoch
+from supdr.methods.lsdr.solvers import _latent_rows, sgd_epoch
 
 all_losses = pytest.mark.parametrize("loss", LOSSES)
 BLOCKS = ("latent", "components", "intercept_x", "coef", "intercept")

@@ -12,11 +12,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr.datasets import make_spirals
 from supdr.engine.interruption import Interrupted, interruptible
-from supdr.methods._mac_certificate import balanced, certify, simplex_numbers
-from supdr.methods._mac_codes import class_codes, class_scores, class_signs, simplex_codes
-from supdr.methods._mac_mapping import Features, Mapping, abandonable, choose_centers, choose_gamma
-from supdr.methods._mac_point import cases, move_points
-from supdr.methods.mac import MAC
+from supdr.methods.mac.certificate import balanced, certify, simplex_numbers
+from supdr.methods.mac.codes import class_codes, class_scores, class_signs, simplex_codes
+from supdr.methods.mac.estimator import MAC
+from supdr.methods.mac.mapping import Features, Mapping, abandonable, choose_centers, choose_gamma
+from supdr.methods.mac.point import cases, move_points
 
 
 def spirals(n_classes=2, n_per_class=60, **settings):
@@ -153,12 +153,12 @@ def test_cholesky_and_eigenvectors_agree(monkeypatch):
     features = Features(X, Mapping("rbf", X[:40], 0.5))
     pulled = features.pull_back(values)
     by_eigenvectors = features.solve(values, pulled, 0.1)
-    monkeypatch.setattr("supdr.methods._mac_mapping.EIGEN_SIZE", 10)
+    monkeypatch.setattr("supdr.methods.mac.mapping.EIGEN_SIZE", 10)
     np.testing.assert_allclose(features.solve(values, pulled, 0.1), by_eigenvectors, atol=1e-9)
 
 
 def test_leave_one_out_is_exact_for_fixed_centres():
-    from supdr.methods._mac_mapping import _leave_one_out_score
+    from supdr.methods.mac.mapping import _leave_one_out_score
 
     rng = np.random.default_rng(0)
     codes = simplex_codes(3)[np.arange(30) % 3]
@@ -187,7 +187,7 @@ def test_wide_data_in_single_precision_stay_close(monkeypatch):
     X = rng.standard_normal((20, 30))
     mapping = Mapping("rbf", X[:7], 0.02)
     exact = mapping.features(X)
-    monkeypatch.setattr("supdr.methods._mac_mapping.WIDE", 1)
+    monkeypatch.setattr("supdr.methods.mac.mapping.WIDE", 1)
     np.testing.assert_allclose(mapping.features(X), exact, atol=1e-5)
 
 

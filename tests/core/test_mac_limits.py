@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.datasets import make_spirals
-from supdr.methods.mac import MAC
+from supdr.methods.mac.estimator import MAC
 
 
 def test_no_step_of_the_joint_solver_ends_with_the_noise_it_adds():

@@ -7,10 +7,10 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from supdr.methods._mac_codes import class_codes, simplex_codes
-from supdr.methods._mac_mapping import Mapping
-from supdr.methods._mac_two_layer import TwoLayerProblem, _leave_one_out, _spectrum
-from supdr.methods.mac import MAC
+from supdr.methods.mac.codes import class_codes, simplex_codes
+from supdr.methods.mac.estimator import MAC
+from supdr.methods.mac.mapping import Mapping
+from supdr.methods.mac.two_layer import TwoLayerProblem, _leave_one_out, _spectrum
 
 
 def clouds(n_rows=60, n_classes=4, seed=0):
@@ -76,8 +76,8 @@ def test_factor_and_triangular_solves_give_the_same_leverages():
 
 
 def test_search_rows_and_fewer_centres(monkeypatch):
-    monkeypatch.setattr("supdr.methods._mac_two_layer.SEARCH_ROWS", 50)
-    monkeypatch.setattr("supdr.methods._mac_two_layer.EXACT_ROWS", 70)
+    monkeypatch.setattr("supdr.methods.mac.two_layer.SEARCH_ROWS", 50)
+    monkeypatch.setattr("supdr.methods.mac.two_layer.EXACT_ROWS", 70)
     X, codes = clouds(120)
     stepped = problem(X, codes)
     state = stepped.start(0)

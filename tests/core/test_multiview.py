@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 from supdr import SLDR
 from supdr.datasets import load, load_digits, make_gauss4, make_multiview_digits, make_zigzag, read_file
+from supdr.engine.column_groups import column_groups, stack_views
 from supdr.kernel_views import KernelViews
-from supdr.views import column_groups, stack_views
 
 # --- toys -------------------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,11 @@ import pytest
 
 from supdr.engine.iterate import iterate, run
 from supdr.functions.families import BERNOULLI, FAMILIES, GAUSSIAN, POISSON, POISSON_FACTOR, means, tanh_ratio
-from supdr.methods import _sdr_glm_algebra as algebra
-from supdr.methods._sdr_glm_features import GramFeatures, SharedFeatures, WeightedFeatures
-from supdr.methods._sdr_glm_prediction import embed
-from supdr.methods._sdr_glm_problem import SDRGLMProblem
-from supdr.methods._sdr_glm_targets import TargetSide
+from supdr.methods.sdr_glm.features import GramFeatures, SharedFeatures, WeightedFeatures
+from supdr.methods.sdr_glm.prediction import embed
+from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.targets import TargetSide
+from supdr.solvers import low_rank as algebra
 
 FAMILIES_X = (*FAMILIES, "mixed")
 FAMILIES_Y = (*FAMILIES, "softmax")

@@ -14,11 +14,11 @@ from supdr import SLDR, KernelViews, Stop, stack_views
 from supdr.baselines import AllViewsSVM
 from supdr.datasets import make_gauss4, make_zigzag
 from supdr.functions.kernels import Kernel
-from supdr.methods._sldr_kernels import gram, mixture
-from supdr.methods._sldr_model import Point, closed_form_projections
-from supdr.methods._sldr_solvers import Alternating, Joint, QuasiNewton
-from supdr.methods._sldr_state import Candidate
-from supdr.methods._sldr_support import heads_on_features, heads_on_kernel, purify
+from supdr.methods.sldr.model import Point, closed_form_projections
+from supdr.methods.sldr.solvers import Alternating, Joint, QuasiNewton
+from supdr.methods.sldr.state import Candidate
+from supdr.methods.sldr.support import heads_on_features, heads_on_kernel, purify
+from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.stiefel import orthonormal_gauge, polar, polar_gradient, random_orthonormal
 
 KERNELS = [Kernel("linear"), Kernel("poly", degree=2), Kernel("poly", degree=3, coef0=0.5), Kernel("rbf", gamma=0.5)]
@@ -122,7 +122,7 @@ def test_objective_is_the_primal_value(kernel, solver):
 
 @pytest.mark.parametrize("shape", [(1, 3), (75, 4), (300, 2)])
 def test_gram_matrix(shape, monkeypatch):
-    monkeypatch.setattr("supdr.methods._sldr_kernels.PRODUCT", 20_000)  # several slices
+    monkeypatch.setattr("supdr.solvers.gated_kernels.PRODUCT", 20_000)  # several slices
     X = np.random.default_rng(0).standard_normal(shape)
     np.testing.assert_allclose(gram(X), X @ X.T, atol=1e-12)
     np.testing.assert_allclose(gram(X), gram(X).T, rtol=1e-14)
@@ -539,7 +539,7 @@ def test_machines_that_are_not_solved_are_reported(solver, monkeypatch):
         heads = solve(*arguments)
         return heads._replace(closed=False) if len(calls) % 3 == refused else heads
 
-    monkeypatch.setattr("supdr.methods._sldr_problem.heads_on_features", unreliable)
+    monkeypatch.setattr("supdr.methods.sldr.problem.heads_on_features", unreliable)
     refused = 0
     with pytest.warns(ConvergenceWarning, match="trial steps were refused"):
         fitted = SLDR(views=sizes, solver=solver, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(X, y)

@@ -8,11 +8,11 @@ from sklearn.exceptions import ConvergenceWarning
 from supdr import SNF, Stop
 from supdr.datasets import make_curved_sheet
 from supdr.functions.kernels import Kernel
-from supdr.methods._snf_fold_in import fold_in, nearest_rows
-from supdr.methods._snf_monomials import monomials
-from supdr.methods._snf_problem import SNFProblem, pca_starts
-from supdr.methods._snf_regression import Dual, Primal, cholesky, regression, solve_cholesky
-from supdr.methods._snf_sgd import PaperLoop
+from supdr.methods.snf.fold_in import fold_in, nearest_rows
+from supdr.methods.snf.problem import SNFProblem, pca_starts
+from supdr.methods.snf.solvers import PaperLoop
+from supdr.solvers.kernel_ridge import Dual, Primal, cholesky, regression, solve_cholesky
+from supdr.solvers.monomials import monomials
 
 POLYNOMIALS = [
     Kernel("linear"),

@@ -5,7 +5,7 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from supdr_viz.bridge import Bridge
+from supdr_viz.kit.bridge import Bridge
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from bokeh.models import Selection
 
-from supdr_viz import scoreboard
-from supdr_viz.building import Unusable
-from supdr_viz.column import Column, Facts
-from supdr_viz.compared_files import csv_of, python_of
-from supdr_viz.lockstep import LockStep
-from supdr_viz.pool import Pool
-from supdr_viz.state import Settings
+from supdr_viz.compare import table as scoreboard
+from supdr_viz.compare.column import Column, Facts
+from supdr_viz.compare.files import csv_of, python_of
+from supdr_viz.compare.lockstep import LockStep
+from supdr_viz.run.pool import Pool
+from supdr_viz.settings.making import Unusable
+from supdr_viz.settings.state import Settings
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 DIABETES = {"data": "diabetes"}

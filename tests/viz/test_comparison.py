@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote
 import numpy as np
 import pytest
 
-from supdr_viz.comparison import (
+from supdr_viz.compare.comparison import (
     Comparison,
     comparison_from_json,
     comparison_json,
@@ -14,9 +14,9 @@ from supdr_viz.comparison import (
     differences,
     parse_comparison,
 )
-from supdr_viz.comparisons import EXAMPLES, example_of
-from supdr_viz.method_forms import METHOD_FORMS
-from supdr_viz.state import Settings, to_query
+from supdr_viz.compare.examples import EXAMPLES, example_of
+from supdr_viz.settings.menu import METHOD_FORMS
+from supdr_viz.settings.state import Settings, to_query
 
 DATA = {"data": "moons", "data_options": {"n_samples": 80, "noise": 0.1}, "seed": 3, "test_share": 0.4}
 A = Settings(**DATA, method="NSDR", method_options={"C": 10.0})

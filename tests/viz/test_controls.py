@@ -8,18 +8,18 @@ import param
 import pytest
 
 from supdr.datasets import FileProblem
-from supdr_viz import widgets
-from supdr_viz.building import build_dataset
 from supdr_viz.controls import Controls, ShareMenu, TrainingBar
 from supdr_viz.controls import upload as upload_module
-from supdr_viz.controls.background import Outcome, attempt, in_background
-from supdr_viz.controls.dropper import file_dropper
 from supdr_viz.controls.forms import Form, NumberField
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
-from supdr_viz.method_forms import METHOD_FORMS
-from supdr_viz.presets import OPENING, PRESETS
-from supdr_viz.state import SPLIT_FORM, Settings, to_json
+from supdr_viz.kit import widgets
+from supdr_viz.kit.background import Outcome, attempt, in_background
+from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.settings.making import build_dataset
+from supdr_viz.settings.menu import METHOD_FORMS
+from supdr_viz.settings.state import SPLIT_FORM, Settings, to_json
 
 
 @pytest.fixture

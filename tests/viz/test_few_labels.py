@@ -6,17 +6,17 @@ import pytest
 import supdr
 from supdr.baselines import LSSVM, Constant
 from supdr.datasets import make_curved_sheet
-from supdr_viz.builder import FrameBuilder, ViewOptions
-from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
-from supdr_viz.frames import Curves
-from supdr_viz.pictures import modes_of, pairs
-from supdr_viz.pictures.few_labels import ORDER, SHARES
-from supdr_viz.reproduce.data import scaled
+from supdr_viz.frames.modes import modes_of, pairs
+from supdr_viz.frames.modes.few_labels import ORDER, SHARES
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.types import Curves
 from supdr_viz.reproduce.few_labels import Chosen
-from supdr_viz.scenes import build_scene
-from supdr_viz.snf_paper import reported
-from supdr_viz.state import Settings
+from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.state import Settings
+from supdr_viz.studies.data import scaled
+from supdr_viz.studies.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
+from supdr_viz.studies.snf_paper import reported
 from supdr_viz.views.figures import colour_of
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.history import CurveLog, SnapshotRing, state_bytes
+from supdr_viz.run.history import CurveLog, SnapshotRing, state_bytes
 
 
 class State(NamedTuple):

@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 
-from supdr_viz.builder import FrameBuilder, ViewOptions
-from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.frames import Curves
-from supdr_viz.method_forms import MENU
-from supdr_viz.scenes import build_scene
-from supdr_viz.state import Settings
-from supdr_viz.surfaces import constant_error, error_rates, evaluate
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.surface import constant_error, error_rates, evaluate
+from supdr_viz.frames.types import Curves
+from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings
 
 TASKS = [(name, task) for name, method in MENU.items() for task in method.tasks()]
 

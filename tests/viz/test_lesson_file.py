@@ -7,11 +7,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from supdr_viz.building import build_dataset, build_estimator, split
 from supdr_viz.cli import main
 from supdr_viz.lessons import read_lesson
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.lessons.recorded import record
+from supdr_viz.settings.making import build_dataset, build_estimator, split
 
 TOML = """
 format = 1

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from supdr_viz.building import build_dataset, build_estimator, split
+from supdr_viz.frames.modes import modes_of
 from supdr_viz.lessons import LESSONS, LessonError, address, read_lesson
 from supdr_viz.pages.lessons import _done_before, wanted
-from supdr_viz.pictures import modes_of
-from supdr_viz.state import parse_query, to_query
+from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.state import parse_query, to_query
 
 STEPS = [(lesson, number) for lesson in LESSONS.values() for number in range(len(lesson.steps))]
 IDS = [f"{lesson.name}-{number + 1}" for lesson, number in STEPS]

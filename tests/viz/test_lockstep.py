@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supdr_viz.lockstep import LockStep
-from supdr_viz.pool import Pool
-from supdr_viz.session import Session
-from supdr_viz.state import Settings
-from supdr_viz.status import Phase
-from supdr_viz.trainer import STEPS_PER_SECOND
+from supdr_viz.compare.lockstep import LockStep
+from supdr_viz.run.player import STEPS_PER_SECOND
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.state import Settings
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 ENDLESS = {"tol": -1.0, "max_iter": 5000}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from supdr_viz.frames import Curves
+from supdr_viz.frames.types import Curves
 from supdr_viz.views.objectives import BOUND, Objectives
 
 

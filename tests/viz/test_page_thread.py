@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bokeh.document import Document
 
-from supdr_viz.page_thread import caller
+from supdr_viz.kit.page_thread import caller
 
 
 class Page:

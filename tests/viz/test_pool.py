@@ -7,7 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info
 
-from supdr_viz.pool import Pool
+from supdr_viz.run.pool import Pool
 
 
 class Busy:

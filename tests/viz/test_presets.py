@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
-from supdr_viz.building import NotAtHand, build_dataset, build_estimator, split
-from supdr_viz.method_forms import MENU, METHOD_FORMS
-from supdr_viz.pictures import modes_of
-from supdr_viz.presets import OPENING, PRESETS
-from supdr_viz.state import from_json, parse_query, to_json, to_query
+from supdr_viz.frames.modes import modes_of
+from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator, split
+from supdr_viz.settings.menu import MENU, METHOD_FORMS
+from supdr_viz.settings.state import from_json, parse_query, to_json, to_query
 
 
 def as_arguments(query):

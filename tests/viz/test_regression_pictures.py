@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score
 
-from supdr_viz.builder import FrameBuilder, ViewOptions
-from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.frames import Curves
-from supdr_viz.method_forms import MENU
-from supdr_viz.pictures import PREDICTIONS, modes_of
-from supdr_viz.pictures.regression import correlation, explained
-from supdr_viz.scenes import build_scene
-from supdr_viz.state import Settings
-from supdr_viz.surfaces import evaluate
+from supdr_viz.frames.modes import PREDICTIONS, modes_of
+from supdr_viz.frames.modes.regression import correlation, explained
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.surface import evaluate
+from supdr_viz.frames.types import Curves
+from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board, class_legend
 from tests.viz.test_views import make_frame, make_scene, make_surface
 

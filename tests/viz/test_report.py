@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from supdr_viz.builder import ViewOptions
-from supdr_viz.exports import export_work
-from supdr_viz.film import gif, picture
-from supdr_viz.packing import HIDDEN, LEVELS, packed_places
-from supdr_viz.pictures import modes_of
-from supdr_viz.pool import Pool
-from supdr_viz.replay import make_replay
-from supdr_viz.report import Facts, film_data, report
-from supdr_viz.session import Session
-from supdr_viz.state import Settings
-from supdr_viz.status import Phase
+from supdr_viz.export.film import gif, picture
+from supdr_viz.export.packing import HIDDEN, LEVELS, packed_places
+from supdr_viz.export.replay import make_replay
+from supdr_viz.export.report import Facts, film_data, report
+from supdr_viz.export.work import export_work
+from supdr_viz.frames.modes import modes_of
+from supdr_viz.run.builder import ViewOptions
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.state import Settings
 
 SETTINGS = {
     "two classes": Settings("spirals", {"n_per_class": 20}, "LSDR", {"max_iter": 6, "tol": 0.0}),

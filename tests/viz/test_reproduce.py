@@ -9,8 +9,8 @@ import pytest
 from supdr_viz.cli import main
 from supdr_viz.reproduce.bench import RULE, Row
 from supdr_viz.reproduce.command import items
-from supdr_viz.reproduce.data import NoData, load_multifeat, load_table, scaled
 from supdr_viz.reproduce.report import Finding, figure, to_csv, to_html, to_markdown
+from supdr_viz.studies.data import NoData, load_multifeat, load_table, scaled
 
 PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1", "snf-table-2")
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import supdr
-from supdr_viz.builder import FrameBuilder, ViewOptions
-from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.frames import Curves
-from supdr_viz.history import CurveLog
-from supdr_viz.pictures import MARGINS, PREDICTIONS, RECONSTRUCTION, modes_of
-from supdr_viz.pictures.parameters import LEVELS, PANELS
-from supdr_viz.pictures.sdr_glm import rises
-from supdr_viz.scenes import build_scene
-from supdr_viz.state import Settings
-from supdr_viz.surfaces import evaluate
+from supdr_viz.frames.modes import MARGINS, PREDICTIONS, RECONSTRUCTION, modes_of
+from supdr_viz.frames.modes.parameters import LEVELS, PANELS
+from supdr_viz.frames.modes.sdr_glm import rises
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.surface import evaluate
+from supdr_viz.frames.types import Curves
+from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.history import CurveLog
+from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from supdr_viz import session as session_module
-from supdr_viz.pool import Pool
-from supdr_viz.session import Session
-from supdr_viz.state import Settings
-from supdr_viz.status import Phase
+from supdr_viz.run import session as session_module
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.state import Settings
 
 SETTINGS = Settings(
     data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 5000, "tol": 0.0}

@@ -8,16 +8,16 @@ import pytest
 from bokeh.document.events import ColumnDataChangedEvent
 
 import supdr
-from supdr_viz import theme
-from supdr_viz.builder import FrameBuilder, ViewOptions
-from supdr_viz.building import build_dataset, build_estimator, split
-from supdr_viz.frames import Curves
-from supdr_viz.picture import Panel, Picture, Tag
-from supdr_viz.pictures import MARGINS, modes_of
-from supdr_viz.pictures.gating import PIXELS, SHADES, gating_plane
-from supdr_viz.scenes import build_scene, view_names
-from supdr_viz.state import Settings
-from supdr_viz.surfaces import grid
+from supdr_viz.frames.modes import MARGINS, modes_of
+from supdr_viz.frames.modes.gating import PIXELS, SHADES, gating_plane
+from supdr_viz.frames.picture import Panel, Picture, Tag
+from supdr_viz.frames.scene import build_scene, view_names
+from supdr_viz.frames.surface import grid
+from supdr_viz.frames.types import Curves
+from supdr_viz.kit import theme
+from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
 from tests.viz.test_views import SQUARE, Spy, make_frame, make_scene

@@ -16,15 +16,16 @@ from sklearn.base import is_regressor
 
 from supdr import datasets
 from supdr.datasets import Dataset
-from supdr_viz import building, state
-from supdr_viz.building import NotAtHand, Unusable, build_dataset, build_estimator, check_columns, split
-from supdr_viz.data_forms import DATA_FORMS, SOURCES
-from supdr_viz.method_forms import MENU, METHOD_FORMS
-from supdr_viz.parameters import TASK
-from supdr_viz.pool import Pool
-from supdr_viz.session import Session
-from supdr_viz.snippet import to_python
-from supdr_viz.state import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.settings import making as building
+from supdr_viz.settings import state
+from supdr_viz.settings.knobs import TASK
+from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, build_estimator, check_columns, split
+from supdr_viz.settings.menu import MENU, METHOD_FORMS
+from supdr_viz.settings.snippet import to_python
+from supdr_viz.settings.sources import DATA_FORMS, SOURCES
+from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 
 
 def read(query):

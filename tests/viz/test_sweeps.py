@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from supdr.sensitivity import Sweep
-from supdr_viz.building import build_dataset, build_estimator
 from supdr_viz.cli import main
-from supdr_viz.method_forms import MENU
-from supdr_viz.state import Settings, parse_query, to_query
+from supdr_viz.settings.making import build_dataset, build_estimator
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings, parse_query, to_query
 from supdr_viz.sweeps.figures import SweepFigures, place_of
 from supdr_viz.sweeps.files import from_toml
 from supdr_viz.sweeps.presets import SWEEP_PRESETS

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import supdr
-from supdr_viz.builder import ViewOptions
-from supdr_viz.building import Unusable, build_dataset, build_estimator, split
-from supdr_viz.method_forms import MENU
-from supdr_viz.pool import Pool
-from supdr_viz.scenes import build_scene
-from supdr_viz.state import Settings
-from supdr_viz.status import Phase
-from supdr_viz.trainer import SLOW_START, STEPS_PER_SECOND, Trainer
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.run.builder import ViewOptions
+from supdr_viz.run.player import SLOW_START, STEPS_PER_SECOND, Trainer
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, split
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings
 
 SETTINGS = Settings(
     data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0}

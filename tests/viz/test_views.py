@@ -9,14 +9,14 @@ from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, ColumnsPatchedEvent, ColumnsStreamedEvent, ModelChangedEvent
 from bokeh.models import HoverTool, LassoSelectTool
 
-from supdr_viz import theme
-from supdr_viz.frames import Curves, Frame, Lines, Plane, Scene, Sheet, Surface
-from supdr_viz.pictures import MARGINS, RECONSTRUCTION
+from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
+from supdr_viz.frames.types import Curves, Frame, Lines, Plane, Scene, Sheet, Surface
+from supdr_viz.kit import theme
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.curves import bridge, linear_axis, log_axis, round_up
 from supdr_viz.views.figures import join_lines
-from supdr_viz.views.pictures import encode_picture
+from supdr_viz.views.row_images import encode_picture
 from supdr_viz.views.sources import MARKERS, SHADES, UNKNOWN, point_size
 
 SQUARE = (-1.0, 1.0, -1.0, 1.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from supdr_viz import warm
+from supdr import warm
 
 IS_WARM = "from supdr_viz import warm; print(warm.is_warm())"
 
@@ -32,7 +32,7 @@ def compiled(tmp_path_factory):
     assert (
         run_python("-c", "from supdr_viz import warm; print(warm.is_warm())", NUMBA_CACHE_DIR=str(folder)) == "False\n"
     )
-    return folder, run_python("-m", "supdr_viz.warm", NUMBA_CACHE_DIR=str(folder))
+    return folder, run_python("-m", "supdr.warm", NUMBA_CACHE_DIR=str(folder))
 
 
 def test_every_variant_is_reported(compiled):
@@ -55,7 +55,7 @@ def test_warm_caches_are_recognised_and_cheap_to_check(compiled):
     state, seconds = run_python("-c", code, NUMBA_CACHE_DIR=str(folder)).split()
     assert state == "True"
     assert float(seconds) < 0.05  # ten milliseconds of the processor
-    assert "already" in run_python("-m", "supdr_viz.warm", NUMBA_CACHE_DIR=str(folder))
+    assert "already" in run_python("-m", "supdr.warm", NUMBA_CACHE_DIR=str(folder))
 
 
 def test_another_processor_is_cold(compiled):
@@ -83,8 +83,8 @@ def test_every_kernel_of_the_app_is_compiled(compiled):
 
 EVERY_CHOICE = """
 import supdr
-from supdr_viz import warm
-from supdr_viz.method_forms import METHOD_FORMS
+from supdr import warm
+from supdr_viz.settings.menu import METHOD_FORMS
 
 def choices(spec):
     return [value for value, _ in spec.choices] if spec.kind == "choice" else [False, True]

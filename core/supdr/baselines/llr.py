@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from supdr.methods.snf import SNF
+from supdr.methods.snf.estimator import SNF
 
 
 class LLR(SNF):

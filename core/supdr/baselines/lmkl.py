@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.checks import check_choice
-from supdr.methods.sldr import SLDR
+from supdr.methods.sldr.estimator import SLDR
 
 
 class LMKL(SLDR):

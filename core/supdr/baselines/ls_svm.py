@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.baselines._direct import DirectMethod, check_weights, input_kernel
 from supdr.engine.targets import Targets
-from supdr.methods._snf_regression import Dual, Fit
+from supdr.solvers.kernel_ridge import Dual, Fit
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,9 @@ from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
 from supdr.engine.targets import Targets
-from supdr.methods._sdr_glm_algebra import augmented, leading_rows
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
+from supdr.solvers.low_rank import augmented, leading_rows
 from supdr.solvers.reconstruction import solve_positive
 
 ASCENTS = 50

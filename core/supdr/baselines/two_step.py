@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.methods._mac_joint import WithoutTargets
-from supdr.methods._mac_problem import SVM_TOL, MACProblem, MACState
-from supdr.methods.mac import MAC
+from supdr.methods.mac.estimator import MAC
+from supdr.methods.mac.joint import WithoutTargets
+from supdr.methods.mac.problem import SVM_TOL, MACProblem, MACState
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 from supdr.solvers.linear_svm import Heads, solve_heads, solve_linear_svm
 

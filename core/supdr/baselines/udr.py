@@ -19,9 +19,9 @@ from sklearn.utils import Tags
 
 from supdr.engine.checks import check_number
 from supdr.engine.targets import Targets
-from supdr.methods._sdr_glm_problem import SDRGLMProblem, SDRGLMState
-from supdr.methods._sdr_glm_targets import TargetSide
-from supdr.methods.sdr_glm import SDRGLM
+from supdr.methods.sdr_glm.estimator import SDRGLM
+from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
+from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from supdr.engine.interruption import Interrupted, interruptible
-from supdr.engine.parts import counted_parts
+from supdr.engine.timing import counted_parts
 
 EXPLOSION = 1e8
 """An objective this many times the size of the first one counts as divergence."""

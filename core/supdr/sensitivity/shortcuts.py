@@ -20,14 +20,14 @@ from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.reuse import reused
 from supdr.functions.families import BERNOULLI, check_values
-from supdr.methods._mac_certificate import Certificate
-from supdr.methods._mac_passes import ADMM, Penalty
-from supdr.methods._mac_problem import MACProblem, MACState
-from supdr.methods._sdr_glm_algebra import row_blocks
-from supdr.methods.mac import MAC, SOLVERS
-from supdr.methods.sdr_glm import SDRGLM
-from supdr.methods.snf import SNF
+from supdr.methods.mac.certificate import Certificate
+from supdr.methods.mac.estimator import MAC, SOLVERS
+from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.methods.mac.solvers import ADMM, Penalty
+from supdr.methods.sdr_glm.estimator import SDRGLM
+from supdr.methods.snf.estimator import SNF
 from supdr.sensitivity.rows import Part
+from supdr.solvers.low_rank import row_blocks
 
 ROTATED = "row space shared"
 LABEL_FREE = "label-free fit shared"

@@ -219,7 +219,7 @@ class _Run:
             release = version("supdr-viz")
         except PackageNotFoundError:
             release = ""
-        kind = f"{type(sweep.estimator).__module__}.{type(sweep.estimator).__qualname__}"
+        kind = _address(type(sweep.estimator))
         metrics = {name: _named(metric) for name, metric in sweep.scoring.items()}
         common = fingerprint((release, kind, rows.digest, metrics, sweep.transductive))
         parts = {place: fingerprint(list(rows.splits[place[0]][place[1]])) for place in self.places}
@@ -391,6 +391,11 @@ def _check_path(estimator: Any, grid: Mapping[str, Any], name: str) -> None:
         raise ValueError(f"warm_along: {type(estimator).__name__} cannot go on from an earlier run")
     if name in estimator.restart_parameters:
         raise ValueError(f"warm_along: {name} of {type(estimator).__name__} cannot change within a run")
+
+
+def _address(kind: type) -> str:
+    """Return where users import a class from: for a method its package, so that keys outlast the files within."""
+    return f"{kind.__module__.removesuffix('.estimator')}.{kind.__qualname__}"
 
 
 def _paths(sweep: Sweep) -> list[list[int]]:

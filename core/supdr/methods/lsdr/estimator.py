@@ -1,0 +1,369 @@
+"""LSDR: a matrix factorisation whose latent rows also feed a linear predictor.
+
+    F = beta sum_ij e_ij^2 + reg_u |U|^2 + reg_v |V|^2          e = X - U V - bu 1' - 1 bv', over observed cells
+        + (1 - beta) sum_i sum_k loss(Y_ik, z_ik) + reg_w |W|^2  z_ik = U_i . W_k + bu_i + w0_k, over labelled rows
+
+bu, the row biases, are 0 unless ``row_bias=True``.
+
+Source: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervised Dimensionality Reduction", eq. 1-27,
+algorithm 1.  Errata are noted where the corrected formulas stand: `supdr.functions.losses` (eq. 15, 20-25),
+`supdr.solvers.reconstruction` (eq. 5, biases), `supdr.methods.lsdr.kernels` (eq. 17-25, biases).  Eq. 16 prints the
+ridges without weights; here they have theirs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.checks import check_cells, check_choice, check_integer, check_number
+from supdr.engine.iterate import Stop
+from supdr.engine.targets import Targets
+from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
+from supdr.methods.factorisation import Factorisation
+from supdr.methods.lsdr.solvers import SOLVERS, LSDRProblem, LSDRState
+from supdr.solvers.linear_heads import column_spread, fit_heads, loo_ridge
+from supdr.solvers.reconstruction import fold_in, split_missing
+
+STILL_FALLING = 0.01
+"""A relative fall of F in the last sgd epoch beyond this earns a warning."""
+
+
+class LSDR(Factorisation):
+    """Linearly supervised dimensionality reduction: factorise X so that a linear predictor reads the latent rows.
+
+    X ~ U V + bv, and the labels of labelled rows are predicted from U by one linear head per class (one-vs-rest), all
+    at once.  `beta` weighs reconstruction against labels.  Labelled rows are moved by their labels, unlabelled and new
+    rows are not: `embedding_` and ``transform(X)`` differ, and predictions come from a head refitted on the latter
+    unless ``calibrate=False``.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension d, >= 1.
+    task : {"classification", "regression"}, default="classification"
+        Regression standardises y inside, takes several targets, and always uses the squared loss.
+    loss : {"smooth_hinge", "squared", "logistic", "hinge"}, default="smooth_hinge"
+        Loss of the heads; ignored for regression.
+    beta : float, default=0.02
+        Weight of the reconstruction, in (0, 1]; the labels have 1 - beta.  At 1 the labels are ignored.
+    reg_u, reg_v : float or None, default=None
+        Ridge weights (lambda_U, lambda_V) of latent rows and loadings, >= 0.  None: 0.1, or 1 when cells are missing,
+        where weaker ridges overfit.
+    reg_w : float, default=0.01
+        Ridge weight (lambda_W) of the heads, > 0.
+    solver : {"bcd", "sgd", "lbfgs"}, default="bcd"
+        ``"bcd"``: exact block descent, the objective never rises, by far the quickest.  ``"sgd"``: the paper's loop
+        (algorithm 1, corrected); give it about 300 iterations.  ``"lbfgs"``: quasi-Newton on all blocks at once.
+    lr_reconstruction, lr_classification : float, default=1e-3, 1e-4
+        Step sizes (eta_R, eta_CA) of solver "sgd", > 0.
+    preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
+        Fitted inside and applied in `transform`.  Whitening becomes "zscore" when cells are missing or there are no
+        more rows than columns.  On whitened data the first latent axis is close to that of linear discriminant
+        analysis; with two classes the second axis is then arbitrary.
+    row_bias : bool, default=False
+        Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
+    calibrate : bool, default=True
+        Whether `predict` uses heads refitted on ``transform`` of the labelled rows; see Notes.
+    init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
+        Starting U.  "random" starts everything at N(0, init_scale^2), as the paper does.
+    init_scale : float, default=0.1
+        Standard deviation of a random start, > 0.
+    early_stopping : bool, default=False
+        Hide `validation_fraction` of the labels, stop when their error has not improved for `n_iter_no_change` steps,
+        keep the best iterate.
+    validation_fraction : float, default=0.2
+        In (0, 1).
+    n_iter_no_change : int, default=10
+        Patience of early stopping, >= 1.
+    max_iter : int, default=40
+        Number of steps; acts as a regulariser as well.
+    tol : float, default=1e-5
+        Relative change of the objective that counts as convergence.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts and of "sgd".
+    n_jobs : int or None, default=None
+        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
+    verbose : int, default=0
+        1 shows a progress bar.
+    missing_label : object, default=nan
+        A further value of y that marks unlabelled rows, such as -1; NaN and None always do.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, n_components)
+        U, learnt with labels.
+    transduction_ : array of shape (n_samples,)
+        Predictions of all training rows from their own latent rows.
+    training_decision_ : array of shape (n_samples,) or (n_samples, K)
+        Scores, or predicted values, of all training rows from their own latent rows.
+    components_ : array of shape (n_components, m)
+        V, on preprocessed columns (m may be smaller than `n_features_in_` after whitening).
+    intercept_x_ : array of shape (m,)
+        bv.
+    coef_ : array of shape (K, n_components)
+        Heads learnt with the embedding, not the calibrated ones; K = 1 for two classes, the number of classes or of
+        regression targets else.
+    intercept_ : array of shape (K,)
+        w0.
+    reconstruction_ : array of shape (n_samples, n_features)
+        Training rows, in the units of X, as their own latent rows reconstruct them; fills missing cells.
+    label_pull_ : array of shape (n_samples,)
+        How hard each label pulls: the slope of the loss as a share of its largest (squared loss: of the steepest
+        row's); 0 where unlabelled.
+    classes_ : array
+        Sorted class labels (classification).
+    history_ : dict of arrays
+        ``"objective"``, ``"reconstruction"``, ``"label"``, ``"regularisation"``: one value per step.
+    n_iter_ : int
+        Steps taken.
+    stop_ : Stop
+        Why the run ended.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns, where X has them.
+
+    Notes
+    -----
+    Calibration: the columns of ``transform`` of the labelled rows (and their row biases, if any) are divided by their
+    standard deviations (those below 1e-9 by 1) and the heads minimise the sum of losses + 0.5 |w|^2; for regression a
+    ridge whose weight has the least leave-one-out error.
+
+    Missing cells (NaN in X) are left out of the reconstruction.  A row needs one observed cell.
+
+    A linear one-vs-rest head cannot separate many more classes than n_components + 1; read such a view with a
+    nearest-neighbour classifier.
+
+    References
+    ----------
+    J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervised Dimensionality Reduction".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from supdr import LSDR
+    >>> X, y = load_wine(return_X_y=True)
+    >>> LSDR(n_components=2).fit_transform(X, y).shape
+    (178, 2)
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_components", "task", "preprocessing", "row_bias", "init", "init_scale", "random_state", "missing_label"}
+    )
+    accepts_missing_cells: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        task: str = "classification",
+        loss: str = "smooth_hinge",
+        beta: float = 0.02,
+        reg_u: float | None = None,
+        reg_v: float | None = None,
+        reg_w: float = 0.01,
+        solver: str = "bcd",
+        lr_reconstruction: float = 1e-3,
+        lr_classification: float = 1e-4,
+        preprocessing: str = "whiten",
+        row_bias: bool = False,
+        calibrate: bool = True,
+        init: str | ArrayLike = "pca",
+        init_scale: float = 0.1,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 10,
+        max_iter: int = 40,
+        tol: float = 1e-5,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.task = task
+        self.loss = loss
+        self.beta = beta
+        self.reg_u = reg_u
+        self.reg_v = reg_v
+        self.reg_w = reg_w
+        self.solver = solver
+        self.lr_reconstruction = lr_reconstruction
+        self.lr_classification = lr_classification
+        self.preprocessing = preprocessing
+        self.row_bias = row_bias
+        self.calibrate = calibrate
+        self.init = init
+        self.init_scale = init_scale
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """How hard each label pulls at its training row, (n,): the loss's slope as a share of its largest.
+
+        The largest slope over the heads counts; 0 where there is no label.  Losses without a largest slope (squared)
+        are measured against the steepest row.
+        """
+        check_is_fitted(self)
+        scores, targets = self._latent_scores(self._own_latent(), False), self._training[1]
+        rows = np.flatnonzero(targets.labelled)
+        scores = (scores[rows] - self._target_mean) / self._target_scale
+        values = (targets.values[rows] - self._target_mean) / self._target_scale
+        code = self._loss_code()
+        _, gradient = loss_gradient(code, np.ascontiguousarray(values), np.ascontiguousarray(scores))
+        slope = np.abs(gradient).max(axis=1)
+        pull = np.zeros(len(targets.labelled))
+        pull[rows] = slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0)
+        return pull
+
+    # --- what the shell asks for --------------------------------------------------------------------------------------
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_integer("n_components", self.n_components)
+        check_integer("n_iter_no_change", self.n_iter_no_change)
+        check_number("beta", self.beta, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
+        for name in ("reg_u", "reg_v"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), ">= 0, or None", lambda value: value >= 0.0)
+        for name in ("reg_w", "lr_reconstruction", "lr_classification", "init_scale"):
+            check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("loss", self.loss, LOSSES)
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("pca", "random"))
+        elif np.shape(self.init) != (len(X), self.n_components):
+            raise ValueError(
+                f"init must be 'pca', 'random' or an array of shape {(len(X), self.n_components)}; "
+                f"got shape {np.shape(self.init)}"
+            )
+        elif not np.isfinite(np.asarray(self.init, dtype=float)).all():
+            raise ValueError("init must be finite")
+        check_cells(X)
+
+    def _problem(self, X: NDArray, targets: Targets) -> LSDRProblem:
+        if self.n_components > X.shape[1]:
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the {X.shape[1]} columns of the preprocessed data",
+                UserWarning,
+                stacklevel=4,
+            )
+        filled, observed = split_missing(X)
+        rows = np.flatnonzero(targets.labelled)
+        Y = targets.values[rows]
+        self._target_mean, self._target_scale = np.zeros(Y.shape[1]), np.ones(Y.shape[1])
+        if targets.classes is None:
+            self._target_mean, deviation = Y.mean(axis=0), Y.std(axis=0)
+            self._target_scale = np.where(deviation > 0.0, deviation, 1.0)
+            Y = (Y - self._target_mean) / self._target_scale
+        self._reg_u, self._reg_v = (
+            (0.1 if observed is None else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
+        )
+        return LSDRProblem(
+            X=filled,
+            observed=observed,
+            rows=rows,
+            Y=np.ascontiguousarray(Y),
+            code=self._loss_code(),
+            n_components=int(self.n_components),
+            beta=float(self.beta),
+            reg_u=self._reg_u,
+            reg_v=self._reg_v,
+            reg_w=float(self.reg_w),
+            solver=self.solver,
+            lr_reconstruction=float(self.lr_reconstruction),
+            lr_classification=float(self.lr_classification),
+            row_bias=bool(self.row_bias),
+            init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
+            init_scale=float(self.init_scale),
+        )
+
+    def _expose(self, state: LSDRState) -> None:
+        self.components_, self.intercept_x_ = state.components, state.intercept_x
+        self.coef_ = state.coef.T * self._target_scale[:, None]
+        self.intercept_ = state.intercept * self._target_scale + self._target_mean
+
+    def _latent(self, X: NDArray) -> NDArray:
+        check_cells(X)
+        filled, observed = split_missing(X)
+        return fold_in(
+            filled,
+            self.components_,
+            self.intercept_x_,
+            self._reg_u,
+            float(self.beta),
+            row_bias=bool(self.row_bias),
+            observed=observed,
+        )
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        if calibrated:
+            coef, intercept = self._calibrated_heads()
+            scores = latent @ coef + intercept
+        else:
+            scores = self._visible(latent) @ self._state.coef + self._state.intercept
+            if self.row_bias:
+                scores += latent[:, -1:]
+        return scores * self._target_scale + self._target_mean
+
+    def _finish(self) -> None:
+        if self.calibrate:
+            self._calibrated_heads()
+        objective = self.history_["objective"]
+        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * abs(objective[-2])
+        if self.solver == "sgd" and self.stop_ is Stop.max_iter and falling:
+            warnings.warn(
+                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
+                "raise max_iter or the learning rates, or use solver 'bcd'",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.task == "regression"
+        return tags
+
+    # --- heads --------------------------------------------------------------------------------------------------------
+
+    def _loss_code(self) -> int:
+        return SQUARED if self.task == "regression" else loss_code(self.loss)
+
+    def _calibrated_heads(self) -> tuple[NDArray, NDArray]:
+        """Return heads (D, K) and (K,) fitted on the fold-in of the labelled rows; computed once per snapshot."""
+        if "calibrated" not in self._memo:
+            X, targets = self._training
+            features = self._latent(X[targets.labelled])
+            spread = column_spread(features)
+            features, Y = features / spread, targets.values[targets.labelled]
+            if targets.classes is None:
+                coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale)
+            else:
+                start = np.zeros((features.shape[1], Y.shape[1]))
+                coef, intercept = fit_heads(features, Y, self._loss_code(), start, start[0].copy(), max_steps=50)
+            self._memo["calibrated"] = coef / spread[:, None], intercept
+        return self._memo["calibrated"]
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters; fitting each on a small data set compiles every kernel."""
+        for loss in LOSSES:
+            yield {"loss": loss, "max_iter": 2}
+        yield {"task": "regression", "max_iter": 2}
+        yield {"solver": "sgd", "row_bias": True, "init": "random", "max_iter": 2, "lr_reconstruction": 1e-4}
+        yield {"solver": "lbfgs", "max_iter": 2}

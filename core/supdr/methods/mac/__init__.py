@@ -1,0 +1,5 @@
+"""MAC: see `supdr.methods.mac.estimator`."""
+
+from supdr.methods.mac.estimator import MAC
+
+__all__ = ["MAC"]

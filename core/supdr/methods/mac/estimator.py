@@ -1,0 +1,349 @@
+"""MAC: a nonlinear mapping and linear support vector machines, learnt together by auxiliary coordinates.
+
+    E(W, U, b) = reg_w |W|^2 + 1/2 |U|^2 + C sum_{n,k} [1 - Y_nk (u_k'F(x_n) + b_k)]_+,      F(x) = W phi(x)
+
+X (N, D) inputs   phi(x) (M,) Gaussians around centres, or the columns themselves   Z (N, L) a free target per point
+U (P, L), b (P,) classifiers: P = 1 for two classes, K one against the rest, K (K - 1) / 2 one against one
+
+Source: W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in linear classification", AAAI 2014.
+Errata: besides those noted where the formulas stand, a random start does not work with one-vs-rest classifiers (the
+trivial classifier u = 0, b = -1 attracts), L = K - 1 is not always enough for the optimum of E, and "stop when the
+validation error does not change" stops on any plateau: `n_iter_no_change` is patience.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.iterate import Problem
+from supdr.engine.targets import Targets
+from supdr.methods.mac.codes import class_scores
+from supdr.methods.mac.fitted import FittedMAC
+from supdr.methods.mac.joint import FixedPoint, JointLBFGS
+from supdr.methods.mac.parameters import check_mac_parameters
+from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.methods.mac.solvers import ADMM, Penalty
+from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
+
+SOLVERS: dict[str, type[MACProblem]] = {
+    "mac": Penalty,
+    "admm": ADMM,
+    "lbfgs": JointLBFGS,
+    "fixed_point": FixedPoint,
+}
+
+TRIVIAL = 0.01
+"""A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
+
+
+class MAC(FittedMAC, SupervisedReducer):
+    """Low-dimensional support vector machine on a learnt nonlinear mapping.
+
+    Rows are mapped into L dimensions by a radial basis function network (or linearly); linear support vector machines
+    classify them there; both minimise one objective.  Every row has an auxiliary target in the latent space, so that
+    each half of a pass is an ordinary fit: support vector machines on the targets, ridge regression onto them.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        L, >= 1.  None: K - 1, the room a simplex of K classes needs.  K allows the optimum of E.
+    mapping : {"rbf", "linear"}, default="rbf"
+        F: Gaussians around centres, or the columns themselves.
+    n_centers : int or None, default=None
+        M, 1 to n_samples.  None: 400, or n_samples if there are fewer.
+    centers : {"kmeans", "random", "all"} or array of shape (M, D), default="kmeans"
+        Where the Gaussians sit; an array is in preprocessed coordinates.
+    gamma : float, "loo" or "median", default="loo"
+        1 / (2 sigma^2), > 0.  "loo": sigma is the multiple of the median distance with the smallest leave-one-out error
+        of a ridge regression on the class codes (with many rows, on a random subset of them); "median": the median
+        distance.
+    reg_w : float, default=1e-3
+        lambda, ridge on the mapping, > 0.
+    C : float, default=1.0
+        Weight of the hinge, > 0.
+    mu : float, default=2.0
+        First value of the penalty that ties targets to images, > 0.
+    mu_factor : float, default=1.5
+        What mu is multiplied by, >= 1; 1 keeps it.
+    inner_tol : float, default=1e-2
+        mu grows when a pass lowers the penalised objective by a smaller share than this, >= 0 ...
+    max_inner : int, default=1
+        ... or after this many passes, >= 1.
+    scheme : {"ova", "ovo"}, default="ova"
+        One classifier per class against the rest, or one per pair of classes.
+    init : {"simplex", "blobs", "random"} or array of shape (n_labelled, L), default="simplex"
+        First targets.  "random" rarely works with "ova".
+    init_noise : float, default=0.01
+        Standard deviation of the noise added to a simplex start, >= 0.  Without it coordinates beyond K - 1 stay 0.
+    n_layers : {1, 2}, default=1
+        2: a second mapping from leave-one-out codes of the first to a plane; see Notes.
+    latent_reference : {"loo", "train"}, default="loo"
+        Two layers: whether `embedding_` shows leave-one-out positions, comparable with those of new rows, or fitted
+        ones.
+    head : {"ridge", "mix"}, default="ridge"
+        Two layers: ridge regression to the plane, or class corners mixed by probabilities.
+    solver : {"mac", "admm", "lbfgs", "fixed_point"}, default="mac"
+        "mac": the paper's passes with growing mu; "admm": fixed mu with multipliers; "lbfgs": mapping and classifiers
+        jointly, reaches a much lower E; "fixed_point": the optimum of E, two classes only.
+    early_stopping : bool, default=False
+        Whether to hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
+    validation_fraction : float, default=0.2
+        Share of hidden labels, in (0, 1).
+    n_iter_no_change : int, default=4
+        Steps without improvement before early stopping ends the run.
+    max_iter : int, default=30
+        Steps, >= 1.
+    tol : float, default=1e-6
+        Stop when E changes by no more than this share within a stage.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads over points (targets) and over classifiers.
+    verbose : int, default=0
+        Show a progress bar.
+    missing_label : object, default=nan
+        Marks unlabelled rows, besides NaN and None.  They are mapped, and may become centres; nothing else.
+    preprocessing : {"zscore", "none", "minmax", "whiten"}, default="zscore"
+        Fitted inside.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, L)
+        F of the training rows; with two layers see `latent_reference`.
+    transduction_ : array of shape (n_samples,)
+        Classes of all rows, unlabelled ones included, from `embedding_`.
+    training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
+        Scores of all training rows from `embedding_`; shaped as by ``decision_function``.
+    targets_ : array of shape (n_samples, L)
+        z; the image itself for unlabelled rows.
+    case_ : int array of shape (n_samples,)
+        1: the target stays on its image, which satisfies every margin; 2: it was pulled to where margins are met;
+        3: it was pulled as far as C allows; 0: unlabelled.
+    class_means_ : array of shape (K, L)
+        Means of the images of every class.
+    simplex_ : dict
+        "edge_ratio", "spread", "sv_ratio" of the class means: how close they are to a regular simplex.
+    coef_, intercept_ : arrays of shape (P, L) and (P,)
+        The classifiers.
+    mapping_weights_ : array of shape (L, M)
+        W.
+    mapping_ : Mapping
+        Kind, centres and gamma of the features.
+    centers_ : array of shape (M, D)
+        Centres in preprocessed coordinates (the mean, for the linear mapping).
+    gamma_ : float
+        Chosen or given gamma.
+    support_ : int array of shape (n_support,)
+        Rows with a non-zero multiplier in some classifier.
+    n_support_ : int array of shape (K,)
+        Their number in every class.
+    support_fraction_ : float
+        Their share of the labelled rows.
+    dual_coef_ : array of shape (P, n_support)
+        alpha Y.
+    label_pull_ : array of shape (n_samples,)
+        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 for unlabelled rows.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
+        As in scikit-learn; `stop_` says why the run ended.
+    history_ : dict of str to array
+        "objective" (E) and its terms "label", "margin", "regularisation"; "surrogate" (what the solver descends at
+        fixed "mu": Q_mu, or the rounded E), "bound" (certified: no mapping and classifiers have a smaller E), "gap",
+        "edge_ratio", "spread", "sv_ratio", "target_distance", "support_fraction", "training_error", "case_1" to
+        "case_3" (shares of rows); one value per step.
+
+    Notes
+    -----
+    E rises and falls under "mac": passes descend Q_mu, and mu changes.  "bound" comes from the convex problem that E
+    is without the limit on the dimension.
+
+    Two layers (``n_layers=2``, n_components=None is 2): kernel ridge regression from the rows to simplex codes, then
+    from leave-one-out codes to K points on a circle.  Widths and ridges are chosen by leave-one-out error; every step
+    tries one width, the last uses all rows.  `n_centers` (None: all rows up to 2000, else 2000 random ones) and `head`
+    apply, the parameters of passes and classifiers do not.  A class becomes a spoke: a row's radius is its typicality,
+    doubtful rows lie near the centre.  Attributes: `hidden_`, `hidden_left_out_` (n_labelled, K - 1), `plane_`,
+    `plane_left_out_` (n_labelled, L), `widths_`; `coef_` and `intercept_` score nearness to the K points; there are no
+    support vectors.  History: "label" and "square" (left-out error and squared error of the codes), "plane_error".
+
+    Features of the training rows are kept in half of scikit-learn's ``working_memory``, or computed again in blocks.
+
+    References
+    ----------
+    W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in linear classification", AAAI 2014.
+
+    Examples
+    --------
+    >>> from supdr import MAC
+    >>> from supdr.datasets import make_spirals
+    >>> X, y = make_spirals(random_state=0).to_xy()
+    >>> MAC(max_iter=10, random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_components", "scheme", "init", "init_noise", "n_layers", "head", "preprocessing", "random_state"}
+    )
+
+    solvers: ClassVar[dict[str, type[MACProblem]]] = SOLVERS
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        mapping: str = "rbf",
+        n_centers: int | None = None,
+        centers: str | ArrayLike = "kmeans",
+        gamma: float | str = "loo",
+        reg_w: float = 1e-3,
+        C: float = 1.0,
+        mu: float = 2.0,
+        mu_factor: float = 1.5,
+        inner_tol: float = 1e-2,
+        max_inner: int = 1,
+        scheme: str = "ova",
+        init: str | ArrayLike = "simplex",
+        init_noise: float = 0.01,
+        n_layers: int = 1,
+        latent_reference: str = "loo",
+        head: str = "ridge",
+        solver: str = "mac",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 4,
+        max_iter: int = 30,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+        preprocessing: str = "zscore",
+    ) -> None:
+        self.n_components = n_components
+        self.mapping = mapping
+        self.n_centers = n_centers
+        self.centers = centers
+        self.gamma = gamma
+        self.reg_w = reg_w
+        self.C = C
+        self.mu = mu
+        self.mu_factor = mu_factor
+        self.inner_tol = inner_tol
+        self.max_inner = max_inner
+        self.scheme = scheme
+        self.init = init
+        self.init_noise = init_noise
+        self.n_layers = n_layers
+        self.latent_reference = latent_reference
+        self.head = head
+        self.solver = solver
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+        self.preprocessing = preprocessing
+
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        n_classes = len(targets.classes) if targets.classes is not None else 0
+        check_mac_parameters(self, X, int(targets.labelled.sum()), n_classes, tuple(self.solvers))
+
+    def _problem(self, X: NDArray, targets: Targets) -> Problem:
+        assert targets.classes is not None
+        rows = targets.labelled
+        labelled = np.ascontiguousarray(X[rows]) if not rows.all() else X
+        n_classes = len(targets.classes)
+        if not isinstance(self.centers, str) and np.shape(self.centers)[1] != X.shape[1]:
+            raise ValueError(
+                f"centers must have {X.shape[1]} columns like preprocessed rows; got {np.shape(self.centers)[1]}"
+            )
+        shared = {
+            "X": labelled,
+            "codes": targets.codes[rows],
+            "n_classes": n_classes,
+            "n_components": self._latent_dimension(n_classes),
+        }
+        if self.n_layers == 2:
+            n_centers = len(labelled) if self.centers == "all" else self.n_centers
+            return TwoLayerProblem(**shared, n_centers=n_centers, head=self.head)
+        return self.solvers[self.solver](
+            **shared,
+            pool=X,
+            mapping=self.mapping,
+            n_centers=None if self.n_centers is None else int(self.n_centers),
+            centers=self.centers if isinstance(self.centers, str) else np.asarray(self.centers, dtype=float),
+            gamma=self.gamma if isinstance(self.gamma, str) else float(self.gamma),
+            reg_w=float(self.reg_w),
+            C=float(self.C),
+            mu=float(self.mu),
+            mu_factor=float(self.mu_factor),
+            inner_tol=float(self.inner_tol),
+            max_inner=int(self.max_inner),
+            scheme=self.scheme,
+            init=self.init if isinstance(self.init, str) else np.asarray(self.init, dtype=float),
+            init_noise=float(self.init_noise),
+            n_jobs=self.n_jobs,
+        )
+
+    def _expose(self, state: MACState | TwoLayerState) -> None:
+        if isinstance(state, TwoLayerState):
+            self._expose_two_layers(state)
+        else:
+            self._expose_one_layer(state)
+
+    def _own_latent(self) -> NDArray:
+        targets = self._training[1]
+        if targets.labelled.all():
+            return self._labelled_latent()
+        if "own" not in self._memo:
+            labelled = self._labelled_latent()
+            own = np.empty((len(targets.codes), labelled.shape[1]))
+            own[targets.labelled] = labelled
+            own[~targets.labelled] = self._latent(self._training[0][~targets.labelled])
+            self._memo["own"] = own
+        return self._memo["own"]
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self._state.image(X)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        scores = latent @ self.coef_.T + self.intercept_
+        return scores if self.n_layers == 2 else class_scores(scores, len(self.classes_), self.scheme)
+
+    def _finish(self) -> None:
+        if self.n_layers == 2:
+            return
+        scores = self._state.latent @ self.coef_.T
+        trivial = int((np.ptp(scores, axis=0) < TRIVIAL).sum())
+        if trivial:
+            warnings.warn(
+                f"{trivial} of {scores.shape[1]} classifiers say the same of every point: use "
+                "init='simplex', scheme='ovo', a larger C or a smaller reg_w",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _latent_dimension(self, n_classes: int) -> int:
+        if self.n_components is None:
+            return 2 if self.n_layers == 2 else n_classes - 1
+        return int(self.n_components)
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"max_iter": 2}
+        yield {"max_iter": 2, "scheme": "ovo", "n_jobs": 2}
+        yield {"max_iter": 2, "n_layers": 2}

@@ -1,0 +1,119 @@
+"""What a fitted MAC shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.methods.mac.certificate import class_means, simplex_numbers
+from supdr.methods.mac.codes import class_codes, class_signs
+from supdr.methods.mac.point import cases
+from supdr.methods.mac.problem import MACState
+from supdr.methods.mac.two_layer import TwoLayerState
+
+
+class FittedMAC:
+    """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
+
+    C: float
+    scheme: str
+    latent_reference: str
+    classes_: NDArray
+    _training: Any
+    _state: Any
+
+    def _own_latent(self) -> NDArray:
+        raise NotImplementedError
+
+    def _expose_one_layer(self, state: MACState) -> None:
+        targets = self._training[1]
+        labelled = np.flatnonzero(targets.labelled)
+        support = state.heads.alpha.any(axis=1)
+        codes = targets.codes[labelled]
+        self.mapping_ = state.mapping
+        self.centers_, self.gamma_ = state.mapping.centers, state.mapping.gamma
+        self.mapping_weights_ = state.weights.T
+        self.coef_, self.intercept_ = state.heads.coef, state.heads.intercept
+        self.support_ = labelled[support]
+        self.n_support_ = np.bincount(codes[support], minlength=len(targets.classes))
+        self.support_fraction_ = float(support.mean())
+
+    def _expose_two_layers(self, state: TwoLayerState) -> None:
+        first, second = state.first, state.second
+        self.mapping_ = first.mapping
+        self.centers_, self.gamma_ = first.mapping.centers, first.mapping.gamma
+        self.mapping_weights_ = first.coef.T
+        self.hidden_, self.hidden_left_out_ = first.hidden, first.left_out
+        self.plane_, self.plane_left_out_ = second.plane, second.left_out
+        self.widths_ = {"width": first.width, "ridge": first.ridge, "sharpness": second.sharpness}
+        # |z - s_k|^2 is least where z's_k - |s_k|^2 / 2 is largest.
+        corners = class_codes(len(self._training[1].classes), second.plane.shape[1])
+        self.coef_, self.intercept_ = corners, -0.5 * (corners**2).sum(axis=1)
+        if len(corners) == 2:
+            self.coef_, self.intercept_ = self.coef_[1:] - self.coef_[:1], self.intercept_[1:] - self.intercept_[:1]
+
+    def _labelled_latent(self) -> NDArray:
+        state = self._state
+        if isinstance(state, MACState):
+            return state.latent
+        return state.second.left_out if self.latent_reference == "loo" else state.second.plane
+
+    def _one_layer(self, name: str) -> MACState:
+        if not isinstance(self._state, MACState):
+            raise AttributeError(f"{name} belongs to one layer: this MAC has n_layers=2")
+        return self._state
+
+    @property
+    def targets_(self) -> NDArray:
+        """Auxiliary coordinates z of the training rows, (n_samples, L); the class corners with two layers."""
+        if isinstance(self._state, MACState):
+            return self._scattered(self._state.targets, self._own_latent())
+        targets = self._training[1]
+        corners = class_codes(len(targets.classes), self._state.second.plane.shape[1])
+        return self._scattered(corners[targets.codes[targets.labelled]], self._own_latent())
+
+    @property
+    def case_(self) -> NDArray:
+        """Case of the last Z step for every training row, (n_samples,): 1, 2, 3, or 0 for unlabelled rows."""
+        state = self._one_layer("case_")
+        case = cases(state.multiplier, 2.0 * float(self.C) / state.mu)
+        return self._scattered(case, np.zeros(len(self._training[1].codes), dtype=case.dtype))
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """max_k alpha_k / C of the training rows, (n_samples,)."""
+        pull = np.clip(self._one_layer("label_pull_").heads.alpha.max(axis=1) / float(self.C), 0.0, 1.0)
+        return self._scattered(pull, np.zeros(len(self._training[1].codes)))
+
+    @property
+    def dual_coef_(self) -> NDArray:
+        """Signed multipliers of the support vectors, (P, n_support)."""
+        targets, alpha = self._training[1], self._one_layer("dual_coef_").heads.alpha
+        signs = class_signs(targets.codes[targets.labelled], len(targets.classes), self.scheme)
+        support = alpha.any(axis=1)
+        return (alpha[support] * signs[support]).T
+
+    @property
+    def class_means_(self) -> NDArray:
+        """Mean latent row of every class, (K, L)."""
+        codes = self._training[1].codes
+        rows = codes >= 0
+        return class_means(self._own_latent()[rows], codes[rows], len(self.classes_))
+
+    @property
+    def simplex_(self) -> dict[str, float]:
+        """How close the class means are to a regular simplex: "edge_ratio", "spread", "sv_ratio"."""
+        codes = self._training[1].codes
+        rows = codes >= 0
+        return simplex_numbers(self._own_latent()[rows], codes[rows], len(self.classes_))
+
+    def _scattered(self, values: NDArray, rest: NDArray) -> NDArray:
+        """Return values of the labelled rows among those of all rows."""
+        labelled = self._training[1].labelled
+        if labelled.all():
+            return values
+        result = rest.copy()
+        result[labelled] = values
+        return result

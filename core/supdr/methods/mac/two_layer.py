@@ -1,0 +1,363 @@
+"""Two layers of MAC: an explicit map of many classes to a plane.
+
+    x -> h = F1(x) in K - 1 dimensions -> z = F2(h) in L (2) dimensions
+
+Both maps are kernel ridge regressions; the auxiliary coordinates are simplex codes for h, K points on a circle for z.
+What makes it work: the second layer is trained on *leave-one-out* codes of the first.  Fitted codes lie far closer to
+the corners than codes of new points do, and say nothing about the gaps between classes, where doubtful points fall.
+
+Layer 1.  With a basis B (n, r) of the kernel's features, B'B = diag(e), the fit at ridge rho is
+h = B diag(1 / (e + rho)) B'T; with q_n = sum_j B_nj^2 / (e_j + rho) the fit without row n is exactly
+(h_n - q_n T_n) / (1 - q_n).  All rows as centres: K = Q diag(e) Q', B = Q sqrt(e).  Fewer centres c (Nystroem): with
+K_cc = R'R, P = K_nc R^-1 and P'P = V diag(e) V' it is B = PV; q is what triangular solves with one factor per ridge
+would give, for all ridges at once.
+
+Not in the paper; an extension of W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in linear
+classification", 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
+
+from supdr.engine.interruption import checkpoint
+from supdr.engine.iterate import Problem
+from supdr.methods.mac.certificate import simplex_numbers
+from supdr.methods.mac.codes import class_codes, simplex_codes
+from supdr.methods.mac.mapping import BLOCK_FLOPS, Mapping, abandonable, median_distance, rows_in_memory
+
+Array = NDArray[np.float64]
+
+FIRST_WIDTHS = (0.5, 0.7, 1.0)
+FIRST_RIDGES = np.logspace(-6, 0, 13)
+SECOND_WIDTHS = (0.15, 0.25, 0.35, 0.5)
+SECOND_RIDGES = np.array([0.01, 0.1, 1.0])
+SHARPNESS = 2.0 ** np.arange(8)
+SQUARE_WEIGHT = 1e-3
+
+SEARCH_ROWS = 1000
+"""The first width is chosen on at most this many random rows; the first ridge on all."""
+
+EXACT_ROWS = 2000
+"""Up to this many rows all are centres of the first layer; beyond, that many random ones."""
+
+SECOND_CENTERS = 300
+SMALLEST_EIGENVALUE = 1e-12
+
+
+class FirstLayer(NamedTuple):
+    """x -> h.
+
+    Attributes
+    ----------
+    mapping : Mapping
+        Centres and gamma.
+    coef : array of shape (M, K - 1)
+        h(x) = k(x, centres) coef.
+    hidden : array of shape (n, K - 1)
+        Fitted codes.
+    left_out : array of shape (n, K - 1)
+        Codes predicted by the other rows.
+    error, square : float
+        Of the left-out codes: share nearest to a wrong corner, mean square.
+    width, ridge : float
+        Chosen multiple of the median distance, and rho.
+    """
+
+    mapping: Mapping
+    coef: Array
+    hidden: Array
+    left_out: Array
+    error: float
+    square: float
+    width: float
+    ridge: float
+
+
+class SecondLayer(NamedTuple):
+    """h -> z: ridge regression, or corners mixed by probabilities.
+
+    Attributes
+    ----------
+    mapping : Mapping or None
+        Centres and gamma; None for "mix".
+    coef : array of shape (c, L)
+        z = k(h, centres) coef; for "mix" the corners (K, L), weighed by softmax(sharpness S h).
+    sharpness : float
+        0 for "ridge".
+    plane, left_out : arrays of shape (n, L)
+        Images of the fitted codes, and images of left-out codes by a second layer without the row.
+    error : float
+        Share of left-out images nearest to a wrong corner.
+    """
+
+    mapping: Mapping | None
+    coef: Array
+    sharpness: float
+    plane: Array
+    left_out: Array
+    error: float
+
+    def apply(self, hidden: Array) -> Array:
+        """Return z (n, L) of codes h (n, K - 1)."""
+        if self.mapping is not None:
+            return self.mapping.apply(hidden, self.coef)
+        return _mixed(hidden, self.sharpness) @ self.coef
+
+
+class TwoLayerState(NamedTuple):
+    """Where the search for the widths stands.  Nothing in it is ever written to.
+
+    Attributes
+    ----------
+    first : FirstLayer
+        Best so far.
+    second : SecondLayer
+    tried : int
+        Widths tried.
+    complete : bool
+        Whether the first layer uses all rows.
+    seed, iteration : int
+    """
+
+    first: FirstLayer
+    second: SecondLayer
+    tried: int
+    complete: bool
+    seed: int
+    iteration: int
+
+    def image(self, X: Array) -> Array:
+        """Return z (n, L) of preprocessed rows (n, D)."""
+        return self.second.apply(self.first.mapping.apply(X, self.first.coef))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLayerProblem(Problem):
+    """Each step tries one width of the first layer and refits the second; the last uses all rows.
+
+    Attributes
+    ----------
+    X : array of shape (n, D)
+        Preprocessed labelled rows.
+    codes : int array of shape (n,)
+        Classes.
+    n_classes, n_components : int
+        K and L.
+    n_centers : int or None
+        Centres of the first layer; None: all rows up to `EXACT_ROWS`.
+    head : {"ridge", "mix"}
+    """
+
+    X: Array
+    codes: NDArray
+    n_classes: int
+    n_components: int
+    n_centers: int | None
+    head: str
+
+    def start(self, seed: int) -> TwoLayerState:
+        """Return both layers at the first width."""
+        first, complete = self._tried(0, seed)
+        return TwoLayerState(first, self._second(first, seed), 1, complete, seed, 0)
+
+    def step(self, state: TwoLayerState) -> TwoLayerState:
+        """Try the next width, or finish.  O(s^3) for s search rows; the last step O(n M^2 + M^3)."""
+        iteration, seed = state.iteration + 1, state.seed
+        if state.tried < len(FIRST_WIDTHS):
+            first, complete = self._tried(state.tried, seed)
+            state = state._replace(tried=state.tried + 1, iteration=iteration)
+            if _score(first) >= _score(state.first):
+                return state
+        elif not state.complete:
+            first, complete = self._complete(state.first.width, seed), True
+        else:
+            return state._replace(iteration=iteration)
+        return state._replace(first=first, second=self._second(first, seed), complete=complete, iteration=iteration)
+
+    def terms(self, state: TwoLayerState) -> dict[str, float]:
+        """Return what the choice of the first layer minimises, on left-out codes."""
+        return {"label": state.first.error, "square": SQUARE_WEIGHT * state.first.square}
+
+    def diagnostics(self, state: TwoLayerState) -> dict[str, float]:
+        """Return the chosen widths and how the classes lie in the plane."""
+        second = state.second
+        gamma = second.mapping.gamma if second.mapping is not None else 0.0
+        return {
+            "plane_error": second.error,
+            "width": state.first.width,
+            "ridge": state.first.ridge,
+            "gamma": state.first.mapping.gamma,
+            "plane_gamma": gamma,
+            "sharpness": second.sharpness,
+            **simplex_numbers(second.left_out, self.codes, self.n_classes),
+        }
+
+    def stage(self, state: TwoLayerState) -> int:
+        """Return 1 once all rows are used: the score then is that of other rows."""
+        return int(state.complete and state.tried >= len(FIRST_WIDTHS) and len(self.X) > SEARCH_ROWS)
+
+    def settled(self, previous: TwoLayerState, state: TwoLayerState) -> bool:
+        """Whether nothing is left to try."""
+        return previous.complete and previous.tried >= len(FIRST_WIDTHS)
+
+    def adopt(self, state: TwoLayerState) -> TwoLayerState:
+        """Return `state` if it belongs to these rows."""
+        shapes = state.second.plane.shape, state.first.mapping.centers.shape[1], state.first.coef.shape[1]
+        wanted = (len(self.X), self.n_components), self.X.shape[1], self.n_classes - 1
+        if shapes != wanted:
+            raise ValueError(
+                f"the snapshot to start from has {shapes[0][0]} rows, {shapes[1]} columns, {shapes[2] + 1} classes; "
+                f"these data have {wanted[0][0]}, {wanted[1]} and {wanted[2] + 1}"
+            )
+        return state
+
+    # --- the layers ---------------------------------------------------------------------------------------------------
+
+    def _tried(self, number: int, seed: int) -> tuple[FirstLayer, bool]:
+        """Return the first layer of one width on the search rows, and whether these are all rows."""
+        n = len(self.X)
+        few = n <= SEARCH_ROWS and (self.n_centers is None or self.n_centers >= n)
+        rows = np.arange(n) if few else self._random_rows(min(n, SEARCH_ROWS), seed)
+        return self._first(rows, rows, FIRST_WIDTHS[number], seed), few
+
+    def _complete(self, width: float, seed: int) -> FirstLayer:
+        n = len(self.X)
+        count = min(n, EXACT_ROWS if self.n_centers is None else self.n_centers)
+        centers = np.arange(n) if count == n else self._random_rows(count, seed)
+        return self._first(np.arange(n), centers, width, seed)
+
+    def _random_rows(self, count: int, seed: int) -> NDArray:
+        return np.sort(np.random.default_rng([seed, 1]).choice(len(self.X), count, replace=False))
+
+    def _first(self, rows: NDArray, centers: NDArray, width: float, seed: int) -> FirstLayer:
+        """Fit the first layer to `rows`; other rows are out of the sample anyway."""
+        unit = median_distance(self.X, np.random.default_rng([seed, 2]))
+        mapping = Mapping("rbf", np.ascontiguousarray(self.X[centers]), 0.5 / (width * unit) ** 2)
+        corners = simplex_codes(self.n_classes)
+        wanted = corners[self.codes]
+        e, back = _spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
+        by_centers = np.zeros((mapping.n_features, wanted.shape[1]))
+        for part, block in _blocks(self.X[rows], mapping):
+            by_centers += block.T @ wanted[rows[part]]
+        pulled = back.T @ by_centers
+        fits = np.empty((len(FIRST_RIDGES), len(rows), wanted.shape[1]))
+        left = np.empty_like(fits)
+        for part, block in _blocks(self.X[rows], mapping):
+            fits[:, part], left[:, part] = _leave_one_out(block @ back, pulled, e, FIRST_RIDGES, wanted[rows[part]])
+        scores = [_errors(each, self.codes[rows], corners) for each in left]
+        best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in scores]))
+        ridge = float(FIRST_RIDGES[best])
+        coef = back @ (pulled / (e + ridge)[:, None])
+        hidden, left_out = fits[best], left[best]
+        if len(rows) < len(self.X):
+            hidden = mapping.apply(self.X, coef)
+            left_out = hidden.copy()
+            left_out[rows] = left[best]
+        return FirstLayer(mapping, coef, hidden, left_out, *scores[best], width, ridge)
+
+    def _second(self, first: FirstLayer, seed: int) -> SecondLayer:
+        corners = class_codes(self.n_classes, self.n_components)
+        if self.head == "mix":
+            return self._mixture(first, corners)
+        rng = np.random.default_rng([seed, 3])
+        hidden, wanted = first.left_out, corners[self.codes]
+        unit = median_distance(hidden, rng)
+        centers = hidden[np.sort(rng.choice(len(hidden), min(SECOND_CENTERS, len(hidden)), replace=False))]
+        best: tuple = (np.inf,)
+        for width in SECOND_WIDTHS:
+            mapping = Mapping("rbf", centers, 0.5 / (width * unit) ** 2)
+            e, back = _spectrum(hidden, mapping, exact=False)
+            basis = mapping.apply(hidden, back)
+            pulled = basis.T @ wanted
+            _, lefts = _leave_one_out(basis, pulled, e, SECOND_RIDGES, wanted)
+            for ridge, left in zip(SECOND_RIDGES, lefts):
+                error, square = _errors(left, self.codes, corners)
+                if error + SQUARE_WEIGHT * square < best[0]:
+                    best = (
+                        error + SQUARE_WEIGHT * square,
+                        error,
+                        mapping,
+                        back @ (pulled / (e + ridge)[:, None]),
+                        left,
+                    )
+        _, error, mapping, coef, left = best
+        return SecondLayer(mapping, coef, 0.0, mapping.apply(first.hidden, coef), left, error)
+
+    def _mixture(self, first: FirstLayer, corners: Array) -> SecondLayer:
+        simplex = simplex_codes(self.n_classes)
+        rows = np.arange(len(self.codes))
+        losses = [
+            -float(log_softmax(kappa * first.left_out @ simplex.T, axis=1)[rows, self.codes].mean())
+            for kappa in SHARPNESS
+        ]
+        sharpness = float(SHARPNESS[int(np.argmin(losses))])
+        left = _mixed(first.left_out, sharpness) @ corners
+        error, _ = _errors(left, self.codes, corners)
+        return SecondLayer(None, corners, sharpness, _mixed(first.hidden, sharpness) @ corners, left, error)
+
+
+def _score(first: FirstLayer) -> float:
+    return first.error + SQUARE_WEIGHT * first.square
+
+
+def _mixed(hidden: Array, sharpness: float) -> Array:
+    """Return the class probabilities (n, K) of "mix"."""
+    return softmax(sharpness * hidden @ simplex_codes(hidden.shape[1] + 1).T, axis=1)
+
+
+def _blocks(X: Array, mapping: Mapping) -> Iterator[tuple[slice, Array]]:
+    """Yield slices of rows with their kernel values (p, M): little memory, and products of some 30 ms."""
+    M = mapping.n_features
+    step = max(64, min(rows_in_memory(M) // 3, BLOCK_FLOPS // M**2))
+    for start in range(0, len(X), step):
+        checkpoint()
+        part = slice(start, min(start + step, len(X)))
+        yield part, mapping.features(X[part])
+
+
+def _spectrum(X: Array, mapping: Mapping, exact: bool) -> tuple[Array, Array]:
+    """Return e (r,) and `back` (M, r): kernel values times `back` are the basis B, B'B = diag(e).
+
+    O(M^3), and O(n M^2) unless the centres are the rows themselves (`exact`).
+    """
+    if exact:
+        K = mapping.features(X)
+        e, Q = abandonable(lambda: np.linalg.eigh(K))
+        kept = e > SMALLEST_EIGENVALUE * e[-1]
+        return e[kept], np.ascontiguousarray(Q[:, kept] / np.sqrt(e[kept]))
+    M = mapping.n_features
+    gram = np.zeros((M, M))
+    for _, block in _blocks(X, mapping):
+        gram += block.T @ block
+    inner = mapping.features(mapping.centers)
+    inner.ravel()[:: M + 1] += 1e-8 * M  # keeps close centres from making the factor singular
+
+    def decomposed() -> tuple[Any, Any]:
+        whiten = np.linalg.inv(np.linalg.cholesky(inner)).T  # R^-1
+        e, V = np.linalg.eigh(whiten.T @ gram @ whiten)
+        return np.maximum(e, 0.0), whiten @ V
+
+    e, back = abandonable(decomposed)
+    return e, np.ascontiguousarray(back)
+
+
+def _leave_one_out(basis: Array, pulled: Array, e: Array, ridges: Array, wanted: Array) -> tuple[Array, Array]:
+    """Return fits and left-out fits (R, n, q) of rows with basis (n, r) at R ridges; pulled = B'T (r, q)."""
+    inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
+    weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
+    fit = (basis @ weights).reshape(len(basis), len(ridges), -1).transpose(1, 0, 2)
+    q = np.minimum((basis**2 @ inverse).T, 1.0 - 1e-10)[:, :, None]
+    return fit, (fit - q * wanted) / (1.0 - q)
+
+
+def _errors(codes: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
+    """Return the share of codes (n, q) nearest to a wrong corner (K, q) and the mean square error."""
+    guess = np.argmax(codes @ corners.T - 0.5 * (corners**2).sum(axis=1), axis=1)
+    return float(np.mean(guess != classes)), float(np.mean((codes - corners[classes]) ** 2))

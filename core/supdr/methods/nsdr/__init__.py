@@ -1,0 +1,5 @@
+"""NSDR: see `supdr.methods.nsdr.estimator`."""
+
+from supdr.methods.nsdr.estimator import NSDR
+
+__all__ = ["NSDR"]

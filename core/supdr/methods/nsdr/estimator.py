@@ -1,0 +1,357 @@
+"""NSDR: non-linearly supervised dimensionality reduction, a matrix factorisation that feeds kernel SVMs.
+
+    F = beta |X - Z Vt - bv|^2 + reg_u |U|^2 + reg_v |V|^2 + (1 - beta) S(Z)
+
+    S(Z) = sum_k max over alpha_k of  sum alpha - 1/2 sum_il alpha_i alpha_l Y_i Y_l k(Z_i, Z_l)
+                 subject to           0 <= alpha <= C,  alpha'Y = 0
+
+X (N, m) data, labelled or not   Z = U (N, d) latent, or [U, bu] with row biases   V (d, m) components, Vt = [V; 1']
+Y (n, K) signs of the one-vs-rest heads on the n labelled rows   k a kernel between latent rows
+
+Source: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervised Dimensionality Reduction", eq. 28-40,
+algorithms 2 and 3.  Errata: eq. 28 adds bu_i with weight 1, eq. 29 puts it into the inner product; here bu is one more
+latent coordinate.  Eq. 35 prints -(a_i + a_l) / n^2 where the sum needs -(a_i + a_l) / (2n).  Eq. 32 has the wrong
+sign.  Eq. 40 prints sign(..): what is compared is the decision value.  The claim that the alternation must converge
+does not hold: see `supdr.methods.nsdr.sgd`, which also lists the errata of the algorithms.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.checks import check_cells, check_integer, check_number
+from supdr.engine.iterate import Stop
+from supdr.engine.targets import Targets
+from supdr.functions.kernels import Kernel
+from supdr.methods.factorisation import Factorisation
+from supdr.methods.nsdr.lbfgs import QuasiNewton
+from supdr.methods.nsdr.problem import BlockDescent, NSDRProblem, NSDRState
+from supdr.methods.nsdr.sgd import PaperLoop
+from supdr.solvers.kernel_heads import KernelHead, close_gap
+from supdr.solvers.linear_heads import column_spread
+from supdr.solvers.reconstruction import fold_in, split_missing
+
+SOLVERS: dict[str, type[NSDRProblem]] = {"bcd": BlockDescent, "lbfgs": QuasiNewton, "sgd": PaperLoop}
+
+STILL_FALLING = 0.01
+"""A relative fall of the objective in the last sgd epoch beyond this earns a warning."""
+
+
+class NSDR(Factorisation):
+    """Non-linearly supervised dimensionality reduction.
+
+    Every row of X is reconstructed from a few latent coordinates; a kernel support vector machine reads the class from
+    the same coordinates, and both terms move them.  Rows without a label take part in the reconstruction.  More than
+    two classes: one head per class, one against the rest.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        d, number of latent coordinates, >= 1.
+    kernel : {"rbf", "poly", "linear"}, default="rbf"
+        Kernel between latent rows; the paper has "poly".
+    degree : int, default=2
+        Power of "poly", >= 1.
+    gamma : float or None, default=None
+        exp(-gamma |z - z'|^2) of "rbf", > 0.  None or "auto": 1 / n_components.
+    coef0 : float, default=1.0
+        Constant of "poly", >= 0.
+    C : float, default=1.0
+        Weight of the hinge, > 0.
+    beta : float, default=0.1
+        Weight of the reconstruction, in (0, 1]; the labels weigh 1 - beta.
+    reg_u, reg_v : float, default=1.0
+        Ridges on the latent rows and the components, >= 0.  Their ratio sets the scale of the latent space; very
+        different values make the SVMs slow.
+    solver : {"bcd", "lbfgs", "sgd"}, default="bcd"
+        "bcd": block descent, quick to a good objective; "lbfgs": all factors at once, goes lower, a tighter SVM solve
+        per step; both never raise the objective.  "sgd": the paper's loop, which wants max_iter=300 or more.
+    lr_reconstruction : float, default=1e-3
+        Learning rate of "sgd" for the reconstruction, > 0.
+    lr_classification : float, default=1e-4
+        Learning rate of "sgd" for the label term, > 0.
+    preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
+        Fitted inside.  "whiten" becomes "zscore" with no more rows than columns or with missing cells.
+    row_bias : bool, default=False
+        Whether every row has a bias, as in the paper: one more latent coordinate, which no picture shows.
+    calibrate : bool, default=True
+        Whether `predict` uses SVMs refitted on ``transform`` of the labelled rows, with the same C and kernel, columns
+        divided by their standard deviation.  Labelled rows were moved by their labels, new rows are not.
+    init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
+        Starting latent rows.
+    init_scale : float, default=0.1
+        Standard deviation of a random start, > 0.
+    early_stopping : bool, default=False
+        Whether to hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
+    validation_fraction : float, default=0.2
+        In (0, 1).
+    n_iter_no_change : int, default=10
+        Steps without improvement before early stopping ends the run.
+    max_iter : int, default=40
+        Steps, >= 1.  A lower objective is not a lower test error: the number of steps regularises.
+    tol : float, default=1e-5
+        Stop when the objective changes by no more than this share.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads over the heads.
+    verbose : int, default=0
+        Above 0: show a progress bar.
+    missing_label : object, default=nan
+        Marks unlabelled rows, as NaN and None do.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, n_components)
+        Latent rows, learnt with labels; ``transform(X)`` of the same rows differs.
+    transduction_ : array of shape (n_samples,)
+        Classes of all rows, unlabelled ones included, from their own latent rows.
+    training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
+        Scores of all training rows from their own latent rows; shaped as by ``decision_function``.
+    components_ : array of shape (n_components, m)
+        V, in preprocessed coordinates (m of them: whitening may drop some).
+    intercept_x_ : array of shape (m,)
+        bv.
+    support_ : int array of shape (n_support,)
+        Training rows with a non-zero multiplier in some head.
+    n_support_ : int array of shape (n_classes,)
+        Their number in every class.
+    support_fraction_ : float
+        Their share of the labelled rows.
+    dual_coef_ : array of shape (K, n_support)
+        alpha * Y; K = 1 for two classes, else one head per class.
+    intercept_ : array of shape (K,)
+        Biases of the heads.
+    reconstruction_ : array of shape (n_samples, n_features)
+        Training rows, in the units of X, as their own latent rows reconstruct them; fills missing cells.
+    label_pull_ : array of shape (n_samples,)
+        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
+    kernel_ : Kernel
+        The kernel with all its parameters.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
+        As in scikit-learn; `stop_` says why the run ended.
+    history_ : dict of str to array
+        "objective" and its terms "reconstruction", "label", "regularisation"; "dual", "gap", "step_size",
+        "svm_iterations", "support_fraction"; one value per step.
+
+    Notes
+    -----
+    "label" is (1 - beta) times the primal value of the SVMs, an upper bound; "dual" is (1 - beta) times their dual
+    value, a lower bound; "gap" the difference, which "bcd" and "lbfgs" close before they accept a step.  The kernel
+    matrix of the labelled rows is held in memory: 8 n^2 bytes.
+
+    References
+    ----------
+    J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervised Dimensionality Reduction".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supdr import NSDR
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NSDR(random_state=0).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_components", "preprocessing", "row_bias", "init", "init_scale", "random_state", "missing_label"}
+    )
+    accepts_missing_cells: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: str = "rbf",
+        degree: int = 2,
+        gamma: float | str | None = None,
+        coef0: float = 1.0,
+        C: float = 1.0,
+        beta: float = 0.1,
+        reg_u: float = 1.0,
+        reg_v: float = 1.0,
+        solver: str = "bcd",
+        lr_reconstruction: float = 1e-3,
+        lr_classification: float = 1e-4,
+        preprocessing: str = "whiten",
+        row_bias: bool = False,
+        calibrate: bool = True,
+        init: str | ArrayLike = "pca",
+        init_scale: float = 0.1,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 10,
+        max_iter: int = 40,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.C = C
+        self.beta = beta
+        self.reg_u = reg_u
+        self.reg_v = reg_v
+        self.solver = solver
+        self.lr_reconstruction = lr_reconstruction
+        self.lr_classification = lr_classification
+        self.preprocessing = preprocessing
+        self.row_bias = row_bias
+        self.calibrate = calibrate
+        self.init = init
+        self.init_scale = init_scale
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """How hard each label pulls at its training row, (n,): the largest dual variable over the heads, over C."""
+        check_is_fitted(self)
+        rows = np.flatnonzero(self._training[1].labelled)
+        pull = np.zeros(len(self._training[1].labelled))
+        pull[rows] = self._state.heads.alpha.max(axis=1) / self.C
+        return pull
+
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_integer("n_components", self.n_components)
+        self._kernel()
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}; got {self.solver!r}")
+        for name in ("C", "lr_reconstruction", "lr_classification", "init_scale"):
+            check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
+        check_number("beta", self.beta, "in (0, 1]", lambda value: 0 < value <= 1)
+        for name in ("reg_u", "reg_v"):
+            check_number(name, getattr(self, name), ">= 0", lambda value: value >= 0)
+        if self.early_stopping:
+            check_integer("n_iter_no_change", self.n_iter_no_change)
+        self._initial_rows(len(X))
+        check_cells(X)
+
+    def _problem(self, X: NDArray, targets: Targets) -> NSDRProblem:
+        if self.n_components > X.shape[1]:
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the {X.shape[1]} columns of the preprocessed data",
+                UserWarning,
+                stacklevel=4,
+            )
+        filled, observed = split_missing(X)
+        extra = {}
+        if self.solver == "sgd":
+            extra = {"lr_reconstruction": self.lr_reconstruction, "lr_classification": self.lr_classification}
+        return SOLVERS[self.solver](
+            X=filled,
+            observed=observed,
+            rows=np.flatnonzero(targets.labelled),
+            signs=targets.values[targets.labelled],
+            kernel=self._kernel(),
+            C=float(self.C),
+            beta=float(self.beta),
+            reg_u=float(self.reg_u),
+            reg_v=float(self.reg_v),
+            n_components=int(self.n_components),
+            row_bias=bool(self.row_bias),
+            init=self._initial_rows(len(X)),
+            init_scale=float(self.init_scale),
+            n_jobs=self.n_jobs,
+            **extra,
+        )
+
+    def _expose(self, state: NSDRState) -> None:
+        targets: Targets = self._training[1]
+        support = state.heads.alpha.any(axis=1)
+        self.kernel_ = self._kernel()
+        self.components_, self.intercept_x_ = state.components, state.intercept_x
+        self.support_ = np.flatnonzero(targets.labelled)[support]
+        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
+        self.support_fraction_ = float(support.mean())
+        self.dual_coef_ = (state.heads.alpha[support] * targets.values[self.support_]).T
+        self.intercept_ = state.heads.bias
+
+    def _latent(self, X: NDArray) -> NDArray:
+        missing, observed = np.isnan(X), None
+        if missing.any():
+            check_cells(X)
+            X, observed = np.where(missing, 0.0, X), np.where(missing, 0.0, 1.0)
+        weights = float(self.reg_u), float(self.beta)
+        return fold_in(X, self.components_, self.intercept_x_, *weights, row_bias=self.row_bias, observed=observed)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        if calibrated:
+            return self._calibrated_head().scores(latent)
+        head = KernelHead(self.kernel_, self._state.latent[self.support_], self.dual_coef_.T, self.intercept_)
+        return head.scores(latent)
+
+    def _finish(self) -> None:
+        if self.calibrate:
+            self._calibrated_head()
+        objective = self.history_["objective"]
+        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * objective[-2]
+        if self.solver == "sgd" and self.stop_ is Stop.max_iter and falling:
+            warnings.warn(
+                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
+                "raise max_iter or the learning rates, or use solver 'bcd'",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _kernel(self) -> Kernel:
+        gamma: Any = self.gamma
+        if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
+            gamma = 1.0 / self.n_components
+        return Kernel(self.kernel, self.degree, gamma, self.coef0)
+
+    def _initial_rows(self, n_samples: int) -> str | NDArray:
+        if isinstance(self.init, str):
+            if self.init not in ("pca", "random"):
+                raise ValueError(f"init must be 'pca', 'random' or an array; got {self.init!r}")
+            return self.init
+        rows = np.array(self.init, dtype=float)
+        if rows.shape != (n_samples, self.n_components) or not np.isfinite(rows).all():
+            raise ValueError(f"init must be finite and of shape ({n_samples}, {self.n_components}); got {rows.shape}")
+        return rows
+
+    def _calibrated_head(self) -> KernelHead:
+        """Return the SVMs refitted on what new rows will look like; computed once per snapshot."""
+        if "head" not in self._memo:
+            X, targets = self._training
+            latent = self._latent(X[targets.labelled])
+            scale = column_spread(latent)
+            latent, signs = latent / scale, targets.values[targets.labelled]
+            heads = close_gap(self.kernel_.matrix(latent), signs, float(self.C), n_jobs=self.n_jobs)
+            if not heads.closed:
+                message = f"the calibrated head (C={self.C:g}, {self.kernel_}) did not close its gap"
+                warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            support = heads.alpha.any(axis=1)
+            weights = heads.alpha[support] * signs[support]
+            self._memo["head"] = KernelHead(self.kernel_, latent[support], weights, heads.bias, scale)
+        return self._memo["head"]
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"solver": "bcd", "max_iter": 2}
+        yield {"solver": "sgd", "kernel": "poly", "row_bias": True, "max_iter": 2}
+        yield {"solver": "sgd", "kernel": "rbf", "max_iter": 2}

@@ -1,0 +1,268 @@
+"""SDR-GLM: one latent matrix explains features and targets, each by a generalised linear model.
+
+    J = lam sum_nd l(X_nd; TX_nd) + sum_nk l(Y_nk; TY_nk) - reg_u/2 |U|^2 - reg_v/2 |Vt|^2 - reg_w/2 |Wt|^2
+
+with TX = [U, 1] Vt and TY = [U, 1] Wt, over observed cells; the last rows of Vt and Wt are the biases b_x and b_y,
+which are penalised as well.  J is maximised; snapshots report -J and its parts.  The likelihoods stand in
+`supdr.functions.families`.  Every step maximises a quadratic minorant that touches J, so J never falls:
+
+    U-step   [lam sum_d a v v' + sum_k aY w w' + reg_u I] u_n = lam sum_d v (g - a b_x) + sum_k w (gY - aY b_y)
+    W-step   [sum_n aY ua ua' + reg_w I] wt_k = sum_n gY ua
+    V-step   [lam sum_n a ua ua' + reg_v I] vt_d = lam sum_n g ua
+
+Source: I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised Dimensionality Reduction with
+Generalized Linear Models", ICML 2008, eq. 1-9; the steps are not printed there.  Errata: eq. 3 and 5 need lam on the
+reconstruction; W has L + 1 rows and the condition for U holds for l = 1..L only, the column of ones stays; the closed
+form is one joint solve per row or column, not one per entry; only ascent to a stationary point is guaranteed.  Errata
+of the bounds are noted in `supdr.functions.families`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
+from supdr.engine.targets import Targets
+from supdr.functions.families import BOUNDS, check_values
+from supdr.methods.sdr_glm.problem import SOLVERS
+from supdr.methods.sdr_glm.reducer import GLMReducer
+from supdr.methods.sdr_glm.shell import feature_codes
+
+
+class SDRGLM(GLMReducer):
+    """Supervised dimensionality reduction with generalised linear models.
+
+    The natural parameters of X are U V + b_x, those of the targets U W + b_y: one latent row explains both.  Cells may
+    be real numbers, bits or counts, column by column, and may be missing.  `recon_weight` weighs the reconstruction
+    against the targets.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension L, >= 1; with ``init="svd"`` no more than there are rows or columns.
+    task : {"classification", "regression"}, default="classification"
+        Classification takes a label, or a matrix of 0 and 1 with several; regression one or several targets.
+    recon_weight : float or "auto", default="auto"
+        Weight lam of the reconstruction likelihood, > 0.  ``"auto"``: recon_ratio H_Y / H_X, where H is what the column
+        means leave unexplained; it does not depend on the number of columns.
+    recon_ratio : float, default=0.1
+        kappa, > 0; used by "auto" only.  0.01 leans to the targets, 10 to the reconstruction.
+    reg_u, reg_v, reg_w : float, default=0.01
+        Ridges of latent rows, loadings and predictor, biases included, > 0.
+    reg_scaling : {"lam", "none"}, default="lam"
+        ``"lam"``: reg_u and reg_v are multiplied by lam, in the fit and in `transform`.  ``"none"`` is the paper's
+        reading; then sqrt(reg_u reg_v) / (2 c lam) is a threshold below which Gaussian components vanish.
+    family_x : {"auto", "bernoulli", "gaussian", "poisson"} or list of names, default="auto"
+        Family of all columns, or one per column.  ``"auto"``: Bernoulli if X holds nothing but 0 and 1, else Gaussian.
+    family_y : {"auto", "bernoulli", "softmax", "gaussian", "poisson"} or list of names, default="auto"
+        Classification: "bernoulli" (one-vs-rest if there are several classes) or "softmax"; "auto" takes "bernoulli"
+        for two classes or several labels, else "softmax".  Regression: "gaussian" ("auto"), "poisson", "bernoulli" (the
+        prediction is the mean), or one per target.
+    gaussian_c : float, default=1.0
+        c, the weight of a Gaussian cell's squared error, > 0.
+    bound : {"jj", "bohning"}, default="jj"
+        Minorant of Bernoulli cells: Jaakkola and Jordan's, or the one of constant curvature, which is slower.
+    solver : {"fast", "literal"}, default="fast"
+        ``"literal"``: the paper's sweep.  ``"fast"``: the same steps, with shared matrices for complete Gaussian data
+        and one expansion per sweep for others, and with `inner` and `gauge`.
+    inner : int or None, default=None
+        Alternations of U and W per V-step of solver "fast", >= 1.  None: 3 for complete Gaussian data, where they are
+        free, else 1.
+    gauge : bool, default=True
+        Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
+    preprocessing : {"zscore", "minmax", "whiten", "none"}, default="zscore"
+        Applied to Gaussian columns only; "whiten" becomes "zscore" if there are others.
+    calibrate : bool, default=True
+        Whether `predict` uses a predictor refitted on ``transform`` of the labelled rows.  False is the paper's
+        prediction, which answers the majority when lam is small.
+    init : {"svd", "random"} or array of shape (n_samples, n_components), default="svd"
+        Starting U: scaled left singular vectors, N(0, 1), or given.
+    early_stopping : bool, default=False
+        Hide `validation_fraction` of the labels, stop when their error has not improved for `n_iter_no_change` steps,
+        keep the best iterate.  Not with several labels.
+    validation_fraction : float, default=0.2
+        In (0, 1).
+    n_iter_no_change : int, default=10
+        Patience of early stopping, >= 1.
+    max_iter : int, default=200
+        Number of sweeps.
+    tol : float, default=3e-4
+        Relative change of J that counts as convergence.  Beyond it J rises by making the training labels more certain,
+        and new rows were predicted worse on every set tried; 1e-6 comes close to the maximum.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts.
+    n_jobs : int or None, default=None
+        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
+    verbose : int, default=0
+        1 shows a progress bar.
+    missing_label : object, default=nan
+        A further value of y that marks an unlabelled row (or cell), such as -1; NaN and None always do.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, n_components)
+        U, learnt with targets.
+    transduction_ : array of shape (n_samples,) or (n_samples, n_targets)
+        Predictions of all training rows from their own latent rows.
+    training_decision_ : array of shape (n_samples,) or (n_samples, K)
+        Scores, or predicted values, of all training rows from their own latent rows.
+    components_ : array of shape (n_components, m)
+        V, on preprocessed columns.
+    intercept_x_ : array of shape (m,)
+        b_x.
+    coef_ : array of shape (K, n_components)
+        W', learnt with the embedding, not the calibrated one; regression: in units of Gaussian targets.
+    intercept_ : array of shape (K,)
+        b_y.
+    reconstruction_ : array of shape (n_samples, n_features)
+        Expected X of the training rows, in input units.
+    label_pull_ : array of shape (n_samples,)
+        Largest derivative of the target likelihood by a natural parameter: for labels |y - p|, in [0, 1]; for Gaussian
+        and Poisson targets as a share of the largest one.  0 where unlabelled.
+    recon_weight_ : float
+        lam as used.
+    null_losses_ : dict of float
+        By how much ``"reconstruction"`` and ``"label"`` can fall, from the means of columns and targets.
+    data_singular_values_ : array of shape (n_components,)
+        Largest singular values of preprocessed X minus its column means; missing cells count as 0.
+    family_x_ : array of str, shape (m,)
+        Family of every preprocessed column.
+    classes_ : array
+        Sorted class labels; with several labels their positions.
+    history_ : dict of arrays
+        ``"objective"`` (-J), ``"reconstruction"`` (-lam L_X), ``"label"`` (-L_Y), ``"regularisation"``, and
+        diagnostics: ``"recon_weight"``, ``"training_error"``, ``"latent_change"``, ``"rank_threshold"``,
+        ``"effective_rank"``, ``"singular_value_1"``, ... (of UV); one value per sweep.
+    n_iter_ : int
+        Sweeps taken.
+    stop_ : Stop
+        Why the run ended.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns, where X has them.
+
+    Warns
+    -----
+    UserWarning
+        If the ridges leave the reconstruction no component, or if the reconstruction drowns the targets.
+
+    Notes
+    -----
+    Calibration: the columns of ``transform`` of the labelled rows are divided by their standard deviations and the GLM
+    of Y is refitted on them with ridge 1.
+
+    A row of X without observed cells gets u = 0 from `transform`.
+
+    References
+    ----------
+    I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised Dimensionality Reduction with
+    Generalized Linear Models", ICML 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from supdr import SDRGLM
+    >>> X, y = load_wine(return_X_y=True)
+    >>> SDRGLM(n_components=2).fit_transform(X, y).shape
+    (178, 2)
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_components", "task", "family_x", "family_y", "preprocessing", "init", "random_state", "missing_label"}
+    )
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        task: str = "classification",
+        recon_weight: float | str = "auto",
+        recon_ratio: float = 0.1,
+        reg_u: float = 0.01,
+        reg_v: float = 0.01,
+        reg_w: float = 0.01,
+        reg_scaling: str = "lam",
+        family_x: str | Sequence[str] = "auto",
+        family_y: str | Sequence[str] = "auto",
+        gaussian_c: float = 1.0,
+        bound: str = "jj",
+        solver: str = "fast",
+        inner: int | None = None,
+        gauge: bool = True,
+        preprocessing: str = "zscore",
+        calibrate: bool = True,
+        init: str | ArrayLike = "svd",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 10,
+        max_iter: int = 200,
+        tol: float = 3e-4,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.task = task
+        self.recon_weight = recon_weight
+        self.recon_ratio = recon_ratio
+        self.reg_u = reg_u
+        self.reg_v = reg_v
+        self.reg_w = reg_w
+        self.reg_scaling = reg_scaling
+        self.family_x = family_x
+        self.family_y = family_y
+        self.gaussian_c = gaussian_c
+        self.bound = bound
+        self.solver = solver
+        self.inner = inner
+        self.gauge = gauge
+        self.preprocessing = preprocessing
+        self.calibrate = calibrate
+        self.init = init
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_integer("n_components", self.n_components)
+        check_integer("n_iter_no_change", self.n_iter_no_change)
+        if self.inner is not None:
+            check_integer("inner", self.inner)
+        check_choice_or_number("recon_weight", self.recon_weight, ("auto",), "> 0", lambda value: value > 0.0)
+        for name in ("recon_ratio", "reg_u", "reg_v", "reg_w", "gaussian_c"):
+            check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
+        check_choice("reg_scaling", self.reg_scaling, ("lam", "none"))
+        check_choice("bound", self.bound, BOUNDS)
+        check_choice("solver", self.solver, SOLVERS)
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("svd", "random"))
+        elif np.shape(self.init) != (len(X), self.n_components):
+            raise ValueError(
+                f"init must be 'svd', 'random' or an array of shape {(len(X), self.n_components)}; "
+                f"got shape {np.shape(self.init)}"
+            )
+        elif not np.isfinite(np.asarray(self.init, dtype=float)).all():
+            raise ValueError("init must be finite")
+        if self.early_stopping and self._several_labels:
+            raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
+        self._input_codes = feature_codes(self.family_x, X)
+        check_values(self._input_codes, X, "X")
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters; fitting each on a small data set compiles every kernel."""
+        yield {"max_iter": 2}
+        yield {"solver": "literal", "family_y": "bernoulli", "max_iter": 2}
+        yield {"task": "regression", "max_iter": 2}

@@ -1,0 +1,263 @@
+"""The feature side of SDR-GLM, in three forms that take the same steps.
+
+`WeightedFeatures`: any families, missing cells; every row and every column has a system of its own.
+`SharedFeatures`: complete Gaussian data with more rows than columns; one system for all rows, one for all columns.
+`GramFeatures`: complete Gaussian data with no more rows than columns.  There Vt = B X, and only K = X X' is needed:
+X Vt' = K B', Vt Vt' = B K B'.  The loadings are kept as B (L + 1, N), and no step depends on the number of columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.functions.families import POISSON, expand, log_likelihood
+from supdr.solvers.low_rank import (
+    augmented,
+    packed_products,
+    padded,
+    padded_width,
+    row_blocks,
+    solve_systems,
+)
+from supdr.solvers.reconstruction import solve_positive
+
+
+class GaussianFeatures:
+    """What `SharedFeatures` and `GramFeatures` have in common: everything follows from X Vt' and Vt Vt'.
+
+    Attributes
+    ----------
+    X : array of shape (N, D)
+        Complete.
+    c : float
+        Weight of a cell's squared error.
+    """
+
+    def __init__(self, X: NDArray, c: float) -> None:
+        self.X, self.c = X, c
+        self._latest: tuple[Any, ...] = (None,)
+
+    def inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
+        """Return X Vt' (N, L + 1) and Vt Vt' (L + 1, L + 1); those of the latest loadings are remembered."""
+        if self._latest[0] is not loadings:
+            self._latest = (loadings, *self._inner(loadings))
+        return self._latest[1], self._latest[2]
+
+    def value(self, latent: NDArray, loadings: NDArray) -> float:
+        """Return L_X, from traces: no N x D residual is formed."""
+        cross, gram = self.inner(loadings)
+        wide = augmented(latent)
+        explained = 2.0 * np.vdot(wide, cross) - np.vdot(wide.T @ wide, gram)
+        return -self.c * float(self.total - explained)
+
+    def gram(self, loadings: NDArray) -> NDArray:
+        """Return Vt Vt', (L + 1, L + 1)."""
+        raise NotImplementedError
+
+    def solve_loadings(self, latent: NDArray, weight: float, reg_v: float) -> NDArray:
+        """Return the loadings that maximise J: (2 c lam Ua'Ua + reg_v I)^-1 2 c lam Ua' X, in this form's terms."""
+        wide = augmented(latent)
+        strength = 2.0 * self.c * weight
+        system = strength * (wide.T @ wide) + reg_v * np.eye(wide.shape[1])
+        return np.ascontiguousarray(solve_positive(system, strength * self._pulled(wide)))
+
+    @property
+    def total(self) -> float:
+        """|X|^2."""
+        raise NotImplementedError
+
+    def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
+        raise NotImplementedError
+
+    def _pulled(self, wide: NDArray) -> NDArray:
+        """Return Ua' X in this form's terms."""
+        raise NotImplementedError
+
+
+class SharedFeatures(GaussianFeatures):
+    """Complete Gaussian data, more rows than columns; loadings (L + 1, D)."""
+
+    in_rows = False
+
+    @cached_property
+    def total(self) -> float:
+        """|X|^2."""
+        return float(np.vdot(self.X, self.X))
+
+    def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
+        turned = padded(loadings.T)
+        cross = np.empty((len(self.X), turned.shape[1]))
+        for rows in row_blocks(self.X.shape):
+            np.matmul(self.X[rows], turned, out=cross[rows])
+        return cross[:, : len(loadings)], self.gram(loadings)
+
+    def gram(self, loadings: NDArray) -> NDArray:
+        """Return Vt Vt', (L + 1, L + 1)."""
+        return loadings @ loadings.T
+
+    def _pulled(self, wide: NDArray) -> NDArray:
+        columns = padded(wide)
+        pulled = np.zeros((self.X.shape[1], columns.shape[1]))
+        for rows in row_blocks(self.X.shape):
+            pulled += self.X[rows].T @ columns[rows]
+        return pulled.T[: wide.shape[1]]
+
+
+class GramFeatures(GaussianFeatures):
+    """Complete Gaussian data, no more rows than columns; loadings B (L + 1, N) with Vt = B X."""
+
+    in_rows = True
+
+    @cached_property
+    def K(self) -> NDArray:
+        """X X', over blocks of columns."""
+        gram = np.zeros((len(self.X), len(self.X)))
+        for columns in row_blocks((self.X.shape[1], self.X.shape[0])):
+            part = self.X[:, columns]
+            gram += part @ part.T
+        return gram
+
+    @property
+    def total(self) -> float:
+        """|X|^2."""
+        return float(np.trace(self.K))
+
+    def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
+        cross = self.K @ loadings.T
+        return cross, loadings @ cross
+
+    def gram(self, loadings: NDArray) -> NDArray:
+        """Return Vt Vt' = B K B', (L + 1, L + 1)."""
+        return self.inner(loadings)[1]
+
+    def _pulled(self, wide: NDArray) -> NDArray:
+        return wide.T
+
+
+@dataclass(frozen=True)
+class WeightedFeatures:
+    """Any families, missing cells.
+
+    Attributes
+    ----------
+    X : array of shape (N, D)
+        NaN where not observed.
+    codes : int array of shape (D,)
+        Family of every column.
+    c : float
+        Weight of Gaussian cells.
+    bound : {"jj", "bohning"}
+        Curvature of Bernoulli cells.
+    """
+
+    X: NDArray
+    codes: NDArray
+    c: float
+    bound: str
+
+    in_rows = False
+
+    @cached_property
+    def poisson(self) -> NDArray:
+        """Indices of the Poisson columns."""
+        return np.flatnonzero(self.codes == POISSON)
+
+    def value(self, latent: NDArray, loadings: NDArray) -> float:
+        """Return L_X."""
+        total = 0.0
+        for rows in row_blocks(self.X.shape):
+            total += log_likelihood(self.codes, self.X[rows], self._theta(latent[rows], loadings), self.c)
+        return total
+
+    def gram(self, loadings: NDArray) -> NDArray:
+        """Return Vt Vt', (L + 1, L + 1)."""
+        return loadings @ loadings.T
+
+    def expand(self, rows: slice | NDArray, latent: NDArray, loadings: NDArray) -> tuple[NDArray, NDArray]:
+        """Return a and g of these rows, (n, D) each, touching at their latent rows (n, L)."""
+        return expand(self.codes, self.X[rows], self._theta(latent, loadings), self.c, self.bound)
+
+    def _theta(self, latent: NDArray, loadings: NDArray) -> NDArray:
+        return augmented(latent) @ loadings
+
+    def row_factors(self, loadings: NDArray, weight: float) -> tuple[NDArray, NDArray]:
+        """Return what turns a and g into the rows' systems.
+
+        Parameters
+        ----------
+        loadings : array of shape (L + 1, D)
+            [V; b_x].
+        weight : float
+            lam.
+
+        Returns
+        -------
+        quadratic : array of shape (D, P + L), padded
+            lam b_x V', then lam times the packed products of V's columns.
+        straight : array of shape (D, L), padded
+            lam V'.
+        """
+        straight = padded(weight * loadings[:-1].T)
+        products = packed_products(loadings[:-1].T)
+        products *= weight
+        return np.concatenate([loadings[-1][:, None] * straight, products], axis=1), straight
+
+    def row_systems(
+        self, curvature: NDArray, linear: NDArray, factors: tuple[NDArray, NDArray], n_components: int
+    ) -> tuple[NDArray, NDArray]:
+        """Return packed systems (n, P) and right-hand sides (n, L) of rows whose minorant is given."""
+        quadratic, straight = factors
+        width = straight.shape[1]
+        both = curvature @ quadratic
+        right = linear @ straight
+        right -= both[:, :width]
+        return np.ascontiguousarray(both[:, width:]), np.ascontiguousarray(right[:, :n_components])
+
+    def row_shares(self, rows: slice | NDArray, change: NDArray, loadings: NDArray) -> NDArray:
+        """Return by how much the largest Poisson parameter of each row would rise, (n,)."""
+        if not len(self.poisson):
+            return np.zeros(len(change))
+        rise = change @ loadings[:-1, self.poisson]
+        return np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, rise).max(axis=1)
+
+    def column_systems(self, latent: NDArray, loadings: NDArray) -> ColumnSums:
+        """Return the columns' systems, touching at these latent rows and loadings."""
+        sums = ColumnSums(self.X.shape[1], latent.shape[1] + 1)
+        for rows in row_blocks(self.X.shape):
+            sums.add(*self.expand(rows, latent[rows], loadings), latent[rows])
+        return sums
+
+    def solve_loadings(
+        self, sums: ColumnSums, latent: NDArray, loadings: NDArray, weight: float, reg_v: float
+    ) -> NDArray:
+        """Return the [V; b_x] (L + 1, D) that maximises the minorant, Poisson columns shortened."""
+        # The ridge is divided, not the sums multiplied: they are the larger ones.
+        rights = sums.rights[:, : len(loadings)]
+        found = np.ascontiguousarray(solve_systems(sums.grams, reg_v / weight, rights).T)
+        if len(self.poisson):
+            change = found[:, self.poisson] - loadings[:, self.poisson]
+            rise = np.zeros(len(self.poisson))
+            for rows in row_blocks(self.X.shape):
+                part = np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, augmented(latent[rows]) @ change)
+                rise = np.maximum(rise, part.max(axis=0))
+            found[:, self.poisson] = loadings[:, self.poisson] + change / np.maximum(1.0, rise)
+        return found
+
+
+class ColumnSums:
+    """Sums over rows that make up the columns' systems: packed Grams (D, P) and right-hand sides (D, L + 1), padded."""
+
+    def __init__(self, n_columns: int, width: int) -> None:
+        self.grams = np.zeros((n_columns, padded_width(width * (width + 1) // 2)))
+        self.rights = np.zeros((n_columns, padded_width(width)))
+
+    def add(self, curvature: NDArray, linear: NDArray, latent: NDArray) -> None:
+        """Add rows with a and g (n, D) and latent rows (n, L).  Writes to the sums."""
+        wide = augmented(latent)
+        self.grams += curvature.T @ packed_products(wide)
+        self.rights += linear.T @ padded(wide)

@@ -1,0 +1,342 @@
+"""SLDR: supervised and localized dimensionality reduction from several views.
+
+    f(x) = sum_m eta_m(x) sum_i alpha_i y_i eta_m(x_i) k(W_m'x_i^m, W_m'x^m) + b,    eta = softmax(V T'x^G + v0)
+
+    J(V, v0, T, W) = max_alpha  sum alpha - 1/2 sum_ij alpha_i alpha_j y_i y_j sum_m eta_im eta_jm k(z_i^m, z_j^m)
+                     subject to 0 <= alpha <= C, alpha'y = 0;   minimised over V, v0, T, W with W_m'W_m = 1, T'T = 1
+
+x^m (D_m) view m   W_m (D_m, R_m) its projection   x^G (D_G) gating columns   T (D_G, R_G) theirs   V (P, R_G), v0 (P,)
+
+Source: M. Gonen, E. Alpaydin, "Supervised and Localized Dimensionality Reduction from Multiple Feature Representations
+or Kernels", eq. 1-5, algorithm 1, appendix A.  Errata: in A.2 the kernel inside the sum over h is k_h, not k_m
+(`_sldr_problem`); eq. 5 maximises over alpha only; eq. 4 must read eta(x | V, T); T made orthonormal without changing
+V moves the gate (`_sldr_solvers`); "small random numbers" hold for T and W, which are projected at once, but V
+started small ends in a poor optimum: `init_scale` is 1.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.targets import Targets
+from supdr.functions.kernels import Kernel
+from supdr.methods.sldr.layout import PREPROCESSING, Layout, local_dimensions, make_layout
+from supdr.methods.sldr.problem import SLDRProblem
+from supdr.methods.sldr.reading import GatedReducer
+from supdr.methods.sldr.solvers import SOLVERS
+from supdr.methods.sldr.state import HeldOut, SLDRState
+from supdr.methods.sldr.support import AT_BOUND
+from supdr.solvers.stiefel import orthonormal_gauge
+
+PATIENCE = {"alternating": 1, "lbfgs": 3, "joint": 3}
+
+
+class SLDR(GatedReducer):
+    """Supervised and localized dimensionality reduction: a gate chooses, row by row, which view and projection counts.
+
+    Every view (a group of columns, or the same columns seen by several local models) has its own projection and its
+    own hyperplane; a softmax gate on projected gating columns weighs them.  One support vector machine trains all.
+    More than two classes share the gate and have one head each, one against the rest.
+
+    Parameters
+    ----------
+    n_components : int or sequence of int, default=2
+        R_m, dimension of every local projection, >= 1; at most the columns of the view are used.
+    n_gating : int or None, default=2
+        R_G, dimension of the space the gate sees, >= 1; at most the gating columns.  P - 1 or more restricts nothing.
+        None: the gate sees its columns as they are, without a projection T.
+    views : None, sequence of int, or sequence of sequences of int, default=None
+        One local model per view.  Integers: sizes of consecutive column groups; lists: column indices, which views may
+        share.  None: one view of all columns, seen by `n_models` local models.
+    n_models : int, default=3
+        P for ``views=None``, >= 1.
+    gating_columns : sequence of int or None, default=None
+        Columns the gate sees; None: all distinct columns of the views.
+    kernel : {"linear", "poly", "rbf"}, default="linear"
+        Kernel between projected rows.
+    degree : int, default=2
+        Power of "poly", >= 1.
+    gamma : float or None, default=None
+        exp(-gamma |z - z'|^2) of "rbf", > 0 (the paper's 1 / s^2).  None: 1 / (largest R_m).
+    coef0 : float, default=1.0
+        Constant of "poly", >= 0.
+    C : float, default=10.0
+        Weight of the hinge, > 0.
+    solver : {"alternating", "lbfgs", "joint"}, default="alternating"
+        "alternating": the paper's Algorithm 1 with line searches.  "lbfgs": the gate alone by L-BFGS, projections in
+        closed form, which the linear kernel has; with other kernels the same as "joint".  "joint": all blocks by
+        L-BFGS.
+    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
+        Fitted inside; each view is then divided by the root of its number of columns, except with "none".
+    init : {"closed_form", "random"}, default="closed_form"
+        Starting projections.  "closed_form": those that are optimal for the starting gate and the linear kernel, at the
+        price of one SVM on whole views; "random": the paper's, which end in poor optima far more often.  "lbfgs" with
+        the linear kernel needs neither.
+    init_scale : float, default=1.0
+        Standard deviation of the starting V and v0, > 0.  Small values start with equal gates and end badly.
+    n_init : int, default=3
+        Random starts, >= 1, advanced together; the best is shown and kept: by J or, with early stopping, by the
+        held-out rows.
+    early_stopping : bool, default=False
+        Whether to hide `validation_fraction` of the labels and keep the iterate and the start with the least error on
+        them, ties broken by the hinge.
+    validation_fraction : float, default=0.2
+        In (0, 1).
+    n_iter_no_change : int, default=10
+        Steps without improvement before early stopping ends the run.
+    max_iter : int, default=100
+        Steps, >= 1: outer iterations of "alternating", accepted steps of the others.
+    tol : float, default=1e-3
+        Stop when J changes by no more than this share: once for "alternating", three times in a row for the others.
+    svm_tol : float, default=1e-3
+        Tolerance of the support vector machines, in [1e-8, 0.1].
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    n_jobs : int or None, default=None
+        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
+    verbose : int, default=0
+        Above 0: show a progress bar.
+    missing_label : object, default=nan
+        Marks unlabelled rows, as NaN and None do.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, sum of R_m)
+        [eta_m * Z_m] of the training rows; equal to ``transform`` of them.
+    transduction_ : array of shape (n_samples,)
+        Classes of all training rows, unlabelled ones included; equal to ``predict`` of them.
+    training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
+        Their scores; equal to ``decision_function`` of them.
+    projections_ : tuple of arrays of shape (D_m, R_m)
+        W_m, orthonormal columns, on preprocessed columns.
+    gate_projection_ : array of shape (D_G, R_G) or None
+        T, orthonormal columns; None with ``n_gating=None``, and R_G is D_G.
+    gate_weights_, gate_offset_ : arrays of shape (P, R_G) and (P,)
+        V and v0.
+    gate_, gating_embedding_, local_embedding_ : arrays
+        ``gate``, ``gating_transform`` and ``local_transform`` of the training rows.
+    usage_ : array of shape (P,)
+        Share of the training rows in which each local model has the largest gate.
+    pull_ : array of shape (P,)
+        |w_m|, lengths of the local hyperplanes (|g_m| where W_m is in closed form); 0: the view has no direction.
+    coef_ : array of shape (K, sum of R_m)
+        w_m stacked, linear kernel only; K = 1 for two classes.
+    intercept_ : array of shape (K,)
+        Biases.
+    support_, n_support_, dual_coef_ : arrays
+        Rows with a non-zero multiplier in some head, their number per class, and alpha * y (K, n_support).
+    support_fraction_ : float
+        Their share of the labelled rows, as the solver found them.
+    support_fraction_min_ : float
+        Share that the same model needs at least (multipliers of a low-rank kernel are not unique); nan unless the
+        kernel is linear.  Never to be compared with `support_fraction_` of another method.
+    label_pull_ : array of shape (n_samples,)
+        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
+    kernel_ : Kernel
+        The kernel with all its parameters.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
+        As in scikit-learn; `stop_` says why the run ended.
+    history_ : dict of str to array
+        "objective" = J and its terms "regularisation" (1/2 sum |w_m|^2) and "label" (C times the slacks); "dual",
+        "gap", "step_size", "svm_iterations", "svm_failures" (trial steps refused for an unsolved SVM),
+        "support_fraction", "support_fraction_min", "bounded_fraction", and "usage_m", "pull_m" of every local model
+        m = 1..P.
+
+    Notes
+    -----
+    A lower J is not a lower test error: select by held-out rows (`early_stopping`, or a search over C).  With the
+    linear kernel n_components does not restrict "lbfgs" on two classes: one direction per view is enough, the other
+    columns of W_m are for the eye.  With more heads than n_components its predictions use all heads' directions,
+    ``transform`` and ``projections_`` show the leading ones.
+
+    References
+    ----------
+    M. Gonen, E. Alpaydin, "Supervised and Localized Dimensionality Reduction from Multiple Feature Representations or
+    Kernels"; single view: "Localized algorithms for multiple kernel learning", Neurocomputing 73 (2010).
+
+    Examples
+    --------
+    >>> from supdr import SLDR
+    >>> from supdr.datasets import make_zigzag
+    >>> X, y = make_zigzag(random_state=0).to_xy()
+    >>> SLDR(n_components=1, solver="lbfgs", n_init=5, random_state=0).fit_transform(X, y).shape
+    (600, 3)
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {
+            "n_components",
+            "n_gating",
+            "views",
+            "n_models",
+            "gating_columns",
+            "preprocessing",
+            "init",
+            "init_scale",
+            "n_init",
+            "random_state",
+            "missing_label",
+        }
+    )
+
+    def __init__(
+        self,
+        n_components: int | ArrayLike = 2,
+        *,
+        n_gating: int | None = 2,
+        views: Any = None,
+        n_models: int = 3,
+        gating_columns: ArrayLike | None = None,
+        kernel: str = "linear",
+        degree: int = 2,
+        gamma: float | None = None,
+        coef0: float = 1.0,
+        C: float = 10.0,
+        solver: str = "alternating",
+        preprocessing: str = "zscore",
+        init: str = "closed_form",
+        init_scale: float = 1.0,
+        n_init: int = 3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        svm_tol: float = 1e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.n_gating = n_gating
+        self.views = views
+        self.n_models = n_models
+        self.gating_columns = gating_columns
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.C = C
+        self.solver = solver
+        self.preprocessing = preprocessing
+        self.init = init
+        self.init_scale = init_scale
+        self.n_init = n_init
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.svm_tol = svm_tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("init", self.init, ("closed_form", "random"))
+        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
+        for name in ("n_models", "n_init", "n_iter_no_change"):
+            check_integer(name, getattr(self, name))
+        if self.n_gating is not None:
+            check_integer("n_gating", self.n_gating)
+        for name in ("C", "init_scale"):
+            check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
+        check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
+        self._layout = self._columns(X.shape[1])
+        self._kernel()
+        self._given = targets
+
+    def _problem(self, X: NDArray, targets: Targets) -> SLDRProblem:
+        rows = np.flatnonzero(targets.labelled)
+        hidden = np.flatnonzero(self._given.labelled & ~targets.labelled)
+        layout, held_out = self._layout, None
+        if len(hidden):
+            held_out = HeldOut(layout.views(X[hidden]), layout.gating_columns(X[hidden]), self._given.values[hidden])
+        solver = "joint" if self.solver == "lbfgs" and self.kernel != "linear" else self.solver
+        self._made = SOLVERS[solver](
+            views=layout.views(X[rows]),
+            gating=layout.gating_columns(X[rows]),
+            signs=np.ascontiguousarray(targets.values[rows]),
+            kernel=self._kernel(),
+            C=float(self.C),
+            sizes=local_dimensions(self.n_components, layout.widths),
+            n_gating=None if self.n_gating is None else min(int(self.n_gating), len(layout.gating)),
+            init=self.init,
+            init_scale=float(self.init_scale),
+            svm_tol=float(self.svm_tol),
+            tol=float(self.tol),
+            n_init=int(self.n_init),
+            patience=PATIENCE[self.solver],
+            held_out=held_out,
+        )
+        return self._made
+
+    def _expose(self, state: SLDRState) -> None:
+        targets: Targets = self._training[1]
+        point, heads = state.best.point, state.best.heads
+        self.kernel_ = self._kernel()
+        self.gate_projection_, self.gate_weights_ = point.gate_projection, point.gate_weights
+        if point.gate_projection is not None:
+            self.gate_projection_, self.gate_weights_ = orthonormal_gauge(point.gate_projection, point.gate_weights)
+        self.gate_offset_, self.intercept_ = point.gate_offset, heads.bias
+        support = (heads.alpha > AT_BOUND * self.C).any(axis=1)
+        self.support_ = np.flatnonzero(targets.labelled)[support]
+        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
+        self.support_fraction_ = float(support.mean())
+        self.dual_coef_ = (heads.alpha[support] * targets.values[self.support_]).T
+
+    def _latent(self, X: NDArray) -> NDArray:
+        """Rows stay as they are inside: a non-linear kernel needs gate and projections apart, see `_visible`."""
+        return X
+
+    def _own_latent(self) -> NDArray:
+        return self._training[0]
+
+    def _visible(self, latent: NDArray) -> NDArray:
+        gate = self._point().gate(self._layout.gating_columns(latent))
+        views = self._layout.views(latent)
+        return np.hstack([gate[:, m, None] * (X @ W) for m, (X, W) in enumerate(zip(views, self.projections_))])
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return self._model().scores(self._layout.views(latent), self._layout.gating_columns(latent))
+
+    def _finish(self) -> None:
+        self._made.forget_kernels()
+        failures = int(self.history_["svm_failures"].sum())
+        if failures:
+            warnings.warn(
+                f"{failures} trial steps were refused because their support vector machines did not reach "
+                f"svm_tol={self.svm_tol:g}; try a smaller C, a larger svm_tol or another kernel",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _columns(self, n_features: int) -> Layout:
+        scaled = self.preprocessing != "none"
+        return make_layout(self.views, int(self.n_models), self.gating_columns, n_features, scaled=scaled)
+
+    def _kernel(self) -> Kernel:
+        sizes = local_dimensions(self.n_components, self._layout.widths)
+        gamma = 1.0 / max(sizes) if self.gamma is None else self.gamma
+        return Kernel(self.kernel, self.degree, gamma, self.coef0)
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"solver": "alternating", "max_iter": 2}
+        yield {"solver": "lbfgs", "n_models": 20, "max_iter": 2}
+        yield {"solver": "joint", "kernel": "rbf", "max_iter": 2}

@@ -1,0 +1,113 @@
+"""Which columns of X each of SLDR's local models and its gate see, and on which scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.checks import check_integer
+from supdr.engine.column_groups import column_groups, column_indices
+from supdr.methods.sldr.model import Views
+
+PREPROCESSING = ("zscore", "minmax", "none")
+"""Of methods on views; whitening would mix their columns."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Column groups of X.
+
+    Attributes
+    ----------
+    groups : tuple of int arrays
+        Columns of the distinct views.
+    which : tuple of int
+        View of every local model.
+    gating : int array
+        Columns the gate sees.
+    scales : tuple of float
+        What each view is multiplied with: 1 / sqrt(D_m), so that rows of every view have mean square 1 after z-scoring.
+    gating_scale : array of shape (D_G,)
+        The scale of the first view that holds the column.
+    """
+
+    groups: tuple[NDArray, ...]
+    which: tuple[int, ...]
+    gating: NDArray
+    scales: tuple[float, ...]
+    gating_scale: NDArray
+
+    def views(self, X: NDArray) -> Views:
+        """Return the view of every local model, (n, D_m); models that see the same view share the array."""
+        arrays = [np.ascontiguousarray(X[:, group]) * scale for group, scale in zip(self.groups, self.scales)]
+        return tuple(arrays[number] for number in self.which)
+
+    def gating_columns(self, X: NDArray) -> NDArray:
+        """Return what the gate sees, (n, D_G)."""
+        return np.ascontiguousarray(X[:, self.gating]) * self.gating_scale
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """D_m of every local model."""
+        return tuple(len(self.groups[number]) for number in self.which)
+
+
+def make_layout(views: Any, n_models: int, gating_columns: Any, n_features: int, *, scaled: bool) -> Layout:
+    """Return the layout that the hyper-parameters describe.
+
+    Parameters
+    ----------
+    views : see `supdr.SLDR`
+    n_models : int
+        Local models on the one view of ``views=None``; else there is one per view.
+    gating_columns : see `supdr.SLDR`
+    n_features : int
+        Columns of X.
+    scaled : bool
+        Whether views are divided by the root of their number of columns.
+
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    ValueError
+        If views or gating columns do not fit X.
+    """
+    groups = column_groups(views, n_features)
+    which = tuple(range(len(groups))) if views is not None else (0,) * n_models
+    scales = tuple(1.0 / np.sqrt(len(group)) if scaled else 1.0 for group in groups)
+    column_scale = np.full(n_features, np.nan)
+    for group, scale in zip(reversed(groups), reversed(scales)):
+        column_scale[group] = scale
+    if gating_columns is None:
+        gating = np.unique(np.concatenate(groups))
+    else:
+        gating = column_indices("gating_columns", gating_columns, n_features)
+    gating_scale = column_scale[gating]
+    gating_scale[np.isnan(gating_scale)] = 1.0 / np.sqrt(len(gating)) if scaled else 1.0
+    return Layout(groups, which, gating, scales, gating_scale)
+
+
+def local_dimensions(n_components: Any, widths: Sequence[int]) -> tuple[int, ...]:
+    """Return R_m of every local model: what was asked for, but no more than the view has columns.
+
+    Raises
+    ------
+    ValueError
+        If `n_components` is no integer >= 1, nor one per local model.
+    """
+    if np.ndim(n_components) == 0:
+        check_integer("n_components", n_components)
+        return tuple(min(int(n_components), width) for width in widths)
+    entries = list(n_components)
+    if len(entries) != len(widths):
+        raise ValueError(f"n_components must be an integer or one per local model, {len(widths)}; got {n_components!r}")
+    for entry in entries:
+        check_integer("n_components", entry)
+    return tuple(min(int(entry), width) for entry, width in zip(entries, widths))

@@ -1,0 +1,402 @@
+"""SNF: supervised nonlinear factorisation, latent rows from which all columns and the target are regressions.
+
+    F(Z) = sum_j P_j(Z) + mu P_y(Z) + reg_z |Z|^2
+
+    P_j = min over v, b of |X_j - psi(Z) v - b|^2 + reg_v |v|^2     (all n rows)
+    P_y = min over w, b of |y - psi(Z_L) w - b|^2 + reg_w |w|^2     (the N labelled rows L; several targets add up)
+
+X (n, M) data   Z (n, D) latent   psi the features of a polynomial or Gaussian kernel   mu = `target_weight`
+
+With S = reg_v a a' + mu reg_w o o' (a, o: dual weights; the second part on labelled rows) the gradient is
+-2 (S o K') Z + 2 reg_z Z for the polynomial kernel, K'_il = degree (z_i.z_l + coef0)^(degree - 1).
+Z = 0 is always stationary there.
+
+Source: J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear Factorizations Excel In Semi-supervised
+Regression", eq. 1-13, algorithm 1.  Errata are noted where the corrected formulas stand:
+`supdr.solvers.kernel_ridge` (eq. 6-11), `supdr.methods.snf.solvers` (eq. 13, algorithm 1).  Eq. 4 prints p(V_i,j) where
+the column V_:,j is meant.  The variances below eq. 4 do not drop out: their ratio is mu, which the paper hides in its
+two learning rates.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.checks import check_cells, check_choice
+from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.iterate import Stop
+from supdr.engine.preprocessing import fit_preprocessing
+from supdr.engine.targets import Targets
+from supdr.functions.kernels import Kernel
+from supdr.methods.snf.fold_in import N_STARTS, fold_in, nearest_rows
+from supdr.methods.snf.problem import SNFProblem, SNFState
+from supdr.methods.snf.settings import check_matrices, check_settings, initial_rows
+from supdr.methods.snf.solvers import PaperLoop
+from supdr.solvers.kernel_ridge import Dual, Fit, Primal
+from supdr.solvers.reconstruction import split_missing
+
+SOLVERS: dict[str, type[SNFProblem]] = {"lbfgs": SNFProblem, "sgd": PaperLoop}
+
+COLLAPSED = 1e-4
+"""Latent coordinates all below this say nothing any more."""
+
+STILL_FALLING = 0.01
+"""A relative fall of F in the last sgd epoch beyond this earns a warning."""
+
+
+class SNF(SupervisedReducer):
+    """Supervised nonlinear factorisation for regression with few labels.
+
+    Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
+    without a label take part through X.  The bends of the kernel let a curved sheet of data unroll in latent space.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        D, latent dimension, 1 to min(n_samples - 1, 200).
+    task : {"regression", "classification"}, default="regression"
+        Regression takes several targets.  Classification regresses on +-1, one column per class (one for two classes):
+        an extension of the paper.
+    kernel : {"poly", "rbf", "linear"}, default="poly"
+        Kernel between latent rows.  "linear" and degree 1 make a linear factorisation.
+    degree : int, default=2
+        Power of "poly", 1 to 6; from 4 on keep latent rows near length 1.
+    gamma : float, default=0.5
+        exp(-gamma |z - z'|^2) of "rbf", > 0.
+    coef0 : float, default=1.0
+        Constant of "poly", >= 0.
+    target_weight : float, default=1.0
+        mu, weight of the target's regression, >= 0.  At large values labelled rows move to where they fit their label,
+        unlabelled rows do not, and predictions suffer unless calibrated.
+    reg_v, reg_w, reg_z : float, default=1.0, 0.1, 1.0
+        Ridges (lambda_V, lambda_W, lambda_Z) on the regressions of X and of the target and on the latent rows, > 0.
+        Too large a product of reg_v and reg_z makes all latent rows 0.
+    solver : {"lbfgs", "sgd"}, default="lbfgs"
+        "lbfgs": quasi-Newton on the latent rows, one factorisation for all columns, never raises F.  "sgd": the
+        paper's loop, one factorisation per column.
+    lr_reconstruction : float, default=1e-3
+        eta_X, step size of "sgd", > 0; `target_weight` fixes eta_Y.
+    preprocessing : {"minmax", "zscore", "whiten", "none"}, default="minmax"
+        Fitted inside, on X and, for regression, on the known targets (which "whiten" only z-scores).  The ridges refer
+        to the preprocessed units.
+    calibrate : bool, default=True
+        Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels.
+    init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
+        Starting latent rows.
+    init_scale : float or None, default=None
+        Standard deviation of the first principal component's scores or of a random start, > 0.  None: 0.5 (1 with
+        kernel "rbf"), random 0.01.
+    n_init : int, default=1
+        Starts, 1 to 10: other choices of principal components, then random ones.  Each is followed for up to 100 L-BFGS
+        steps in the first step, and the run goes on from the beginning of the one that came lowest.
+    early_stopping : bool, default=False
+        Hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
+    validation_fraction : float, default=0.2
+        In (0, 1).
+    n_iter_no_change : int, default=10
+        Steps without improvement before early stopping ends the run.
+    max_iter : int, default=100
+        Steps, >= 1.
+    tol : float, default=1e-8
+        Stop when F falls by no more than this share.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts.
+    n_jobs : int or None, default=None
+        Accepted for the sake of a common interface; BLAS runs matrix products in parallel.
+    verbose : int, default=0
+        Above 0: show a progress bar.
+    missing_label : object, default=nan
+        A further value of y that marks unlabelled rows; NaN and None always do.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, n_components)
+        Z, learnt with labels.
+    transduction_ : array of shape (n_samples,) or (n_samples, n_targets)
+        Predictions of all training rows from their own latent rows (eq. 12, not calibrated).
+    training_decision_ : array of shape (n_samples,) or (n_samples, K)
+        Scores, or predicted values, of all training rows from their own latent rows.
+    dual_coef_ : array of shape (T, n_labelled)
+        Dual weights of the target's regression, in preprocessed units of the target.
+    intercept_ : array of shape (T,)
+        Its bias, in the same units.
+    label_pull_ : array of shape (n_samples,)
+        How hard each label pulls: its residual as a share of the largest; 0 where unlabelled.
+    reconstruction_ : array of shape (n_samples, n_features)
+        Training rows as their latent rows reconstruct them; fills missing cells.
+    kernel_ : Kernel
+        The kernel with its parameters.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
+        As in scikit-learn; `stop_` says why the run ended.
+    history_ : dict of str to array
+        "objective" and its terms "reconstruction", "label", "regularisation"; "gradient_norm", "step_size"; one value
+        per step.
+
+    Notes
+    -----
+    With polynomial kernels of fewer than 0.6 n monomials a step costs O(n F (F + M + degree)) for F monomials; else
+    kernel matrices are factorised in O(n^3), and at most 10,000 rows are accepted.
+
+    Missing cells (NaN in X) have no error.  While the run goes on they are variables of their own, which cost nothing
+    once they equal their reconstruction.  `transform` leaves them out.
+
+    `transform` descends from the latent rows of the three nearest training rows and keeps the lowest end.
+
+    References
+    ----------
+    J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear Factorizations Excel In Semi-supervised
+    Regression".
+
+    Examples
+    --------
+    >>> from supdr import SNF
+    >>> from supdr.datasets import make_curved_sheet
+    >>> X, y = make_curved_sheet(random_state=2).to_xy()
+    >>> SNF(preprocessing="none").fit(X, y).transduction_.shape
+    (400,)
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_components", "task", "preprocessing", "init", "init_scale", "n_init", "random_state", "missing_label"}
+    )
+    accepts_missing_cells: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        task: str = "regression",
+        kernel: str = "poly",
+        degree: int = 2,
+        gamma: float = 0.5,
+        coef0: float = 1.0,
+        target_weight: float = 1.0,
+        reg_v: float = 1.0,
+        reg_w: float = 0.1,
+        reg_z: float = 1.0,
+        solver: str = "lbfgs",
+        lr_reconstruction: float = 1e-3,
+        preprocessing: str = "minmax",
+        calibrate: bool = True,
+        init: str | ArrayLike = "pca",
+        init_scale: float | None = None,
+        n_init: int = 1,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.task = task
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.target_weight = target_weight
+        self.reg_v = reg_v
+        self.reg_w = reg_w
+        self.reg_z = reg_z
+        self.solver = solver
+        self.lr_reconstruction = lr_reconstruction
+        self.preprocessing = preprocessing
+        self.calibrate = calibrate
+        self.init = init
+        self.init_scale = init_scale
+        self.n_init = n_init
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    # --- what can be seen ---------------------------------------------------------------------------------------------
+
+    def inverse_transform(self, latent: ArrayLike) -> NDArray:
+        """Map latent rows to the input space, preprocessing undone.
+
+        Parameters
+        ----------
+        latent : array-like of shape (n_samples, n_components)
+            Latent rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+
+        Raises
+        ------
+        ValueError
+            If the number of columns is wrong.
+        """
+        check_is_fitted(self)
+        latent = np.ascontiguousarray(latent, dtype=float)
+        if latent.ndim != 2 or latent.shape[1] != self.n_components:
+            raise ValueError(f"latent must have shape (n_samples, {self.n_components}); got {latent.shape}")
+        fitted = self._on_all.predict(self._state.predictors, self._state.latent, latent)
+        return self._preprocessing.inverse_transform(fitted)
+
+    @property
+    def reconstruction_(self) -> NDArray:
+        """Training rows (n, m), in the units of X, as their own latent rows reconstruct them."""
+        check_is_fitted(self)
+        return self.inverse_transform(self._state.latent)
+
+    @property
+    def dual_coef_(self) -> NDArray:
+        """Dual weights (T, n_labelled) of the target's regression: residuals / reg_w, in preprocessed units."""
+        check_is_fitted(self)
+        return self._target_residual().T / self.reg_w
+
+    @property
+    def label_pull_(self) -> NDArray:
+        """How hard each label pulls at its training row, (n,): its residual as a share of the largest; else 0."""
+        check_is_fitted(self)
+        residual = np.abs(self._target_residual()).max(axis=1)
+        pull = np.zeros(len(self._state.latent))
+        pull[self._labelled] = residual / max(residual.max(), np.finfo(float).tiny)
+        return pull
+
+    # --- what the shell asks for --------------------------------------------------------------------------------------
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        self._kernel()
+        check_choice("solver", self.solver, SOLVERS)
+        check_settings(self, *X.shape)
+        check_cells(X)
+
+    def _problem(self, X: NDArray, targets: Targets) -> SNFProblem:
+        if self.n_components > X.shape[1]:
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the {X.shape[1]} columns of the preprocessed data",
+                UserWarning,
+                stacklevel=4,
+            )
+        filled, observed = split_missing(X)
+        self._labelled = np.flatnonzero(targets.labelled)
+        Y = np.ascontiguousarray(targets.values[self._labelled])
+        scaling = self.preprocessing if targets.classes is None else "none"
+        self._target_map = fit_preprocessing(Y, "zscore" if scaling == "whiten" else scaling)
+        self._targets = self._target_map.transform(Y)
+        scale = {"random": 0.01}.get(str(self.init), 1.0 if self.kernel == "rbf" else 0.5)
+        problem = SOLVERS[self.solver](
+            X=filled,
+            missing=np.empty(0, np.int64) if observed is None else np.flatnonzero(observed == 0.0),
+            rows=self._labelled,
+            Y=self._targets,
+            kernel=self._kernel(),
+            n_components=int(self.n_components),
+            target_weight=float(self.target_weight),
+            reg_v=float(self.reg_v),
+            reg_w=float(self.reg_w),
+            reg_z=float(self.reg_z),
+            init=initial_rows(self, len(X)),
+            init_scale=scale if self.init_scale is None else float(self.init_scale),
+            n_init=int(self.n_init),
+            lr_reconstruction=float(self.lr_reconstruction),
+        )
+        self._on_all, self._on_labelled = problem.on_all, problem.on_labelled
+        check_matrices(self, isinstance(self._on_all, Dual) or self.solver == "sgd", len(X))
+        return problem
+
+    def _expose(self, state: SNFState) -> None:
+        self.kernel_ = self._kernel()
+        self.intercept_ = state.target.bias
+
+    def _own_latent(self) -> NDArray:
+        return self._state.latent
+
+    def _latent(self, X: NDArray) -> NDArray:
+        check_cells(X)
+        filled, observed = split_missing(X)
+        state = self._state
+        nearest = nearest_rows(filled, self._training_rows(), N_STARTS, observed)
+        starts = state.latent[nearest]  # (p, S, D)
+        return fold_in(self._on_all, state.predictors, state.latent, filled, starts, float(self.reg_z), observed)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        if calibrated:
+            anchors, fit, form = self._refitted()
+        else:
+            anchors, fit, form = self._state.latent[self._labelled], self._state.target, self._on_labelled
+        return self._target_map.inverse_transform(form.predict(fit, anchors, latent))
+
+    def _finish(self) -> None:
+        if self.calibrate:
+            self._refitted()
+        objective = self.history_["objective"]
+        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * abs(objective[-2])
+        if self.solver == "sgd" and self.stop_ is Stop.max_iter and falling:
+            warnings.warn(
+                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
+                "raise max_iter or lr_reconstruction, or use solver 'lbfgs'",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if np.abs(self._state.latent).max() < COLLAPSED:
+            warnings.warn(
+                "the latent matrix collapsed to 0, predictions are constant; lower reg_z or reg_v",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.task == "regression":
+            tags.target_tags.multi_output = True
+            # Two latent coordinates describe two directions of ten: scikit-learn's check asks for one that is hidden.
+            tags.regressor_tags.poor_score = True
+        return tags
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _kernel(self) -> Kernel:
+        return Kernel(self.kernel, self.degree, self.gamma, self.coef0)
+
+    def _training_rows(self) -> NDArray:
+        """Return the preprocessed training rows, reconstructions in their missing cells."""
+        X, state = self._training[0], self._state
+        if not len(state.filling):
+            return X
+        fitted = self._on_all.predict(state.predictors, state.latent, state.latent)
+        return np.where(np.isnan(X), fitted, X)
+
+    def _target_residual(self) -> NDArray:
+        state = self._state
+        latent = state.latent[self._labelled]
+        return self._targets - self._on_labelled.predict(state.target, latent, latent)
+
+    def _refitted(self) -> tuple[NDArray, Fit, Primal | Dual]:
+        """Return labelled rows embedded without their labels, and the target's regression on them; computed once."""
+        if "refitted" not in self._memo:
+            state, rows = self._state, self._labelled
+            filled, observed = split_missing(self._training[0][rows])
+            own, ridge = state.latent[rows][:, None, :], float(self.reg_z)
+            anchors = fold_in(self._on_all, state.predictors, state.latent, filled, own, ridge, observed)
+            fit, _ = self._on_labelled.solve(anchors, self._targets)
+            self._memo["refitted"] = anchors, fit, self._on_labelled
+        return self._memo["refitted"]
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        for task in ("regression", "classification"):
+            yield {"task": task, "degree": 1, "max_iter": 2}
+        yield {"solver": "sgd", "max_iter": 2, "lr_reconstruction": 1e-4}
+        yield {"solver": "sgd", "kernel": "rbf", "max_iter": 2, "lr_reconstruction": 1e-4}

@@ -1,0 +1,148 @@
+"""SNF by the paper's own loop (algorithm 1): per predictor one dual solve, then gradient steps over pairs of rows.
+
+Errata, and what the loop minimises.  The factor 1 / (2 lambda) of eq. 6 is never undone, the target's pass runs once
+per predictor with a rate of its own, and the decay stands inside the loop over pairs, so that a row decays 2 n times
+per predictor.  In the units of eq. 5, with lr = eta_X,
+
+    eta_Y = target_weight lr reg_w / (M reg_v)      lambda_Z = reg_z / (reg_v M (n + N T eta_Y / eta_X))
+
+(without the second summand for unlabelled rows), which is how both are set here; one epoch with a small rate moves Z by
+-lr / reg_v times the gradient.  The paper's lambda_Z thus means another ridge for every n and M.
+
+The case table of eq. 13 lacks a factor 2 for i = l; the two update lines, both applied to z_i, restore it.  The target
+loop (line 12) prints i, l over all rows; omega exists for the labelled ones.  K is computed anew for every predictor,
+as printed.  The random initial duals are never used.  After the last pass the duals are solved once more at the final
+Z.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+
+from supdr.functions.kernels import poly_slope, rbf_value
+from supdr.methods.snf.problem import NO_FIT, SNFProblem, SNFState
+from supdr.solvers.kernel_ridge import Dual, blocks
+
+LARGEST_COORDINATE = 1e3
+"""Latent coordinates beyond this mean that the loop diverges."""
+
+
+class PaperLoop(SNFProblem):
+    """solver="sgd": one step is one epoch, a pass over all predictors."""
+
+    @property
+    def advice(self) -> str:  # type: ignore[override]
+        """What to do when the loop diverges."""
+        rate = 0.1 * self.lr_reconstruction
+        return f"Reduce lr_reconstruction (say, to {rate:g}: its ratio to reg_v is the step) or raise reg_v or reg_z."
+
+    def step(self, state: SNFState) -> SNFState:
+        """One epoch."""
+        latent, filling = state.latent.copy(), state.filling
+        if self.chooses(state):
+            latent, filling = (part.copy() for part in self.split(self.best_start(state.seed).point))
+        try:
+            finished = self._epoch(latent, self.filled(filling))
+        except LinAlgError:
+            finished = False
+        if not finished:
+            return state._replace(predictors=NO_FIT, target=NO_FIT, iteration=state.iteration + 1)
+        if len(filling):
+            _, residual = self.on_all.solve(latent, self.filled(filling))
+            filling = filling - residual.ravel()[self.missing]  # majorise-minimise: the reconstruction
+        value, gradient, (predictors, target) = self.evaluate(np.concatenate([latent.ravel(), filling]))
+        norm = float(np.linalg.norm(gradient)) if np.isfinite(value) else np.nan
+        rate = self.lr_reconstruction
+        return SNFState(latent, filling, predictors, target, norm, rate, None, state.seed, state.iteration + 1)
+
+    def adopt(self, state: SNFState) -> SNFState:
+        """Return `state` measured by this problem's objective."""
+        adopted = super().adopt(state)
+        return adopted._replace(search=None, step_size=state.step_size if state.search is None else 0.0)
+
+    def start(self, seed: int) -> SNFState:
+        """Return the first of the starting points."""
+        return super().start(seed)._replace(search=None)
+
+    def rates(self) -> tuple[float, NDArray]:
+        """Return the rate of the target's pass and the decay of every row."""
+        (n_rows, columns), targets = self.X.shape, self.Y.size
+        rate = self.target_weight * self.lr_reconstruction * self.reg_w / (columns * self.reg_v)
+        visits = np.full(n_rows, float(n_rows))
+        visits[self.rows] += targets * rate / self.lr_reconstruction
+        return rate, self.reg_z / (self.reg_v * columns * visits)
+
+    def _epoch(self, latent: NDArray, X: NDArray) -> bool:
+        """Write one epoch into `latent`; False if it leaves all bounds."""
+        everybody, (target_rate, decay) = np.arange(len(X)), self.rates()
+        on_all, on_labelled = Dual(self.kernel, self.reg_v), Dual(self.kernel, self.reg_w)
+        for j in range(X.shape[1]):
+            fit, _ = on_all.solve(latent, X[:, j : j + 1])
+            self._pass(latent, everybody, fit.coef[:, 0], self.lr_reconstruction, decay)
+            if target_rate > 0.0:
+                fit, _ = on_labelled.solve(latent[self.rows], self.Y)
+                for weights in fit.coef.T:
+                    self._pass(latent, self.rows, weights, target_rate, decay)
+            if not np.abs(latent).max() <= LARGEST_COORDINATE:  # also catches nan
+                return False
+        return True
+
+    def _pass(self, latent: NDArray, rows: NDArray, weights: NDArray, rate: float, decay: NDArray) -> None:
+        weights, kernel = np.ascontiguousarray(weights), self.kernel
+        for block in blocks(len(rows), 20.0 * latent.shape[1] * len(rows)):
+            if kernel.name == "rbf":
+                _rbf_pairs(latent, rows, block.start, block.stop, weights, float(kernel.gamma), rate, decay)
+            else:
+                exponent, constant = kernel.exponent, kernel.constant
+                _poly_pairs(latent, rows, block.start, block.stop, weights, exponent, constant, rate, decay)
+
+
+@njit(cache=True, nogil=True)
+def _poly_pairs(latent, rows, start, stop, weights, degree, coef0, rate, decay):  # noqa: ANN001
+    """Write the updates of all pairs (i, l), i from rows[start:stop], l from rows, into latent (n, D).
+
+    z_i += rate (c z_l - decay_i z_i) and z_l += rate (c z_i - decay_l z_l) from the values before the pair, with
+    c = a_i a_l degree (z_i.z_l + coef0)^(degree - 1); a = weights (N,), decay (n,).  O((stop - start) N D).
+    """
+    d = latent.shape[1]
+    for first in range(start, stop):
+        i = rows[first]
+        for second in range(len(rows)):
+            l = rows[second]  # noqa: E741
+            inner = 0.0
+            for k in range(d):
+                inner += latent[i, k] * latent[l, k]
+            c = rate * weights[first] * weights[second] * poly_slope(inner, degree, coef0)
+            if i == l:
+                for k in range(d):
+                    latent[i, k] *= 1.0 + 2.0 * (c - rate * decay[i])
+            else:
+                for k in range(d):
+                    z, other = latent[i, k], latent[l, k]
+                    latent[i, k] = z + c * other - rate * decay[i] * z
+                    latent[l, k] = other + c * z - rate * decay[l] * other
+
+
+@njit(cache=True, nogil=True)
+def _rbf_pairs(latent, rows, start, stop, weights, gamma, rate, decay):  # noqa: ANN001
+    """As `_poly_pairs` for the Gaussian kernel: c = 2 gamma a_i a_l k(z_i, z_l) pulls by z_l - z_i; no term i = l."""
+    d = latent.shape[1]
+    for first in range(start, stop):
+        i = rows[first]
+        for second in range(len(rows)):
+            l = rows[second]  # noqa: E741
+            if i == l:
+                for k in range(d):
+                    latent[i, k] *= 1.0 - 2.0 * rate * decay[i]
+                continue
+            squared = 0.0
+            for k in range(d):
+                squared += (latent[i, k] - latent[l, k]) ** 2
+            c = 2.0 * gamma * rate * weights[first] * weights[second] * rbf_value(squared, gamma)
+            for k in range(d):
+                z, other = latent[i, k], latent[l, k]
+                latent[i, k] = z + c * (other - z) - rate * decay[i] * z
+                latent[l, k] = other + c * (z - other) - rate * decay[l] * other

@@ -1,0 +1,247 @@
+"""Kernel ridge regression of many columns on latent rows: the one part of which SNF is made.
+
+    P(Z) = min over v, b of  |T - psi(Z) v - 1 b'|^2 + reg |v|^2
+
+T (n, Q) columns to be explained   Z (n, D) latent rows   psi the features of a kernel k
+
+Two forms give the same value and gradient: `Primal` has one weight per feature, `Dual` one per row; neither regularises
+the bias.  The derivative of P in K = k(Z, Z) is -reg a a' (a: dual weights); it needs no derivative of a or b, since
+both are optimal.
+
+Source: J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear Factorizations Excel In Semi-supervised
+Regression", eq. 6-11.  Erratum: the factor 1 / (2 lambda) of eq. 6 is called lambda_U, means lambda_V, and is never
+undone; here P is in the units of eq. 5.  The sign of eq. 13 is right for minimising P, although the text speaks of
+optimising eq. 8, a maximum.  The bordered (n + 1) system is solved by Cholesky's method and block elimination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, solve_triangular
+from scipy.linalg.lapack import dpotrf
+
+from supdr.engine.interruption import checkpoint
+from supdr.functions.kernels import Kernel
+from supdr.solvers.monomials import Monomials, monomials, n_monomials
+
+PRIMAL_SHARE = 0.6
+"""Explicit features pay when there are fewer than this share of the rows."""
+
+FLOPS_PER_BLOCK = 1e8
+"""Work between two polls of the stop flag: a few milliseconds."""
+
+PANEL = 128
+"""Columns that the blocked Cholesky factorisation finishes at a time."""
+
+JITTER = 1e-10
+"""Share of the mean diagonal entry that is added when a matrix is not numerically positive definite."""
+
+
+class Fit(NamedTuple):
+    """The solution of one regression.
+
+    Attributes
+    ----------
+    coef : array of shape (F, Q) or (n, Q)
+        Weights of the features (primal) or of the rows (dual).
+    bias : array of shape (Q,)
+    loss : float
+        Sum of squared residuals.
+    penalty : float
+        reg |v|^2.
+    """
+
+    coef: NDArray
+    bias: NDArray
+    loss: float
+    penalty: float
+
+
+class Regression(Protocol):
+    """What both forms can do."""
+
+    def solve(self, Z: NDArray, T: NDArray) -> tuple[Fit, NDArray]:
+        """Return the solution and the residuals (n, Q)."""
+
+    def gradient(self, Z: NDArray, fit: Fit, residual: NDArray) -> NDArray:
+        """Return dP/dZ, (n, D)."""
+
+    def predict(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
+        """Return the fitted columns at the rows of `Z` (p, D), shape (p, Q); `anchors` are the rows of the fit."""
+
+    def jacobian(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
+        """Return their derivatives in z, (p, D, Q)."""
+
+
+def regression(kernel: Kernel, reg: float, n_components: int, n_rows: int) -> Primal | Dual:
+    """Return the cheaper of the two forms for `n_rows` rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Between latent rows.
+    reg : float
+        Ridge weight, > 0.
+    n_components, n_rows : int
+        D and n.
+
+    Returns
+    -------
+    Primal or Dual
+    """
+    if kernel.name != "rbf" and n_monomials(n_components, kernel.exponent) < PRIMAL_SHARE * n_rows:
+        return Primal(monomials(n_components, kernel.exponent, kernel.constant), reg)
+    return Dual(kernel, reg)
+
+
+class Primal:
+    """One weight per monomial: O(n F (F + Q + degree)), memory n (F + Q)."""
+
+    def __init__(self, features: Monomials, reg: float) -> None:
+        self.features, self.reg = features, reg
+
+    def solve(self, Z: NDArray, T: NDArray) -> tuple[Fit, NDArray]:
+        """Return the solution and the residuals (n, Q)."""
+        psi = self.features.features(Z)  # (n, F)
+        mean, level = psi.mean(axis=0), T.mean(axis=0)
+        psi -= mean
+        (n_rows, size), columns = psi.shape, T.shape[1]
+        gram, right = np.zeros((size, size)), np.zeros((size, columns))
+        for rows in blocks(n_rows, 2.0 * size * (size + columns)):
+            gram += psi[rows].T @ psi[rows]
+            right += psi[rows].T @ (T[rows] - level)
+        coef = solve_cholesky(cholesky(gram, self.reg), right)  # (F, Q)
+        residual = np.empty_like(T)
+        for rows in blocks(n_rows, 2.0 * size * columns):
+            np.matmul(psi[rows], coef, out=residual[rows])
+        np.subtract(T - level, residual, out=residual)
+        fit = Fit(coef, level - mean @ coef, float(np.vdot(residual, residual)), self.reg * float(np.vdot(coef, coef)))
+        return fit, residual
+
+    def gradient(self, Z: NDArray, fit: Fit, residual: NDArray) -> NDArray:
+        """Return dP/dZ, (n, D)."""
+        gradient = np.empty_like(Z)
+        for rows in blocks(len(Z), 2.0 * fit.coef.size):
+            gradient[rows] = self.features.pull_back(Z[rows], residual[rows] @ fit.coef.T)
+        gradient *= -2.0
+        return gradient
+
+    def predict(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
+        """Return the fitted columns at the rows of `Z`, (p, Q)."""
+        return self.features.features(Z) @ fit.coef + fit.bias
+
+    def jacobian(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
+        """Return their derivatives in z, (p, D, Q)."""
+        return self.features.jacobian(Z, fit.coef)
+
+
+class Dual:
+    """One weight per row: O(n^3 / 3 + n^2 (2 Q + D)), memory 3 n^2."""
+
+    def __init__(self, kernel: Kernel, reg: float) -> None:
+        self.kernel, self.reg = kernel, reg
+
+    def solve(self, Z: NDArray, T: NDArray) -> tuple[Fit, NDArray]:
+        """Return the solution and the residuals (n, Q), which are reg times the dual weights."""
+        factor = cholesky(self.kernel.matrix(Z), self.reg)
+        # (K + reg I) a + 1 b' = T and 1'a = 0
+        solved = solve_cholesky(factor, np.column_stack([np.ones(len(Z)), T]))
+        u, S = solved[:, 0], solved[:, 1:]
+        bias = S.sum(axis=0) / u.sum()
+        coef = S - u[:, None] * bias
+        loss = self.reg**2 * float(np.vdot(coef, coef))
+        value = self.reg * float(np.vdot(coef, T - T.mean(axis=0)))  # centred: less cancellation
+        return Fit(coef, bias, loss, max(value - loss, 0.0)), self.reg * coef
+
+    def gradient(self, Z: NDArray, fit: Fit, residual: NDArray) -> NDArray:
+        """Return dP/dZ, (n, D)."""
+        return -2.0 * self.kernel.gradient(Z, np.sqrt(self.reg) * fit.coef)
+
+    def predict(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
+        """Return the fitted columns at the rows of `Z`, (p, Q)."""
+        return self.kernel.matrix(Z, anchors) @ fit.coef + fit.bias
+
+    def jacobian(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
+        """Return their derivatives in z, (p, D, Q)."""
+        slopes = np.empty((len(Z), Z.shape[1], fit.coef.shape[1]))
+        if self.kernel.name == "rbf":
+            pull = 2.0 * self.kernel.gamma * self.kernel.matrix(Z, anchors)  # dk/dz = pull (anchor - z)
+            total = pull @ fit.coef
+            for k in range(Z.shape[1]):
+                slopes[:, k] = pull @ (anchors[:, k : k + 1] * fit.coef) - Z[:, k : k + 1] * total
+            return slopes
+        degree = self.kernel.exponent
+        pull = degree * (Z @ anchors.T + self.kernel.constant) ** (degree - 1)  # dk/dz = pull anchor
+        for k in range(Z.shape[1]):
+            slopes[:, k] = pull @ (anchors[:, k : k + 1] * fit.coef)
+        return slopes
+
+
+def blocks(n_rows: int, flops_per_row: float) -> Iterator[slice]:
+    """Yield consecutive rows in blocks of bounded work; the stop flag is polled before each."""
+    size = max(1, int(FLOPS_PER_BLOCK / max(flops_per_row, 1.0)))
+    for start in range(0, n_rows, size):
+        checkpoint()
+        yield slice(start, min(start + size, n_rows))
+
+
+def cholesky(matrix: NDArray, reg: float) -> NDArray:
+    """Return the lower factor of ``matrix + reg I``; what stands above its diagonal means nothing.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n)
+        Symmetric, positive semi-definite.
+    reg : float
+        Added to the diagonal.  If rounding makes the sum indefinite, `JITTER` times the mean diagonal entry is added.
+
+    Returns
+    -------
+    array of shape (n, n)
+
+    Raises
+    ------
+    LinAlgError
+        If the matrix is not finite or far from positive definite.
+    """
+    mean = float(matrix.trace()) / len(matrix)
+    for shift in (reg, reg + JITTER * mean):
+        factor = matrix.copy()
+        factor.flat[:: len(matrix) + 1] += shift
+        if _factorise(factor):
+            return factor
+    raise LinAlgError("a kernel matrix is not positive definite")
+
+
+def _factorise(matrix: NDArray) -> bool:
+    """Write the lower Cholesky factor into the lower triangle of `matrix`, panel by panel; False if there is none."""
+    n_rows = len(matrix)
+    for start in range(0, n_rows, PANEL):
+        stop = min(start + PANEL, n_rows)
+        done = matrix[start:stop, :start]
+        for rows in blocks(n_rows - start, 2.0 * start * (stop - start)):
+            below = slice(rows.start + start, rows.stop + start)
+            matrix[below, start:stop] -= matrix[below, :start] @ done.T
+        corner, failed = dpotrf(matrix[start:stop, start:stop], lower=1)
+        if failed or not np.isfinite(corner[-1, -1]):
+            return False
+        matrix[start:stop, start:stop] = corner
+        if stop < n_rows:
+            matrix[stop:, start:stop] = solve_triangular(
+                corner, matrix[stop:, start:stop].T, lower=True, check_finite=False
+            ).T
+    return True
+
+
+def solve_cholesky(factor: NDArray, right: NDArray) -> NDArray:
+    """Solve L L' x = right for the factor that `cholesky` returns; right (n, Q)."""
+    solution = np.empty_like(right)
+    # Columns in blocks: one of them costs 2 n^2 operations.
+    for columns in blocks(right.shape[1], 2.0 * len(factor) ** 2):
+        half = solve_triangular(factor, right[:, columns], lower=True, check_finite=False)
+        solution[:, columns] = solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
+    return solution

@@ -1,0 +1,282 @@
+"""Compile the numerical kernels before anybody has to wait for them.
+
+numba compiles a kernel at its first call and keeps the machine code on disk.  Compiling holds Python's global lock,
+so a server that did it itself would freeze every open page.  Here it happens in a process of its own (``python -m
+supdr.warm``), which fits every method on twelve points with all its solvers, kernels and losses, and leaves a
+stamp beside the compiled code.  The stamp names what that code depends on: the sources, numba, Python, the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import functools
+import hashlib
+import json
+import platform
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding
+import numba
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from sklearn.base import is_regressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
+
+import supdr
+from supdr.baselines import BASELINES
+from supdr.solvers import smo
+
+N_SAMPLES, N_FEATURES = 12, 4
+
+_configuration: Any = numba.config  # its attributes are made at run time
+
+_lock = threading.Lock()
+_current: Warming | None = None
+
+
+def is_warm() -> bool:
+    """Tell whether every kernel is compiled on disk for this machine and these sources.
+
+    Reads one small file and looks whether the compiled files it lists still exist: about a millisecond.
+
+    Returns
+    -------
+    bool
+        True also when numba's compiler is switched off (``NUMBA_DISABLE_JIT``): nothing is left to wait for.
+    """
+    if _configuration.DISABLE_JIT:
+        return True
+    try:
+        stamp = json.loads(_stamp_path().read_text())
+        return stamp["fingerprint"] == _fingerprint() and all(Path(file).exists() for file in stamp["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False  # no stamp, or one that is unreadable: both mean "not known to be warm"
+
+
+def warm(report: Callable[[str], None] = print) -> None:
+    """Fit every method on a tiny data set in all its variants, so that each kernel is compiled and kept on disk.
+
+    Parameters
+    ----------
+    report : callable, default=print
+        Called with one line of text per variant, after it is compiled.
+
+    Raises
+    ------
+    Exception
+        Whatever a method raises: a variant that cannot be fitted is a defect and is not passed over.
+    """
+    variants = list(_variants())
+    width = len(str(len(variants)))
+    start = time.perf_counter()
+    for number, (name, estimator_class, settings) in enumerate(variants, 1):
+        began = time.perf_counter()
+        _exercise(estimator_class, settings)
+        shown = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "max_iter")
+        report(f"[{number:{width}}/{len(variants)}] {name} {shown}: {time.perf_counter() - began:.1f} s")
+    _write_stamp()
+    report(f"All kernels are compiled ({time.perf_counter() - start:.0f} s).")
+
+
+class Warming:
+    """A compilation that runs in a process of its own, watched by a thread.
+
+    Attributes
+    ----------
+    lines : list of str
+        Progress so far, one line per compiled variant.  It only grows; read it at any time, from any thread.
+    finished : bool
+        The process has ended, well or badly.
+    error : str or None
+        Why it failed; None while it runs and after success.  Without the compiled kernels everything still works:
+        each is compiled at its first use, and that first use is slow.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.finished = False
+        self.error: str | None = None
+        self._callbacks: list[Callable[[Warming], None]] = []
+        self._lock = threading.Lock()
+
+    @property
+    def progress(self) -> str:
+        """The latest line, for a page that shows one."""
+        return self.lines[-1] if self.lines else "Starting the compiler"
+
+    def when_finished(self, callback: Callable[[Warming], None]) -> None:
+        """Call back once with this object when the process has ended; at once if it already has.
+
+        The call comes from the watching thread: a page hands it on by `supdr_viz.kit.page_thread`.
+
+        Parameters
+        ----------
+        callback : callable
+            Takes this object.
+        """
+        with self._lock:
+            if not self.finished:
+                self._callbacks.append(callback)
+                return
+        callback(self)
+
+    def _run(self) -> None:
+        try:
+            with subprocess.Popen(
+                [sys.executable, "-m", "supdr.warm"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            ) as process:
+                atexit.register(process.terminate)  # the server's end must not leave a compiler behind
+                for line in process.stdout or ():
+                    self.lines.append(line.rstrip())
+            atexit.unregister(process.terminate)
+            if process.returncode != 0:
+                self.error = self.progress  # the last line of a traceback is the message
+        except OSError as error:
+            self.error = f"The compiler process could not be started: {error}"
+        with self._lock:
+            self.finished = True
+            callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback(self)
+
+
+def start_in_background() -> Warming:
+    """Start compiling in another process, or join the compilation that already runs.
+
+    Returns
+    -------
+    Warming
+        The one compilation of this process; finished at once when everything is warm.
+    """
+    global _current
+    with _lock:
+        if _current is None or _current.finished:
+            _current = Warming()
+            if is_warm():
+                _current.finished = True
+            else:
+                threading.Thread(target=_current._run, name="supdr-warming", daemon=True).start()
+        return _current
+
+
+def _variants() -> Iterator[tuple[str, type, dict[str, Any]]]:
+    """Name, class and settings of everything to be compiled: each class lists its own variants.
+
+    Every method does; a baseline that lists none has no kernels of its own.
+    """
+    own_kernels = {name: each for name, each in BASELINES.items() if hasattr(each, "_warm_up_settings")}
+    for name, estimator_class in {**supdr.METHODS, **own_kernels}.items():
+        for settings in estimator_class._warm_up_settings():
+            yield name, estimator_class, settings
+
+
+def _tiny_data(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield what a method must take: two classes or numbers, an unlabelled row, three classes, a missing cell."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((N_SAMPLES, N_FEATURES))
+    rows = np.arange(N_SAMPLES)
+    targets = [generator.standard_normal(N_SAMPLES)] if is_regressor(estimator) else [rows % 2.0, rows % 3.0]
+    for y in targets:
+        y[-1] = np.nan
+        yield X, y
+    if get_tags(estimator).input_tags.allow_nan:
+        X = X.copy()
+        X[0, 0] = np.nan
+        yield X, targets[0]
+
+
+def _exercise(estimator_class: type, settings: dict[str, Any]) -> None:
+    """Use one variant the way the pages do: run, look at a snapshot, carry on from it."""
+    estimator = estimator_class(**{"max_iter": 2, **settings})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # two iterations are not meant to converge
+        for X, y in _tiny_data(estimator):
+            *_, snapshot = estimator.iterate(X, y)
+            _look_at(estimator.at(snapshot), X)
+            _look_at(estimator.fit(X, y, start=snapshot), X)
+
+
+def _look_at(fitted: Any, X: np.ndarray) -> None:
+    """Ask for everything that the views show."""
+    for attribute in ("embedding_", "transduction_"):
+        getattr(fitted, attribute, None)
+    for method in ("transform", "predict", "decision_function", "predict_proba"):
+        if hasattr(fitted, method):
+            getattr(fitted, method)(X)
+
+
+def _kernels() -> list[Dispatcher]:
+    """All kernels of the loaded modules of supdr."""
+    modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "supdr"]
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
+
+
+def _stamp_path() -> Path:
+    """Beside the compiled code: numba itself says where that is (sources, ``NUMBA_CACHE_DIR``, or the user's cache)."""
+    kernel: Any = next(value for value in vars(smo).values() if isinstance(value, Dispatcher))
+    return Path(kernel.stats.cache_path) / "supdr-warm.json"
+
+
+@functools.cache
+def _fingerprint() -> dict[str, str]:
+    """Everything that compiled code depends on; the sources cannot change under a running process."""
+    package = Path(supdr.__file__).parent
+    sources = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        sources.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
+    features = _configuration.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten()
+    return {
+        "sources": sources.hexdigest(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "processor": _configuration.CPU_NAME or llvmlite.binding.get_host_cpu_name(),
+        "processor features": hashlib.sha256(features.encode()).hexdigest(),
+    }
+
+
+def _write_stamp() -> None:
+    """Record what was compiled, and for what."""
+    folders = {Path(kernel.stats.cache_path) for kernel in _kernels() if kernel.stats.cache_path}
+    files = sorted(str(file) for folder in folders for file in folder.glob("*.nb[ic]"))
+    _stamp_path().write_text(json.dumps({"fingerprint": _fingerprint(), "files": files}, indent=1))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Compile what is not compiled yet, saying so line by line.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Command line without the program's name; default: that of the process.
+
+    Returns
+    -------
+    int
+        The exit status, 0.
+    """
+    parser = argparse.ArgumentParser(prog="python -m supdr.warm", description="Compile the kernels of supdr to disk.")
+    parser.add_argument("--force", action="store_true", help="go through all variants even if they are compiled")
+    if parser.parse_args(argv).force or not is_warm():
+        warm(report=functools.partial(print, flush=True))
+    else:
+        print("All kernels are compiled already.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

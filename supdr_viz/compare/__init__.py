@@ -1,0 +1,1 @@
+"""Several runs beside each other on the same rows."""

@@ -1,0 +1,246 @@
+"""One column of a comparison: a run, its link to the page, its two planes, and what the table says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from bokeh.models import Selection
+
+from supdr.datasets import Dataset
+from supdr_viz.compare.comparison import differences
+from supdr_viz.compare.lockstep import LockStep
+from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.run.link import LiveLink
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase, Status
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings
+from supdr_viz.views.multiples import Pair
+
+STATES = {
+    Phase.empty: "cannot run",
+    Phase.preparing: "preparing",
+    Phase.ready: "ready",
+    Phase.running: "running",
+    Phase.paused: "paused",
+    Phase.finished: "finished",
+    Phase.diverged: "diverged",
+    Phase.failed: "failed",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is said of one column.
+
+    Attributes
+    ----------
+    label, note : str
+        Method, and its settings that differ from the defaults.
+    state : str
+        What the run is doing, and why it stopped.
+    iteration : int or None
+        None before the start and for methods that do not iterate.
+    scores : dict of str to float
+        "train" and "test": errors in per cent or, for regression, mean squared errors; "train R²", "test R²".
+    size : str
+        Number of support vectors or basis functions.
+    seconds : float or None
+        Spent inside the steps.
+    problem : str
+        Why it cannot be shown; empty if it can.
+    """
+
+    label: str
+    note: str
+    state: str
+    iteration: int | None
+    scores: dict[str, float]
+    size: str
+    seconds: float | None
+    problem: str = ""
+
+
+class Column:
+    """One of the runs that are compared.
+
+    Parameters
+    ----------
+    pool : Pool
+    lockstep : LockStep
+        Keeps the runs level.
+    selection : Selection
+        Shared by all columns.
+    on_news : callable
+        ``on_news(column)`` after something was drawn.
+    dark, touch : bool
+        See `Pair`.
+
+    Attributes
+    ----------
+    session : Session
+    link : LiveLink
+    pair : Pair
+    frame : Frame or None
+        On display.
+    problem : str
+        Why the settings cannot be shown; empty if they can.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        lockstep: LockStep,
+        selection: Selection,
+        on_news: Callable[[Column], Any],
+        *,
+        dark: bool = False,
+        touch: bool = False,
+    ) -> None:
+        self._lockstep, self._on_news = lockstep, on_news
+        self.link = LiveLink(self._draw)
+        self.session = Session(pool, self.link.notify, lockstep)
+        self.pair = Pair(selection, dark=dark, touch=touch)
+        self.pair.latent.figure.tags = self.link.models
+        self.settings: Settings | None = None
+        self.frame: Frame | None = None
+        self.problem = ""
+        self._scene: Scene | None = None
+        lockstep.join(self.trainer)
+
+    @property
+    def trainer(self) -> Any:
+        """The run."""
+        return self.session.trainer
+
+    @property
+    def standing(self) -> int | None:
+        """The iteration at which the run stands, drawn or not yet; None while it goes and where it has none."""
+        newest, still = self.trainer.newest, self.trainer.status.phase in (Phase.paused, Phase.finished)
+        return newest.iteration if still and newest is not None and self.frame is not None else None
+
+    @property
+    def all_drawn(self) -> bool:
+        """Whether the iteration at which the run stands, if it does, is on display."""
+        return self.standing is None or (self.frame is not None and self.frame.iteration == self.standing)
+
+    def apply(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
+        """Make these settings the ones in force.
+
+        Parameters
+        ----------
+        settings : Settings
+        uploaded : Dataset or None
+            What the user loaded, if the data are of that kind.
+        like : Session or None
+            Another column's, to share rows and split with.
+
+        Raises
+        ------
+        NotAtHand, ValueError
+            See `Session.apply`; `problem` holds the message too.
+        """
+        if self.settings is None or settings.method != self.settings.method or not settings.same_data(self.settings):
+            self.frame = None
+        self.settings, self.problem = settings, ""
+        try:
+            self.session.apply(settings, uploaded, like)
+        except (ValueError, OSError) as error:
+            self.frame, self.problem = None, str(error)
+            raise
+        self.session.set_view(settings, method_mode="none")
+
+    def show_scene(self) -> None:
+        """Draw the rows, if they are others than before."""
+        scene = self.session.scene
+        if scene is not None and scene is not self._scene and not self.problem:
+            self._scene = scene
+            self.pair.show_scene(scene)
+
+    def facts(self) -> Facts:
+        """Say how the run on display stands."""
+        settings = self.settings
+        assert settings is not None
+        method, status = MENU[settings.method], self.trainer.status
+        known = self.frame is not None and not self.problem
+        return Facts(
+            method.label,
+            differences(settings),
+            said_state(status, self.problem),
+            self.frame.iteration if known and method.iterates and self.frame is not None else None,
+            self._scores() if known else {},
+            size_of(self.trainer.fitted) if known else "",
+            self.trainer.seconds if known else None,
+            self.problem or (status.message if status.phase in (Phase.failed, Phase.diverged) else ""),
+        )
+
+    def close(self) -> None:
+        """End the run and let go of the data."""
+        self.link.detach()
+        self._lockstep.leave(self.trainer)
+        self.session.close()
+
+    def _scores(self) -> dict[str, float]:
+        assert self.frame is not None
+        numbers, scene = self.frame.numbers, self.session.scene
+        scores: dict[str, float] = {name: numbers[name] for name in ("train", "test") if name in numbers}
+        if scene is not None and scene.task == "regression":
+            for name in list(scores):
+                rows = scene.target[np.isfinite(scene.target) & (scene.is_test == (name == "test"))]
+                spread = float(np.var(rows.astype(float))) if len(rows) else 0.0
+                if spread > 0:
+                    scores[f"{name} R²"] = 1.0 - scores[name] / spread
+        return scores
+
+    def _draw(self, frame: Frame | None, surface: Surface | None, status: Status) -> None:
+        if self.problem:
+            return
+        if surface is not None:
+            self.pair.show_surface(surface)
+        if frame is not None:
+            self.frame = frame
+            self.pair.show_frame(frame)
+        self._on_news(self)
+
+
+def said_state(status: Status, problem: str = "") -> str:
+    """Say in a word or two what a run is doing."""
+    if problem:
+        return "cannot run"
+    if status.phase is Phase.finished and status.stop is not None:
+        return {"converged": "converged", "no_improvement": "stopped early"}.get(status.stop.value, "all steps done")
+    return STATES[status.phase]
+
+
+def overall(phases: set[Phase], running: bool) -> str:
+    """Return one word for all columns: a key of `supdr_viz.controls.training.STATES`."""
+    if running:
+        return "running"
+    if Phase.preparing in phases:
+        return "waiting"
+    for phase, state in (
+        (Phase.ready, "idle"),
+        (Phase.paused, "paused"),
+        (Phase.finished, "finished"),
+        (Phase.diverged, "diverged"),
+    ):
+        if phase in phases:
+            return state
+    return "failed"
+
+
+def size_of(fitted: Any) -> str:
+    """Count what the model is made of: support vectors, basis functions; empty if it has neither."""
+    parts = []
+    if fitted is None:
+        return ""
+    centres = getattr(fitted, "centers_", None)
+    if centres is not None:
+        parts.append(f"{len(centres):,} basis functions")
+    if hasattr(fitted, "support_"):
+        parts.append(f"{len(fitted.support_):,} support vectors")
+    return ", ".join(parts)

@@ -1,0 +1,51 @@
+"""What can be saved of a comparison: a Python program and CSV tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from supdr_viz.compare import table as scoreboard
+from supdr_viz.compare.column import Column
+from supdr_viz.compare.comparison import LETTERS
+from supdr_viz.settings.menu import MENU
+
+
+def python_of(columns: Sequence[Column]) -> str:
+    """Write the programs that repeat the columns' runs, one after the other.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+
+    Returns
+    -------
+    str
+    """
+    programs = []
+    for letter, column in zip(LETTERS, columns):
+        name = MENU[column.settings.method].label if column.settings is not None else ""
+        programs.append(f"# --- column {letter}: {name} ---\n\n{column.session.python()}")
+    return "\n\n".join(programs)
+
+
+def csv_of(columns: Sequence[Column], what: str) -> str:
+    """Write all columns' numbers as one CSV table; the first field is the letter of the column.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    what : {"table", "embedding", "losses"}
+
+    Returns
+    -------
+    str
+        Empty if there is nothing yet.
+    """
+    if what == "table":
+        return scoreboard.table_csv([column.facts() for column in columns])
+    tables = []
+    for letter, column in zip(LETTERS, columns):
+        if column.trainer.newest is not None and not column.problem:
+            session = column.session
+            tables.append((letter, session.embedding_csv() if what == "embedding" else session.curves_csv()))
+    return scoreboard.stacked_csv(tables)

@@ -1,0 +1,199 @@
+"""Several runs side by side: whoever is behind goes next.
+
+The clock of a run counts its iterations or its seconds of computing.  A run may step only while no other run that is
+going is behind it, so that all stand at the same iteration, or have had the same time, whenever one looks.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from supdr.engine.iterate import Stop
+from supdr_viz.run.player import STEPS_PER_SECOND, Trainer
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.knobs import ParameterSpec, choices
+
+MEASURE = ParameterSpec(
+    "lockstep",
+    "In step by",
+    "choice",
+    choices=choices("iteration", "time"),
+    default="iteration",
+    help="Whether the columns stand at the same iteration or have computed for the same time.",
+)
+"""What the clock of a comparison counts."""
+
+QUANTUM = {"iteration": 1.0, "time": 0.01}
+"""By how much clocks may advance per tick of the speed: one iteration, or ten milliseconds of computing."""
+
+SLACK = {"iteration": 0.0, "time": 0.01}
+"""By how much a run may be ahead of the last one and yet step: turns of less than ten milliseconds are not worth it."""
+
+WAITING = (Phase.preparing, Phase.ready, Phase.paused, Phase.running)
+
+
+class LockStep:
+    """Lets several trainers run in step; it is the gate of each, see `supdr_viz.run.player.Gate`.
+
+    Parameters
+    ----------
+    measure : {"iteration", "time"}
+        What must not differ.
+    speed : {"slow", "normal", "fast"}
+        Ticks per second, as for a single run.
+    """
+
+    def __init__(self, measure: str = "iteration", speed: str = "normal") -> None:
+        self.measure, self._speed = measure, speed
+        self._members: list[Trainer] = []
+        self._lock = threading.RLock()
+        self._running = False
+        self._called: list[Trainer] = []
+        self._goal, self._next_tick = 0.0, 0.0
+
+    # --- members ----------------------------------------------------------------------------------------------------
+
+    def join(self, trainer: Trainer) -> None:
+        """Let `trainer` take part; while the others run it catches up with them."""
+        with self._lock:
+            self._members.append(trainer)
+
+    def leave(self, trainer: Trainer) -> None:
+        """Forget `trainer`."""
+        with self._lock:
+            self._members.remove(trainer)
+
+    def clock(self, trainer: Trainer) -> float:
+        """Return how far a run is: its iteration, or its seconds of computing."""
+        newest = trainer.newest
+        if newest is None:
+            return 0.0
+        return float(newest.iteration) if self.measure == "iteration" else trainer.seconds
+
+    @property
+    def running(self) -> bool:
+        """Whether any run is going."""
+        return any(trainer.going for trainer in self._members)
+
+    @property
+    def iteration(self) -> int:
+        """The furthest iteration."""
+        return max((trainer.newest.iteration for trainer in self._members if trainer.newest is not None), default=0)
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    def run(self) -> bool:
+        """Let all runs go that are not finished; if all are, those that only had used up their iterations.
+
+        Returns
+        -------
+        bool
+            False if there is nothing left to run.
+        """
+        going = self._unfinished() or self._exhausted()
+        with self._lock:
+            self._goal = max((self.clock(trainer) for trainer in going), default=0.0)
+            self._next_tick = 0.0
+            self._running = bool(going)
+            self._called = going  # one after the other; the first waits for those that are not going yet
+        try:
+            for trainer in going:
+                trainer.run()
+        finally:
+            with self._lock:
+                self._called = []
+        return bool(going)
+
+    def pause(self) -> None:
+        """Stop; by iteration, runs that are a step behind take it first."""
+        self._running = False
+        for trainer in self._members:
+            trainer.pause()
+        self._level()
+
+    def step(self) -> bool:
+        """Take one step with those that are behind all others: with all, if they stand level.
+
+        Returns
+        -------
+        bool
+            False if there is nothing left to run.
+        """
+        self._running = False
+        candidates = self._unfinished() or self._exhausted()
+        last = min((self.clock(trainer) for trainer in candidates), default=0.0)
+        for trainer in candidates:
+            if self.clock(trainer) <= last:
+                trainer.step()
+            elif trainer.going:
+                trainer.pause()
+        return bool(candidates)
+
+    def reset(self) -> None:
+        """Take all runs back to their start."""
+        self._running, self._goal = False, 0.0
+        for trainer in self._members:
+            trainer.reset()
+
+    def view(self, iteration: int | None) -> None:
+        """Show a recorded iteration of every run, or None for the newest."""
+        for trainer in self._members:
+            trainer.view(iteration)
+
+    def set_measure(self, measure: str) -> None:
+        """Keep level by ``"iteration"`` or by ``"time"`` from now on."""
+        with self._lock:
+            if measure == self.measure:
+                return
+            self.measure = measure
+            self._goal = max((self.clock(trainer) for trainer in self._members if trainer.going), default=0.0)
+
+    def set_speed(self, speed: str) -> None:
+        """Set ``"slow"``, ``"normal"`` or ``"fast"``."""
+        with self._lock:
+            self._speed, self._next_tick = speed, 0.0
+
+    # --- the gate (worker threads) ------------------------------------------------------------------------------------
+
+    def wait(self, trainer: Trainer, now: float) -> float | None:
+        """See `supdr_viz.run.player.Gate`."""
+        with self._lock:
+            if not self._running:  # they are paused one after the other, and none may gain on those paused before it
+                return None
+            mine = self.clock(trainer)
+            behind = mine - SLACK[self.measure]
+            others = [other for other in self._members if other.going or other in self._called]
+            if any(self.clock(other) < behind for other in others if other is not trainer):
+                return None
+            pace = STEPS_PER_SECOND[self._speed]
+            # Runs that all began anew must not hurry to where the old ones were.
+            furthest = max((self.clock(other) for other in self._members if other.going), default=mine)
+            self._goal = min(self._goal, furthest + QUANTUM[self.measure])
+            if pace is None or mine < self._goal:
+                return 0.0
+            if now < self._next_tick:
+                return self._next_tick - now
+            self._goal = mine + QUANTUM[self.measure]
+            self._next_tick = max(self._next_tick, now - 1 / pace) + 1 / pace
+            return 0.0
+
+    def stepped(self, trainer: Trainer) -> None:
+        """See `supdr_viz.run.player.Gate`."""
+        if not self._running:
+            self._level()
+
+    def _level(self) -> None:
+        """Let runs that were paused one step behind the others take that step."""
+        if self.measure != "iteration" or self._running:
+            return
+        paused = [trainer for trainer in self._members if trainer.status.phase is Phase.paused]
+        last = max((self.clock(trainer) for trainer in paused), default=0.0)
+        for trainer in paused:
+            if self.clock(trainer) == last - 1 and not trainer.pending:
+                trainer.step()
+
+    def _unfinished(self) -> list[Trainer]:
+        return [trainer for trainer in self._members if trainer.status.phase in WAITING]
+
+    def _exhausted(self) -> list[Trainer]:
+        return [trainer for trainer in self._members if trainer.status.stop is Stop.max_iter]

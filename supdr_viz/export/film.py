@@ -1,0 +1,207 @@
+"""A replay as pictures: one image per moment, and an animated GIF.  Needs no browser."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from supdr_viz.export.replay import Moment, Replay
+from supdr_viz.frames.types import Sheet
+from supdr_viz.kit.theme import Palette, palette
+from supdr_viz.views.sources import SHADES
+
+SIDE, GAP, HEAD = 300, 16, 44
+SMOOTH = 2
+"""Drawn at this many times the size and scaled down: smooth edges."""
+
+REGION_ALPHA = 0.2
+HOLD = 1500
+"""Milliseconds for which the last picture stands."""
+
+STEP = 120
+
+Extent = tuple[float, float, float, float]
+
+
+def gif(replay: Replay, *, dark: bool = False) -> bytes:
+    """Return an animated GIF: input space, latent space and objective, moment by moment.
+
+    Parameters
+    ----------
+    replay : Replay
+    dark : bool
+
+    Returns
+    -------
+    bytes
+    """
+    pictures = [picture(replay, number, dark=dark) for number in range(len(replay.moments))]
+    # One palette for all: colours must not flicker.
+    base = pictures[-1].quantize(128)
+    frames = [each.quantize(palette=base, dither=Image.Dither.NONE) for each in pictures]
+    durations = [STEP] * (len(frames) - 1) + [HOLD]
+    out = io.BytesIO()
+    frames[0].save(out, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
+    return out.getvalue()
+
+
+def picture(replay: Replay, number: int = -1, *, dark: bool = False) -> Image.Image:
+    """Draw one moment: input space, latent space, objective.
+
+    Parameters
+    ----------
+    replay : Replay
+    number : int
+        Of the moment; the last one by default.
+    dark : bool
+
+    Returns
+    -------
+    PIL.Image.Image
+        In RGB.
+    """
+    colours, moment, scene = palette(dark), replay.moments[number], replay.scene
+    size = (3 * SIDE + 4 * GAP, SIDE + HEAD + GAP)
+    image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.card)
+    shades, levels = row_colours(replay, dark), sheet_colours(replay, dark)
+    planes = (
+        (scene.position, scene.plane.extent, moment.input_sheet, moment.wrong),
+        (moment.latent, moment.extent, moment.latent_sheet, None),
+    )
+    for column, (rows, extent, sheet, ringed) in enumerate(planes):
+        drawn = None if sheet is None else sheet_image(sheet, levels, colours.card)
+        panel = _panel(rows, extent, sheet, drawn, ringed, shades, scene.is_test, colours)
+        image.paste(panel, (_left(column), HEAD * SMOOTH))
+    image.paste(_curve(replay, moment, colours), (_left(2), HEAD * SMOOTH))
+    draw = ImageDraw.Draw(image)
+    texts = ("Input space", f"Latent space · iteration {moment.iteration}", _said(moment, scene.task))
+    for column, text in enumerate(texts):
+        draw.text((_left(column), 14 * SMOOTH), text, fill=colours.text, font=ImageFont.load_default(13 * SMOOTH))
+    return image.resize(size, Image.Resampling.LANCZOS)
+
+
+def row_colours(replay: Replay, dark: bool) -> list[str]:
+    """Return the colour of every row: its class or value, grey where the label is hidden.
+
+    Parameters
+    ----------
+    replay : Replay
+    dark : bool
+
+    Returns
+    -------
+    list of str
+    """
+    colours, scene = palette(dark), replay.scene
+    if scene.task == "regression":
+        finite = scene.target[np.isfinite(scene.target)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        levels = np.nan_to_num((scene.target - low) / ((high - low) or 1.0)) * (len(SHADES) - 1)
+        return [SHADES[int(level)] for level in levels]
+    known = scene.is_labelled | scene.is_test
+    classes = colours.classes
+    return [classes[code % len(classes)] if ok else colours.muted for code, ok in zip(scene.code, known)]
+
+
+def sheet_colours(replay: Replay, dark: bool) -> list[str]:
+    """Return the colours of the levels of a decision surface."""
+    if replay.scene.task == "regression":
+        return [SHADES[int(level * (len(SHADES) - 1) / 255)] for level in range(256)]
+    classes = palette(dark).classes
+    return [classes[code % len(classes)] for code in range(max(2, len(replay.scene.class_names)))]
+
+
+def sheet_image(sheet: Sheet, shades: list[str], background: str) -> Image.Image:
+    """Draw a decision surface, first row at the bottom, mixed with the background."""
+    table = np.array([_rgb(colour) for colour in shades], dtype=float)
+    mixed = REGION_ALPHA * table + (1 - REGION_ALPHA) * np.array(_rgb(background), dtype=float)
+    codes = np.minimum(sheet.image[::-1], len(shades) - 1)
+    return Image.fromarray(mixed.round().astype(np.uint8)[codes])
+
+
+def _panel(
+    rows: NDArray,
+    extent: Extent,
+    sheet: Sheet | None,
+    surface: Image.Image | None,
+    ringed: NDArray | None,
+    shades: list[str],
+    is_test: NDArray,
+    colours: Palette,
+) -> Image.Image:
+    side = SIDE * SMOOTH
+    panel = Image.new("RGB", (side, side), colours.page)
+    if sheet is not None and surface is not None:
+        box = _box(sheet.extent, extent, side)
+        width, height = max(1, box[2] - box[0]), max(1, box[3] - box[1])
+        panel.paste(surface.resize((width, height), Image.Resampling.NEAREST), box[:2])
+    draw = ImageDraw.Draw(panel)
+    radius = SMOOTH * float(np.clip(4.5 - 2.0 * np.log10(max(len(rows), 1) / 200.0), 1.8, 4.5))
+    places = _pixels(rows, extent, side)
+    for (x, y), colour, test in zip(places, shades, is_test):
+        if not (np.isfinite(x) and np.isfinite(y)):
+            continue
+        box = (x - radius, y - radius, x + radius, y + radius)
+        draw.ellipse(box, outline=colour, width=SMOOTH) if test else draw.ellipse(box, fill=colour)
+    for x, y in places[ringed] if ringed is not None else ():
+        wide = radius + 2.5 * SMOOTH
+        draw.ellipse((x - wide, y - wide, x + wide, y + wide), outline=colours.error, width=SMOOTH)
+    return panel
+
+
+def _curve(replay: Replay, moment: Moment, colours: Palette) -> Image.Image:
+    side = SIDE * SMOOTH
+    panel = Image.new("RGB", (side, side), colours.card)
+    draw = ImageDraw.Draw(panel)
+    steps, values = replay.losses.iteration, replay.losses.values.get("objective")
+    if values is None or len(steps) < 2:
+        return panel
+    finite = values[np.isfinite(values)]
+    log = bool(finite.size and finite.min() > 0 and finite.max() > 20 * finite.min())
+    shown = np.log10(values) if log else values
+    low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
+    x = 8 * SMOOTH + (side - 16 * SMOOTH) * (steps - steps[0]) / max(1, steps[-1] - steps[0])
+    y = side - 12 * SMOOTH - (side - 24 * SMOOTH) * (shown - low) / ((high - low) or 1.0)
+    ok = np.isfinite(y)
+    done = ok & (steps <= moment.iteration)
+    draw.line(list(zip(x[ok].tolist(), y[ok].tolist())), fill=colours.border, width=2 * SMOOTH)
+    if done.sum() > 1:
+        draw.line(list(zip(x[done].tolist(), y[done].tolist())), fill=colours.curves[0], width=2 * SMOOTH)
+    if done.any():
+        place, size = np.flatnonzero(done)[-1], 4 * SMOOTH
+        box = (x[place] - size, y[place] - size, x[place] + size, y[place] + size)
+        draw.ellipse(box, fill=colours.curves[0])
+    return panel
+
+
+def _said(moment: Moment, task: str) -> str:
+    unit = "" if task == "regression" else " %"
+    name = "test" if "test" in moment.numbers else "train"
+    error = moment.numbers.get(name)
+    ending = f" · {name} error {error:.3g}{unit}" if error is not None else ""
+    return f"Objective {moment.numbers['objective']:.4g}{ending}"
+
+
+def _left(column: int) -> int:
+    return (GAP + column * (SIDE + GAP)) * SMOOTH
+
+
+def _pixels(rows: NDArray, extent: Extent, side: int) -> NDArray:
+    x_low, x_high, y_low, y_high = extent
+    x = side * (rows[:, 0] - x_low) / (x_high - x_low)
+    y = side * (1.0 - (rows[:, 1] - y_low) / (y_high - y_low))
+    return np.stack([x, y], axis=1)
+
+
+def _box(sheet: Extent, extent: Extent, side: int) -> tuple[int, int, int, int]:
+    corners = np.array([[sheet[0], sheet[3]], [sheet[1], sheet[2]]])
+    (left, top), (right, bottom) = _pixels(corners, extent, side).round().astype(int).tolist()
+    return left, top, right, bottom
+
+
+def _rgb(colour: str) -> tuple[Any, ...]:
+    return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))

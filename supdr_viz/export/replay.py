@@ -1,0 +1,184 @@
+"""A finished run as a short film: what reports, GIFs and notebooks show.
+
+Plain arrays like `Frame`, but all moments at once, with their decision surfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.modes import Mode, mode_of
+from supdr_viz.frames.modes.plain import plain_picture
+from supdr_viz.frames.picture import Picture
+from supdr_viz.frames.surface import error_rates, evaluate
+from supdr_viz.frames.types import Curves, Frame, Scene, Sheet, Surface
+from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.settings.making import Split
+
+MAX_MOMENTS = 40
+RESOLUTION = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One iteration of a film.
+
+    Attributes
+    ----------
+    iteration : int
+    latent : float32 array of shape (n, 2)
+    extent : tuple of float
+        Of the latent plane.
+    input_sheet, latent_sheet : Sheet or None
+    wrong : bool array of shape (n,)
+    numbers : dict of str to float
+        Objective and errors.
+    pulled : float32 array of shape (n, 2) or None
+        Where rows would stand without their labels, if that was asked for.
+    picture : Picture or None
+        What the method shows of itself.
+    """
+
+    iteration: int
+    latent: NDArray
+    extent: tuple[float, float, float, float]
+    input_sheet: Sheet | None
+    latent_sheet: Sheet | None
+    wrong: NDArray
+    numbers: dict[str, float]
+    pulled: NDArray | None = None
+    picture: Picture | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """A film.
+
+    Attributes
+    ----------
+    scene : Scene
+    method : str
+        What made it.
+    moments : tuple of Moment
+        At least one, in the order of iterations.
+    losses : Curves
+    latent_caption : str
+        What the latent rows are.
+    mode : Mode or None
+        What the pictures are.
+    """
+
+    scene: Scene
+    method: str
+    moments: tuple[Moment, ...]
+    losses: Curves
+    latent_caption: str
+    mode: Mode | None = None
+
+
+def make_replay(
+    recorded: Sequence[tuple[Snapshot, Any]],
+    scene: Scene,
+    split: Split,
+    *,
+    method: str,
+    losses: Curves,
+    options: ViewOptions | None = None,
+    legs: tuple[int, ...] = (),
+    limit: int = MAX_MOMENTS,
+) -> Replay:
+    """Draw recorded snapshots once more, evenly chosen, first and last included.
+
+    Parameters
+    ----------
+    recorded : sequence of (Snapshot, estimator)
+        In order; the estimators need not be fitted.
+    scene : Scene
+    split : Split
+    method : str
+        Name of the method.
+    losses : Curves
+    options : ViewOptions, optional
+        Which latent rows and axes are shown, and which picture of the method; by default none.
+    legs : tuple of int
+        Iterations at which hyper-parameters changed.
+    limit : int
+        Most moments.
+
+    Returns
+    -------
+    Replay
+
+    Raises
+    ------
+    ValueError
+        If nothing was recorded.
+    """
+    if not recorded:
+        raise ValueError("There is nothing to show yet: run the method first.")
+    options = options or ViewOptions(method_mode="none")
+    mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
+    if mode is None or mode.study is not None:  # a study is worked on for minutes: it stays in the app
+        mode, options = None, replace(options, method_mode="none")
+    builder = FrameBuilder(scene, split)
+    span = (recorded[0][0].iteration, recorded[-1][0].iteration)
+    moments, caption = [], ""
+    for snapshot, estimator in _chosen(recorded, limit):
+        fitted = estimator.at(snapshot)
+        draw = partial(
+            builder.build,
+            fitted,
+            snapshot,
+            options,
+            span=span,
+            live=True,
+            losses=_until(losses, snapshot.iteration),
+            errors=Curves(np.zeros(0, dtype=int)),
+            numbers={},
+            legs=tuple(leg for leg in legs if leg <= snapshot.iteration),
+        )
+        frame, surface = _drawn(builder, draw, fitted, mode)
+        caption = frame.latent_caption
+        moments.append(_moment(scene, snapshot, frame, surface))
+    return Replay(scene, method, tuple(moments), losses, caption, mode)
+
+
+def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: Mode | None) -> tuple[Frame, Surface]:
+    """Draw a frame and its surface, and the frame again if its picture shows the surface."""
+    frame = draw()
+    assert builder.plane is not None
+    builder.surface = evaluate(
+        fitted, builder.scene, builder.split, builder.plane, iteration=frame.iteration, resolution=RESOLUTION
+    )
+    return draw() if mode is not None and "surface" in mode.needs else frame, builder.surface
+
+
+def _moment(scene: Scene, snapshot: Snapshot, frame: Frame, surface: Surface) -> Moment:
+    return Moment(
+        snapshot.iteration,
+        frame.latent,
+        frame.latent_extent,
+        surface.input,
+        surface.latent,
+        surface.wrong,
+        {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)},
+        frame.pulled,
+        plain_picture(frame, scene),
+    )
+
+
+def _until(curves: Curves, iteration: int) -> Curves:
+    known = curves.iteration <= iteration
+    return Curves(curves.iteration[known], {name: values[known] for name, values in curves.values.items()})
+
+
+def _chosen(recorded: Sequence[tuple[Snapshot, Any]], limit: int) -> Iterable[tuple[Snapshot, Any]]:
+    places = np.unique(np.linspace(0, len(recorded) - 1, min(limit, len(recorded))).round().astype(int))
+    return [recorded[place] for place in places]

@@ -1,0 +1,100 @@
+"""The file that a run is exported to: report or film, made away from the page's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from supdr_viz.export.film import gif
+from supdr_viz.export.replay import Replay, make_replay
+from supdr_viz.export.report import Facts, report
+from supdr_viz.run.history import MAX_DRAWN
+from supdr_viz.run.session import Session
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import to_query
+
+
+class Kind(NamedTuple):
+    """What can be exported.
+
+    Attributes
+    ----------
+    file, mime : str
+        Name and type of the file.
+    label, icon : str
+        Of the button.
+    note : str
+        What is said while it is made.
+    """
+
+    file: str
+    mime: str
+    label: str
+    icon: str
+    note: str = "Drawing the recorded iterations once more …"
+
+
+KINDS = {
+    "report": Kind("supdr-report.html", "text/html", "Report (HTML)", "description"),
+    "film": Kind("supdr-run.gif", "image/gif", "Film (GIF)", "movie"),
+    "lesson": Kind(
+        "supdr-lesson.html", "text/html", "Lesson (HTML)", "school", "Running every step; this may take a minute …"
+    ),
+}
+"""The kinds of exports by name."""
+
+RUN_KINDS = ("report", "film")
+"""Those of a run."""
+
+
+def filming(session: Session) -> Callable[[], Replay] | None:
+    """Gather what a film of the session's run needs and return the work itself, for another thread.
+
+    Parameters
+    ----------
+    session : Session
+
+    Returns
+    -------
+    callable or None
+        None: nothing has been recorded yet.
+    """
+    recorded, settings, scene, parts = session.trainer.recorded, session.settings, session.scene, session.parts
+    if not recorded or settings is None or scene is None or parts is None:
+        return None
+    return partial(
+        make_replay,
+        recorded,
+        scene,
+        parts,
+        method=MENU[settings.method].label,
+        losses=session.trainer.curves(MAX_DRAWN)[0],
+        options=session.options,
+        legs=tuple(leg.first_iteration for leg in session.trainer.legs),
+    )
+
+
+def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[[], bytes] | None:
+    """Gather what an export needs and return the work itself, for another thread.
+
+    Parameters
+    ----------
+    session : Session
+    kind : {"report", "film"}
+    dark : bool
+        Colours of the film; a report follows its reader's.
+
+    Returns
+    -------
+    callable or None
+        ``work()`` returns the content of the file; None: nothing has been recorded yet.
+    """
+    draw, settings = filming(session), session.settings
+    if draw is None or settings is None:
+        return None
+    if kind == "film":
+        return lambda: gif(draw(), dark=dark)
+    names = [pair.partition("=") for pair in to_query(settings).split("&")]
+    facts = Facts([(name, value) for name, _, value in names], session.python())
+    return lambda: report(draw(), facts).encode()

@@ -1,0 +1,1 @@
+"""What is drawn: plain arrays, made from a snapshot."""

@@ -1,0 +1,55 @@
+"""What a mode of the method's view is, and the two modes that any method may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from supdr_viz.frames.picture import Picture
+from supdr_viz.frames.types import Scene
+from supdr_viz.settings.making import Split
+from supdr_viz.studies.few_labels import Study
+
+Build = Callable[..., Picture]
+"""``build(fitted, scene, plane, snapshot, previous, **needs)``: the picture of one iteration.
+
+`fitted` is ``at(snapshot)``, `plane` the latent plane on display, `previous` the last picture of this mode, whose
+extent should be kept while it serves.  What else a mode `needs` comes by name.
+"""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way in which a method shows itself.
+
+    Attributes
+    ----------
+    name : str
+        Key.
+    label : str
+        One word for the switch.
+    title : str
+        Title of the card.
+    caption : str
+        A few words beside the title.
+    build : callable or None
+        Makes the picture, in a worker thread; None for the modes that `Frame` carries in fields of their own.
+    needs : tuple of {"split", "surface", "losses", "legs", "study"}
+        What `build` takes beside the usual: the rows themselves (`Split`), the latest predictions of all rows
+        (`Surface` or None; it may trail the frames), the losses so far (`Curves`), the iterations at which
+        hyper-parameters changed (tuple of int), the mode's own `study`.
+    study : callable or None
+        ``study(scene, split)`` prepares an experiment that is worked on while this mode is shown and nothing runs.
+    """
+
+    name: str
+    label: str
+    title: str
+    caption: str
+    build: Build | None = None
+    needs: tuple[str, ...] = ()
+    study: Callable[[Scene, Split], Study] | None = None
+
+
+RECONSTRUCTION = Mode("reconstruction", "reconstruct", "Reconstruction", "faint: original")
+MARGINS = Mode("margins", "margins", "Margins", "the label's pull at each margin")

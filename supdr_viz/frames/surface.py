@@ -1,0 +1,260 @@
+"""Decision surfaces and errors of a fitted estimator, through its public interface only.
+
+They cost far more than a frame, so the trainer evaluates them within a budget: coarse while running, fine on pause.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from contourpy import contour_generator
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.types import Lines, Scene, Sheet, Surface
+from supdr_viz.settings.making import Split
+
+COARSE, FINE = 50, 100
+"""Evaluated points per axis, while running and at rest."""
+
+PIXELS = 150
+"""Cells of the image per axis, by interpolation."""
+
+MAX_CELLS = 4_000_000
+"""Most numbers in the lifted grid: wide data get a coarser picture rather than a slow one."""
+
+LEVELS = 255
+NO_LINES = Lines([], [])
+
+
+def evaluate(
+    fitted: Any, scene: Scene, split: Split, latent: LatentPlane, *, iteration: int, resolution: int
+) -> Surface:
+    """Evaluate predictions of all rows and the surfaces over both planes.
+
+    Parameters
+    ----------
+    fitted : estimator
+        ``at(snapshot)``.
+    scene : Scene
+    split : Split
+    latent : LatentPlane
+        The latent plane on display.
+    iteration : int
+    resolution : int
+        Points of the grid per axis.
+
+    Returns
+    -------
+    Surface
+    """
+    predicted = np.concatenate([fitted.transduction_, _predict(fitted, split.X_test)])
+    truth = np.concatenate([split.truth_train, split.y_test])
+    if scene.task == "regression":
+        finite = truth[np.isfinite(truth)]
+        value_range = (float(finite.min()), float(finite.max()) + 1e-12)
+        wrong = np.zeros(len(truth), dtype=bool)
+    else:
+        value_range = (0.0, 1.0)
+        wrong = (predicted != truth) & np.isfinite(truth)
+    classes = None if scene.task == "regression" else fitted.classes_.astype(np.uint8)
+    return Surface(
+        iteration=iteration,
+        input=_input_sheet(fitted, scene, classes, value_range, resolution) if takes_all_numbers(fitted) else None,
+        latent=_latent_sheet(fitted, latent, classes, value_range, resolution),
+        predicted=predicted.astype(np.float32),
+        wrong=wrong,
+        value_range=value_range,
+    )
+
+
+def takes_all_numbers(fitted: Any) -> bool:
+    """Whether rows between those of the data mean something: bits and counts have no in-between."""
+    return bool((np.asarray(getattr(fitted, "family_x_", "gaussian")) == "gaussian").all())
+
+
+def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str, float]:
+    """Return per cent of wrong rows (mean squared error for regression), and of support vectors.
+
+    Parameters
+    ----------
+    surface : Surface
+        Predictions of all rows.
+    scene : Scene
+        Their true values; rows without one do not count.
+    snapshot : Snapshot
+        Whose predictions they are.
+
+    Returns
+    -------
+    dict
+        Keys ``"train"``, ``"test"``, ``"support vectors"``; ``"labelled"`` and ``"unlabelled"`` training rows, where
+        the labels of some are hidden; ``"validation"``: training rows that early stopping holds out; ``"constant"``:
+        of the mean of the labels, for regression, on rows whose target the method does not see.  As far as they apply.
+    """
+    known = np.isfinite(scene.target)
+    loss = (surface.predicted - scene.target) ** 2 if scene.task == "regression" else 100.0 * surface.wrong
+    rates = {"train": float(loss[known & ~scene.is_test].mean())}
+    if scene.is_test.any():
+        rates["test"] = float(loss[known & scene.is_test].mean())
+    hidden = known & ~scene.is_test & ~scene.is_labelled
+    if hidden.any():
+        rates["labelled"] = float(loss[known & scene.is_labelled].mean())
+        rates["unlabelled"] = float(loss[hidden].mean())
+    if scene.task == "regression":
+        unseen = known & ~scene.is_labelled
+        rates["constant"] = constant_error(scene, unseen if unseen.any() else known)
+    if "validation_error" in snapshot.diagnostics:
+        rates["validation"] = snapshot.diagnostics["validation_error"] * (1.0 if scene.task == "regression" else 100.0)
+    if "support_fraction" in snapshot.diagnostics:
+        rates["support vectors"] = 100.0 * snapshot.diagnostics["support_fraction"]
+    return rates
+
+
+def constant_error(scene: Scene, rows: NDArray) -> float:
+    """Return the mean squared error of some rows of a regression if all are predicted by the mean of the labels.
+
+    Parameters
+    ----------
+    scene : Scene
+    rows : bool array of shape (n,)
+
+    Returns
+    -------
+    float
+    """
+    mean = float(scene.target[scene.is_labelled].mean(dtype=float))
+    return float(((scene.target[rows].astype(float) - mean) ** 2).mean())
+
+
+class LatentPlane:
+    """The plane of the latent space on display: which axes, and how far they reach.
+
+    Parameters
+    ----------
+    mean : array of shape (d,)
+    axes : array of shape (d, 2)
+        Orthonormal columns; a single column and a zero one when d = 1.
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high).
+    head : {"fitted", "calibrated"}
+        Which head's surface belongs to the rows shown.
+    """
+
+    def __init__(self, mean: NDArray, axes: NDArray, extent: tuple[float, float, float, float], head: str) -> None:
+        self.mean, self.axes, self.extent, self.head = mean, axes, extent, head
+
+    @property
+    def exact(self) -> bool:
+        """Whether the plane is the whole latent space."""
+        return len(self.mean) <= 2
+
+    def project(self, latent: NDArray) -> NDArray:
+        """Map latent rows (n, d) to (n, 2)."""
+        return (latent - self.mean) @ self.axes
+
+    def lift(self, points: NDArray) -> NDArray:
+        """Map points of the plane (n, 2) back to latent rows (n, d)."""
+        return points @ self.axes.T + self.mean
+
+
+def grid(extent: tuple[float, float, float, float], resolution: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the grid's points (resolution², 2), row by row from below, and its two axes (cell centres)."""
+    x_low, x_high, y_low, y_high = extent
+    x_half, y_half = (x_high - x_low) / resolution / 2, (y_high - y_low) / resolution / 2
+    x = np.linspace(x_low + x_half, x_high - x_half, resolution)
+    y = np.linspace(y_low + y_half, y_high - y_half, resolution)
+    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2), x, y
+
+
+def _input_sheet(
+    fitted: Any, scene: Scene, classes: NDArray | None, value_range: tuple[float, float], resolution: int
+) -> Sheet:
+    resolution = max(12, min(resolution, int(np.sqrt(MAX_CELLS / scene.n_features))))
+    points, x, y = grid(scene.plane.extent, resolution)
+    rows = scene.plane.lift(points)
+    scores = fitted.predict(rows) if classes is None else fitted.decision_function(rows)
+    caption = "" if scene.plane.exact else "slice through the mean"
+    return _sheet(scores, x, y, scene.plane.extent, classes, value_range, caption, _has_margin(fitted))
+
+
+def _latent_sheet(
+    fitted: Any, latent: LatentPlane, classes: NDArray | None, value_range: tuple[float, float], resolution: int
+) -> Sheet:
+    points, x, y = grid(latent.extent, resolution)
+    scores = fitted.latent_decision_function(latent.lift(points), head=latent.head)
+    caption = "" if latent.exact else "slice through the mean"
+    return _sheet(scores, x, y, latent.extent, classes, value_range, caption, _has_margin(fitted))
+
+
+def _sheet(
+    scores: NDArray,
+    x: NDArray,
+    y: NDArray,
+    extent: tuple[float, float, float, float],
+    classes: NDArray | None,
+    value_range: tuple[float, float],
+    caption: str,
+    has_margin: bool,
+) -> Sheet:
+    shape, resolution = (len(y), len(x)), len(x)
+    finer = _refined(scores.reshape(*shape, -1))
+    if classes is None:
+        low, high = value_range
+        levels = np.clip(np.round(LEVELS * (finer[..., 0] - low) / (high - low)), 0, LEVELS)
+        return Sheet(levels.astype(np.uint8), extent, NO_LINES, NO_LINES, resolution, caption)
+    if scores.ndim == 1:
+        image = classes[(finer[..., 0] > 0).astype(int)]
+        plane = scores.reshape(shape)
+        margin = contours(x, y, plane, -1.0, 1.0) if has_margin else NO_LINES
+        return Sheet(image, extent, contours(x, y, plane, 0.0), margin, resolution, caption)
+    winner = scores.argmax(axis=1)
+    boundary = Lines([], [])
+    for code in np.unique(winner):
+        lead = scores[:, code] - np.delete(scores, code, axis=1).max(axis=1)
+        lines = contours(x, y, lead.reshape(shape), 0.0)
+        boundary.xs.extend(lines.xs)
+        boundary.ys.extend(lines.ys)
+    return Sheet(classes[finer.argmax(axis=2)], extent, boundary, NO_LINES, resolution, caption)
+
+
+def _refined(scores: NDArray) -> NDArray:
+    """Interpolate scores (r, r, K) to about `PIXELS` cells an axis: crisp edges without more evaluations."""
+    factor = max(1, round(PIXELS / len(scores)))
+    if factor == 1:
+        return scores
+    size = len(scores)
+    centres = (np.arange(size * factor) + 0.5) / factor - 0.5
+    low = np.clip(np.floor(centres).astype(int), 0, size - 2)
+    share = np.clip(centres - low, 0.0, 1.0)
+    rows = scores[low] * (1.0 - share)[:, None, None] + scores[low + 1] * share[:, None, None]
+    return rows[:, low] * (1.0 - share)[None, :, None] + rows[:, low + 1] * share[None, :, None]
+
+
+def contours(x: NDArray, y: NDArray, plane: NDArray, *levels: float) -> Lines:
+    """Trace a function over a plane at some levels.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (k,)
+        Places of the columns and rows of `plane`.
+    plane : array or masked array of shape (k, k)
+    *levels : float
+
+    Returns
+    -------
+    Lines
+    """
+    generator = contour_generator(x, y, plane)
+    lines = [np.asarray(line, dtype=np.float32) for level in levels for line in generator.lines(level)]
+    return Lines([line[:, 0] for line in lines], [line[:, 1] for line in lines])
+
+
+def _has_margin(fitted: Any) -> bool:
+    """Whether |f| = 1 means something: methods that push rows beyond it."""
+    return hasattr(fitted, "label_pull_") or hasattr(fitted, "support_")
+
+
+def _predict(fitted: Any, X: NDArray) -> NDArray:
+    return fitted.predict(X) if len(X) else np.empty(0)

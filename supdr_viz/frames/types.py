@@ -1,0 +1,242 @@
+"""What is drawn: plain arrays, ready for the browser.
+
+A `Scene` is fixed for a data set and split; a `Frame` is one iteration of a run; a `Surface` is a decision surface,
+which is dearer and may trail the frames.  All three are immutable; views read nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from numpy.typing import NDArray
+
+from supdr_viz.frames.picture import Picture
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A plane through the input space onto which rows are projected: ``(X - origin) @ axes``.
+
+    Attributes
+    ----------
+    kind : {"features", "components"}
+        Two chosen features, or the first two principal components of the training rows.
+    axis_names : tuple of str
+        Labels of the two axes.
+    origin : array of shape (m,)
+    axes : array of shape (m, 2)
+    lifting : array of shape (2, m)
+        Directions of the plane in the input space; ``lifting @ axes`` is the identity.
+    exact : bool
+        True when the plane is the whole space; else surfaces are a slice through `origin`.
+    share : float
+        Share of the variance that the plane shows.
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high), square.
+    """
+
+    kind: str
+    axis_names: tuple[str, str]
+    origin: NDArray
+    axes: NDArray
+    lifting: NDArray
+    exact: bool
+    share: float
+    extent: tuple[float, float, float, float]
+
+    def project(self, X: NDArray) -> NDArray:
+        """Map rows (n, m) to the plane (n, 2)."""
+        return (X - self.origin) @ self.axes
+
+    def lift(self, points: NDArray) -> NDArray:
+        """Map points (n, 2) of the plane back to rows (n, m)."""
+        return points @ self.lifting + self.origin
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What stays while a run goes on.  Rows are training rows first, then test rows.
+
+    Attributes
+    ----------
+    title, description : str
+    task : {"classification", "regression"}
+    class_names : tuple of str
+        Empty for regression.
+    position : float32 array of shape (n, 2)
+        Rows in the input plane.
+    code : uint8 array of shape (n,)
+        True class of each row; 0 for regression.
+    target : float32 array of shape (n,)
+        True value (regression) or class code.
+    is_test : bool array of shape (n,)
+    is_labelled : bool array of shape (n,)
+        False for test rows and for training rows whose label was hidden.
+    row : int array of shape (n,)
+        Row number in the data set.
+    plane : Plane
+    image_shape : tuple of int or None
+        Rows are pictures of this shape.
+    images : uint8 array of shape (n, h, w) or None
+    image_range : tuple of float
+        Values of the cells at levels 0 and 255 of the images.
+    n_features : int
+    notes : tuple of str
+        What the user should know of the data (missing cells, rows shown of many, ...).
+    view_names : tuple of str
+        Names of the groups of columns, for data that come in several views.
+    """
+
+    title: str
+    description: str
+    task: str
+    class_names: tuple[str, ...]
+    position: NDArray
+    code: NDArray
+    target: NDArray
+    is_test: NDArray
+    is_labelled: NDArray
+    row: NDArray
+    plane: Plane
+    n_features: int
+    image_shape: tuple[int, int] | None = None
+    images: NDArray | None = None
+    image_range: tuple[float, float] = (0.0, 1.0)
+    notes: tuple[str, ...] = ()
+    view_names: tuple[str, ...] = ()
+
+    @property
+    def n_train(self) -> int:
+        """Number of training rows, which come first."""
+        return int((~self.is_test).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Curves over iterations, thinned to a drawable number of points.
+
+    Attributes
+    ----------
+    iteration : int array of shape (k,)
+    values : dict of str to float array of shape (k,)
+        NaN where a curve has no value.
+    """
+
+    iteration: NDArray
+    values: dict[str, NDArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One iteration, ready to draw.
+
+    Attributes
+    ----------
+    number : int
+        Serial number; acknowledged by the page.
+    iteration : int
+    first_iteration, last_iteration : int
+        Range of the scrubber.
+    live : bool
+        False when an earlier iteration is being viewed.
+    latent : float32 array of shape (n, 2)
+        Rows of the scene in the displayed latent plane.
+    latent_extent : tuple of float
+        (x_low, x_high, y_low, y_high), square; changes rarely.
+    latent_caption : str
+        What the latent plane is ("embedding (saw labels)", "first 2 of 9 components", ...).
+    pulled : float32 array of shape (n, 2) or None
+        With ``embedding`` shown: where `transform` puts the same training rows (the pull of the labels); NaN for
+        test rows.
+    reconstruction : float32 array of shape (n, 2) or None
+        Reconstructed rows in the input plane; None when the method reconstructs nothing.
+    margin : float32 array of shape (n,) or None
+        y·f(x) of labelled training rows (the smallest over one-vs-rest heads), NaN elsewhere.
+    dual : float32 array of shape (n,) or None
+        Dual variable or pull of the label, as a share of its largest value; NaN elsewhere.
+    support : bool array of shape (n,)
+        Support vectors (training rows only).
+    losses, errors : Curves
+        ``losses``: every term, ``"objective"``, ``"surrogate"`` and ``"bound"`` if any; ``errors``: per cent, or for
+        regression MSE.
+    numbers : dict of str to float
+        Current values for the status line: objective, train_error, test_error, rate, ...
+    picture : Picture or None
+        What the method shows of itself, in the mode that was asked for.
+    """
+
+    number: int
+    iteration: int
+    first_iteration: int
+    last_iteration: int
+    live: bool
+    latent: NDArray
+    latent_extent: tuple[float, float, float, float]
+    latent_caption: str
+    pulled: NDArray | None
+    reconstruction: NDArray | None
+    margin: NDArray | None
+    dual: NDArray | None
+    support: NDArray
+    losses: Curves
+    errors: Curves
+    numbers: dict[str, float]
+    picture: Picture | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Contour lines: lists of float32 arrays, one pair per line."""
+
+    xs: list[NDArray]
+    ys: list[NDArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A decision surface over one plane.
+
+    Attributes
+    ----------
+    image : uint8 array of shape (r, r)
+        Winning class, or for regression the predicted value scaled to 0..255 over `Surface.value_range`.
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high) of the image.
+    boundary, margin : Lines
+        Where the winning class changes; where |f| = 1 (two classes, methods with a margin).
+    resolution : int
+        Evaluated points per axis; the image has more cells.
+    caption : str
+        Empty, or what the surface is when the plane is not the whole space.
+    """
+
+    image: NDArray
+    extent: tuple[float, float, float, float]
+    boundary: Lines
+    margin: Lines
+    resolution: int = 0
+    caption: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Decision surfaces and what was evaluated with them.
+
+    Attributes
+    ----------
+    iteration : int
+    input, latent : Sheet or None
+    predicted : uint8 array of shape (n,) or float32 for regression
+        Predictions of all rows of the scene (training rows from their own latent rows).
+    wrong : bool array of shape (n,)
+        Misclassified rows (classification only; else all False).
+    value_range : tuple of float
+        Regression: values at image levels 0 and 255.
+    """
+
+    iteration: int
+    input: Sheet | None
+    latent: Sheet | None
+    predicted: NDArray
+    wrong: NDArray
+    value_range: tuple[float, float] = (0.0, 1.0)

@@ -1,0 +1,1 @@
+"""All that touches the UI kit or the browser directly."""

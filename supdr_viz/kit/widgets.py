@@ -1,0 +1,405 @@
+"""A thin factory over the UI kit: one way to make each thing, with the kit's traps dealt with in one place.
+
+- Every widget has a label, hence an accessible name; icon-only buttons do not exist.
+- Sliders report when they are let go of (``value_throttled``); logarithmic ones slide over log10 and show the value.
+- A tooltip is never the only place for information: the kit's cannot be reached by keyboard.
+- Text that comes from outside goes through `html`, which escapes; the kit's own text is markdown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models import CustomJSTickFormatter
+from panel.io.notifications import NotificationAreaBase
+from panel.util import edit_readonly
+
+from supdr_viz.kit import theme
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.bridge import on_phone as on_phone
+from supdr_viz.kit.feedback import guarded as guarded
+from supdr_viz.kit.feedback import toast as toast
+from supdr_viz.kit.markup import EMPTY as EMPTY
+from supdr_viz.kit.markup import HEAD_CSS as HEAD_CSS
+from supdr_viz.kit.markup import TEXT_CSS as TEXT_CSS
+from supdr_viz.kit.markup import card_head as card_head
+from supdr_viz.kit.markup import escape as escape
+from supdr_viz.kit.markup import legend as legend
+
+MARGIN = (2, 8)
+WIDE = {"sizing_mode": "stretch_width"}
+
+_LOG_CODE = """
+if (tick <= lowest - 1e-9) return notch
+const value = 10 ** tick
+const text = whole ? value.toFixed(0) : value >= 100 ? value.toFixed(0) : String(+value.toPrecision(digits))
+return text + unit
+"""
+_PLAIN_CODE = """
+if (tick <= lowest - 1e-9) return notch
+return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
+"""
+
+
+# --- page -----------------------------------------------------------------------------------------------------------
+
+
+def make_page(bridge: Bridge, **content: Any) -> pmui.Page:
+    """Make a page with the product's look.
+
+    Parameters
+    ----------
+    bridge : Bridge
+        Tells whether the window is narrow: there the sidebar is a drawer, closed at first as it would cover the page.
+    **content
+        ``sidebar``, ``main``, ``header``, … of ``panel_material_ui.Page``.
+
+    Returns
+    -------
+    Page
+    """
+    page = pmui.Page(**theme.page_options(), **content)
+    with edit_readonly(page):
+        # The kit ties every page to the server's own "busy", which then holds all pages that were ever opened.
+        page.busy = _Idle().param.busy
+    pn.state.on_session_destroyed(_forget_notifications)
+    page.jscallback(dark_theme=theme.REMEMBER_THEME)
+    page.sidebar_open = not bridge.narrow
+    bridge.param.watch(lambda event: page.param.update(sidebar_open=not event.new), "narrow")
+    return page
+
+
+class _Idle(param.Parameterized):
+    """What a page is busy with: nothing, its status line says it better."""
+
+    busy = param.Boolean(default=False)
+
+
+def _forget_notifications(context: Any) -> None:
+    """Let go of the area of notices of a page that is gone: the kit keeps it, and with it the whole document."""
+    for name, (view, _model, document, _comm) in list(pn.state._views.items()):
+        if document is context._document and isinstance(view, NotificationAreaBase):
+            del pn.state._views[name]
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def html(text: str = "", *, css: str = "", **options: Any) -> pn.pane.HTML:
+    """Show HTML that we wrote; escape whatever comes from outside with `escape`."""
+    return pn.pane.HTML(text or EMPTY, **{"margin": MARGIN, "stylesheets": [TEXT_CSS + css], **WIDE, **options})
+
+
+def section(title: str) -> pn.pane.HTML:
+    """Make the heading of a group of controls."""
+    return html(f"<h2>{escape(title)}</h2>", margin=(14, 8, 4, 8))
+
+
+def caption(text: str = "", **options: Any) -> pn.pane.HTML:
+    """Make a line of quiet text; `text` is escaped."""
+    return html(f'<p class="quiet small">{escape(text)}</p>' if text else "", **options)
+
+
+def message(pane: pn.pane.HTML, text: str = "", kind: str = "quiet") -> None:
+    """Put a sentence into a pane made by `html`; an empty one hides it.
+
+    Parameters
+    ----------
+    pane : HTML
+    text : str
+        Escaped here.
+    kind : {"quiet", "warning", "error"}
+    """
+    role = ' role="alert"' if kind == "error" else ""
+    pane.param.update(object=f'<p class="{kind} small"{role}>{escape(text)}</p>' if text else EMPTY, visible=bool(text))
+
+
+# --- buttons --------------------------------------------------------------------------------------------------------
+
+
+def button(
+    label: str, on_click: Callable[[], Any] | None = None, *, icon: str = "", kind: str = "outlined", **options: Any
+) -> pmui.Button:
+    """Make a button with a text.
+
+    Parameters
+    ----------
+    label : str
+    on_click : callable, optional
+        Called without arguments.
+    icon : str
+        Name of a Material icon.
+    kind : {"outlined", "contained", "text"}
+
+    Returns
+    -------
+    Button
+    """
+    quiet = {} if kind == "contained" else {"sx": {"color": "text.primary", "borderColor": "divider"}}
+    options = {"size": "small", "margin": (4, 3), "disable_elevation": True, **quiet, **options}
+    made = pmui.Button(label=label, icon=icon or None, variant=kind, **options)
+    if on_click is not None:
+        act = guarded(on_click)
+        made.on_click(lambda _event: act())
+    return made
+
+
+def toggle(options: Sequence[str], value: str, **more: Any) -> pmui.RadioButtonGroup:
+    """Make a row of small buttons of which one is chosen; their texts must speak for themselves."""
+    sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "9px", "fontSize": "12px"}}
+    more = {"size": "small", "margin": (4, 6), "sx": sx, **more}
+    return pmui.RadioButtonGroup(label="", options=list(options), value=value, **more)
+
+
+# --- inputs ---------------------------------------------------------------------------------------------------------
+
+
+def select(
+    label: str, options: dict[str, Any], value: Any, on_change: Callable[[Any], Any] | None = None, **more: Any
+) -> pmui.Select:
+    """Make a menu; ``on_change(value)`` follows the user's choice.
+
+    Parameters
+    ----------
+    label : str
+    options : dict of str to object
+        Text -> value, or heading -> such a dict for a grouped menu.
+    value : object
+    on_change : callable, optional
+
+    Returns
+    -------
+    Select
+    """
+    grouped = any(isinstance(entry, dict) for entry in options.values())
+    more = {"size": "small", "margin": (6, 8), **WIDE, **more}
+    made = pmui.Select(label=label, value=value, **({"groups": options} if grouped else {"options": options}), **more)
+    if on_change is not None:
+        report = guarded(on_change)
+        made.param.watch(lambda event: report(event.new), "value")
+    return made
+
+
+def small_menu(label: str, **more: Any) -> pmui.Select:
+    """Make a menu that fits into the head of a card; its label is read out, not shown."""
+    sx = {"& legend": {"display": "none"}, "& fieldset": {"top": 0}, "& .MuiSelect-select": {"py": "3px"}}
+    # The label stands outside of what `sx` reaches.
+    look = {"sx": {**sx, "fontSize": "12px"}, "stylesheets": ["label { display: none !important; }"]}
+    return pmui.Select(label=label, options=[], **{"size": "small", "margin": (4, 6), "width": 124, **look, **more})
+
+
+def switch(label: str, value: bool, on_change: Callable[[bool], Any] | None = None, **more: Any) -> pmui.Switch:
+    """Make an on/off switch."""
+    made = pmui.Switch(label=label, value=value, **{"size": "small", "margin": MARGIN, **WIDE, **more})
+    if on_change is not None:
+        report = guarded(on_change)
+        made.param.watch(lambda event: report(event.new), "value")
+    return made
+
+
+def text_field(
+    label: str, value: str = "", on_change: Callable[[str], Any] | None = None, **more: Any
+) -> pmui.TextInput:
+    """Make a field for a line of text; ``on_change(text)`` follows Enter or leaving the field."""
+    made = pmui.TextInput(label=label, value=value, **{"size": "small", "margin": (6, 8), **WIDE, **more})
+    if on_change is not None:
+        report = guarded(on_change)
+        made.param.watch(lambda event: report(event.new), "value")
+    return made
+
+
+class Slider:
+    """A slider over numbers: linear or logarithmic, whole or not, optionally with a lowest notch of another meaning.
+
+    Parameters
+    ----------
+    label : str
+    value : float or object
+    low, high : float
+        Ends, in values.
+    step : float
+        Grain; of log10 of the value if `log`.
+    log, whole : bool
+    notch : str
+        Text of the lowest notch (below `low`), which stands for `notch_value`; empty: there is none.
+    notch_value : object
+    unit, help : str
+    on_change : callable, optional
+        Called with the value when the slider is let go of.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        value: Any,
+        low: float,
+        high: float,
+        step: float,
+        *,
+        log: bool = False,
+        whole: bool = False,
+        notch: str = "",
+        notch_value: Any = None,
+        unit: str = "",
+        help: str = "",
+        on_change: Callable[[Any], Any] | None = None,
+        **more: Any,
+    ) -> None:
+        self.log, self.whole, self.notch, self.notch_value = log, whole, notch, notch_value
+        self.low, self.high = low, high
+        start, end = (math.log10(low), math.log10(high)) if log else (low, high)
+        self._lowest = start
+        self._on_change = None if on_change is None else guarded(on_change)
+        self._silent = False
+        if notch:
+            start -= step
+        self._start = start
+        formatter = CustomJSTickFormatter(
+            code=_LOG_CODE if log else _PLAIN_CODE,
+            args={
+                "lowest": self._lowest,
+                "notch": notch,
+                "whole": whole,
+                "unit": f" {unit}" if unit else "",
+                "digits": 3,
+            },
+        )
+        self.widget = pmui.FloatSlider(
+            label=label,
+            start=start,
+            end=end,
+            step=step,
+            value=self._position(value),
+            format=formatter,
+            **({"description": help} if help else {}),
+            **{"size": "small", "margin": MARGIN, **WIDE, **more},
+        )
+        self.value = value
+        self.widget.param.watch(self._released, "value_throttled")
+
+    def set(self, value: Any) -> None:
+        """Move the slider without calling back."""
+        if value == self.value:
+            return  # it is there, but for rounding, or already on its way to where the user wants it next
+        self.value = value
+        position = self._position(value)
+        self._silent = True
+        self.widget.param.update(value=position, value_throttled=position)
+        self._silent = False
+        # The kit keeps the throttled value from the browser, for which moving back to the old one were no change.
+        for model, _parent in self.widget._models.values():
+            model.data.value_throttled = position
+
+    def _position(self, value: Any) -> float:
+        if self.notch and (value == self.notch_value or not isinstance(value, (int, float))):
+            return self._start
+        number = min(max(float(value), self.low), self.high)
+        return math.log10(number) if self.log else number
+
+    def _released(self, event: Any) -> None:
+        if self._silent or event.new is None:
+            return
+        value = self._value_at(float(event.new))
+        if value != self.value:
+            self.value = value
+            if self._on_change is not None:
+                self._on_change(value)
+
+    def _value_at(self, position: float) -> Any:
+        if self.notch and position < self._lowest - 1e-9:
+            return self.notch_value
+        value = float(f"{10**position:.3g}") if self.log else float(f"{position:.10g}")
+        value = min(max(value, self.low), self.high)
+        return round(value) if self.whole else value
+
+
+# --- containers -----------------------------------------------------------------------------------------------------
+
+
+def card(title: str, *content: Any, tools: Any = None, **options: Any) -> tuple[pmui.Paper, pn.pane.HTML]:
+    """Make a card: its title in the first row, tools at its right, then the content.
+
+    Parameters
+    ----------
+    title : str
+    *content
+        Panes.
+    tools : viewable, optional
+        A small switch.
+
+    Returns
+    -------
+    card : Paper
+    head : HTML
+        Made by `card_head`, which also takes a note beside the title: a caption or a legend.
+    """
+    head = html(card_head(title), css=HEAD_CSS, margin=(2, 4, 2, 4), min_width=0)
+    # On a phone a legend may take more lines.
+    row = pn.Row(head, tools, **{"min_height" if on_phone() else "height": HEAD_HEIGHT}, **WIDE, margin=0)
+    options = {"margin": 0, "sx": {"p": "8px", "minWidth": 0, "overflow": "hidden"}, **WIDE, **options}
+    return pmui.Paper(row, *content, variant="outlined", elevation=0, **options), head
+
+
+HEAD_HEIGHT = 40
+"""Title and note take two lines in every card, so that the plots stand level."""
+
+
+class Fold:
+    """Something folded away and built only when it is opened for the first time.
+
+    Parameters
+    ----------
+    title : str
+    build : callable
+        Returns the content, a list of viewables.
+    """
+
+    def __init__(self, title: str, build: Callable[[], list[Any]], **more: Any) -> None:
+        self._build = build
+        self.built = False
+        self.content = pn.Column(**WIDE, margin=0)
+        more = {"margin": (0, 0), **WIDE, **more}
+        self.view = pmui.Accordion(
+            (title, self.content),
+            active=[],
+            disable_gutters=True,
+            elevation=0,
+            title_variant="body2",
+            sx={
+                "backgroundColor": "transparent",
+                "backgroundImage": "none",
+                "&:before": {"display": "none"},
+                "& .MuiAccordionSummary-root": {"px": "8px", "minHeight": "36px"},
+                "& .MuiAccordionDetails-root": {"px": "0px", "py": "0px"},
+            },
+            **more,
+        )
+        self.view.param.watch(lambda _event: self.ensure(), "active")
+
+    @property
+    def open(self) -> bool:
+        """Whether it is open now."""
+        return bool(self.view.active)
+
+    def ensure(self) -> None:
+        """Build the content if it is open and not built yet."""
+        if self.open and not self.built:
+            self.built = True
+            self.content[:] = self._build()
+
+    def renew(self) -> None:
+        """Forget the content: it is built again when needed."""
+        self.built = False
+        self.content[:] = []
+        self.ensure()
+
+
+def dialog(title: str, *content: Any, **more: Any) -> pmui.Dialog:
+    """Make a dialog, closed at first; set its ``open``."""
+    more = {"show_close_button": True, "close_on_click": True, "width_option": "md", **WIDE, **more}
+    return pmui.Dialog(*content, title=title, open=False, **more)

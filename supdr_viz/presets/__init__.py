@@ -1,0 +1,1 @@
+"""Prepared settings: the figures of the papers, and the opening."""

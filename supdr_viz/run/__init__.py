@@ -1,0 +1,1 @@
+"""One visitor's run: played, painted and recorded."""

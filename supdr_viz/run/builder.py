@@ -1,0 +1,237 @@
+"""Snapshot → `Frame`: everything that one iteration shows, computed in a worker thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.modes import mode_of
+from supdr_viz.frames.picture import Picture
+from supdr_viz.frames.scene import spread_strip, steady_extent
+from supdr_viz.frames.surface import LatentPlane
+from supdr_viz.frames.types import Curves, Frame, Scene, Surface
+from supdr_viz.settings.making import Split
+from supdr_viz.studies.few_labels import Study
+
+
+@dataclass(frozen=True)
+class ViewOptions:
+    """What the user asked to see.
+
+    Attributes
+    ----------
+    latent : {"embedding", "transform"}
+        Where training rows stand: as learnt with their labels, or as new rows would.
+    pull : bool
+        Join both positions.
+    method_mode : str
+        Name of a mode of the method's view, see `supdr_viz.frames.modes`.
+    latent_axes : tuple of int or None
+        Two latent coordinates, or None: the first two principal components when there are more than two.
+    """
+
+    latent: str = "embedding"
+    pull: bool = False
+    method_mode: str = "reconstruction"
+    latent_axes: tuple[int, int] | None = None
+
+
+class FrameBuilder:
+    """Builds the frames of one run; remembers the latent axes so that the picture does not flip or jump.
+
+    Parameters
+    ----------
+    scene : Scene
+    split : Split
+
+    Attributes
+    ----------
+    plane : LatentPlane or None
+        The latent plane on display.
+    surface : Surface or None
+        The latest one of this run, for pictures of predictions.
+    studies : dict of str to Study
+        Experiments of the modes that were shown so far, by the name of the mode.
+    study : Study or None
+        The one of the mode on display.
+    """
+
+    def __init__(self, scene: Scene, split: Split, studies: dict[str, Study] | None = None) -> None:
+        self.scene, self.split = scene, split
+        self.plane: LatentPlane | None = None
+        self.surface: Surface | None = None
+        self.studies: dict[str, Study] = {} if studies is None else studies
+        self.study: Study | None = None
+        self._picture: Picture | None = None
+        self._number = 0
+
+    def build(
+        self,
+        fitted: Any,
+        snapshot: Snapshot,
+        options: ViewOptions,
+        *,
+        span: tuple[int, int],
+        live: bool,
+        losses: Curves,
+        errors: Curves,
+        numbers: dict[str, float],
+        legs: tuple[int, ...] = (),
+    ) -> Frame:
+        """Return the frame of `snapshot`.
+
+        Parameters
+        ----------
+        fitted : estimator
+            ``at(snapshot)``.
+        snapshot : Snapshot
+        options : ViewOptions
+        span : tuple of int
+            First and last recorded iteration.
+        live : bool
+            Whether this is the newest iteration.
+        losses, errors : Curves
+        numbers : dict
+            Values for the status line.
+        legs : tuple of int
+            Iterations at which hyper-parameters changed.
+
+        Returns
+        -------
+        Frame
+        """
+        embedding = fitted.embedding_
+        calibrates = bool(getattr(fitted, "calibrate", False))
+        both = options.pull or options.latent == "transform"
+        folded = fitted.transform(self.split.X_train) if both else None
+        shown = folded if options.latent == "transform" and folded is not None else embedding
+        test = fitted.transform(self.split.X_test) if len(self.split.X_test) else embedding[:0]
+        head = "calibrated" if options.latent == "transform" and calibrates else "fitted"
+        latent = self._place(shown, test, options.latent_axes, head)
+        assert self.plane is not None
+        pulled = None
+        if options.pull and options.latent == "embedding" and folded is not None:
+            pulled = np.full_like(latent, np.nan)
+            pulled[: len(shown)] = self._strip(self.plane.project(folded), folded.shape[1])
+        self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
+        self._number += 1
+        return Frame(
+            number=self._number,
+            iteration=snapshot.iteration,
+            first_iteration=span[0],
+            last_iteration=span[1],
+            live=live,
+            latent=latent,
+            latent_extent=self.plane.extent,
+            latent_caption=_latent_caption(options, embedding.shape[1], fitted.embedding_note),
+            pulled=pulled,
+            reconstruction=self._reconstruction(fitted) if options.method_mode == "reconstruction" else None,
+            margin=self._margin(fitted) if options.method_mode == "margins" else None,
+            dual=self._dual(fitted) if options.method_mode == "margins" else None,
+            support=self._support(fitted),
+            losses=losses,
+            errors=errors,
+            numbers=numbers,
+            picture=self._picture,
+        )
+
+    def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
+        """Build the picture of a mode that the method has."""
+        mode = mode_of(fitted, self.scene.task, name, images=self.scene.images is not None)
+        self.study = None
+        if mode is None or mode.build is None:
+            return None
+        if mode.study is not None:
+            if name not in self.studies:
+                self.studies[name] = mode.study(self.scene, self.split)
+            self.study = self.studies[name]
+        assert self.plane is not None
+        previous = self._picture if self._picture is not None and self._picture.mode == name else None
+        known |= {"split": self.split, "surface": self.surface, "study": self.study}
+        needed = {need: known[need] for need in mode.needs}
+        return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
+
+    def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
+        previous = self.plane
+        mean, directions = _latent_axes(shown, axes, previous.axes if previous else None)
+        plane = LatentPlane(mean, directions, (0.0, 1.0, 0.0, 1.0), head)
+        points = plane.project(np.concatenate([shown, test]))
+        points = self._strip(points, shown.shape[1])
+        plane.extent = steady_extent(points, previous.extent if previous else None)
+        self.plane = plane
+        return points.astype(np.float32)
+
+    def _strip(self, points: NDArray, n_components: int) -> NDArray:
+        return points if n_components > 1 else spread_strip(points)
+
+    def _reconstruction(self, fitted: Any) -> NDArray | None:
+        rows = getattr(fitted, "reconstruction_", None)
+        if rows is None:
+            return None
+        placed = np.full((len(self.scene.position), 2), np.nan, dtype=np.float32)
+        placed[: len(rows)] = self.scene.plane.project(rows)
+        return placed
+
+    def _margin(self, fitted: Any) -> NDArray | None:
+        if self.scene.task == "regression":
+            return None
+        scores, codes = fitted.training_decision_, self.scene.code[: self.scene.n_train]
+        if scores.ndim == 1:
+            margin = np.where(codes == fitted.classes_[1], scores, -scores)
+        else:
+            signs = np.where(fitted.classes_ == codes[:, None], 1.0, -1.0)
+            margin = (signs * scores).min(axis=1)
+        return self._training_column(margin)
+
+    def _dual(self, fitted: Any) -> NDArray | None:
+        pull = getattr(fitted, "label_pull_", None)
+        return None if pull is None else self._training_column(pull)
+
+    def _training_column(self, values: NDArray) -> NDArray:
+        column = np.full(len(self.scene.position), np.nan, dtype=np.float32)
+        column[: len(values)] = np.where(self.scene.is_labelled[: len(values)], values, np.nan)
+        return column
+
+    def _support(self, fitted: Any) -> NDArray:
+        support = np.zeros(len(self.scene.position), dtype=bool)
+        if hasattr(fitted, "support_"):
+            support[fitted.support_] = True
+        return support
+
+
+def _latent_axes(latent: NDArray, axes: tuple[int, int] | None, previous: NDArray | None) -> tuple[NDArray, NDArray]:
+    n_components = latent.shape[1]
+    if n_components == 1:
+        return np.zeros(1), np.array([[1.0, 0.0]])
+    if axes is not None and max(axes) < n_components:
+        return np.zeros(n_components), np.eye(n_components)[:, list(axes)]
+    if n_components == 2:
+        return np.zeros(2), np.eye(2)
+    mean = latent.mean(axis=0)
+    _, _, rows = np.linalg.svd(latent - mean, full_matrices=False)
+    directions = rows[:2].T
+    if previous is not None and previous.shape == directions.shape:
+        directions = _nearest_rotation(directions, previous)
+    return mean, directions
+
+
+def _nearest_rotation(directions: NDArray, previous: NDArray) -> NDArray:
+    """Turn the two directions within their plane to lie as close as possible to the previous ones (Procrustes)."""
+    left, _, right = np.linalg.svd(directions.T @ previous)
+    return directions @ left @ right
+
+
+def _latent_caption(options: ViewOptions, n_components: int, embedding: str) -> str:
+    who = "transform (saw no labels)" if options.latent == "transform" else embedding
+    if n_components == 1:
+        return f"{who} · 1-D, jittered"
+    if n_components == 2:
+        return who
+    if options.latent_axes is not None and max(options.latent_axes) < n_components:
+        first, second = options.latent_axes
+        return f"{who} · axes {first + 1} and {second + 1} of {n_components}"
+    return f"{who} · plane of {n_components} dimensions"

@@ -1,0 +1,150 @@
+"""What a run leaves behind: curves of scalars, and a bounded set of snapshots to scrub through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.types import Curves
+
+MAX_SNAPSHOTS = 240
+MAX_SNAPSHOT_BYTES = 64_000_000
+MAX_DRAWN = 500
+
+
+class CurveLog:
+    """Named scalars by iteration, in growing arrays."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._iteration = np.empty(256, dtype=np.int64)
+        self._values: dict[str, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, iteration: int, values: Mapping[str, float]) -> None:
+        """Add one column; an iteration that is already the last one is replaced."""
+        if self._size and self._iteration[self._size - 1] == iteration:
+            self._size -= 1
+        if self._size == len(self._iteration):
+            self._iteration = np.concatenate([self._iteration, np.empty_like(self._iteration)])
+            self._values = {key: np.concatenate([v, np.full_like(v, np.nan)]) for key, v in self._values.items()}
+        for key in values:
+            if key not in self._values:
+                self._values[key] = np.full(len(self._iteration), np.nan)
+        self._iteration[self._size] = iteration
+        for key, column in self._values.items():
+            column[self._size] = values.get(key, np.nan)
+        self._size += 1
+
+    def insert(self, iteration: int, values: Mapping[str, float]) -> None:
+        """Add a column at its place; used for values that arrive late or for an earlier iteration."""
+        place = int(np.searchsorted(self._iteration[: self._size], iteration))
+        if place == self._size:
+            self.append(iteration, values)
+        elif self._iteration[place] == iteration:
+            for key, value in values.items():
+                column = self._values.setdefault(key, np.full(len(self._iteration), np.nan))
+                column[place] = value
+        else:
+            tail = slice(place, self._size)
+            later = [
+                (int(self._iteration[i]), {k: float(v[i]) for k, v in self._values.items()})
+                for i in range(*tail.indices(self._size))
+            ]
+            self._size = place
+            for moment, known in ((iteration, values), *later):
+                self.append(moment, known)
+
+    def truncate(self, iteration: int) -> None:
+        """Forget everything after `iteration`."""
+        if self._size and self._iteration[self._size - 1] > iteration:
+            self._size = int(np.searchsorted(self._iteration[: self._size], iteration, side="right"))
+
+    def curves(self, limit: int = MAX_DRAWN) -> Curves:
+        """Return at most `limit` points of every curve, first and last included.
+
+        The stride doubles as the curves grow, so that the points before stay where they were.
+        """
+        stride = 1
+        while (self._size - 1) // stride + 2 > limit and stride < self._size:
+            stride *= 2
+        index = np.arange(0, self._size, stride)
+        if self._size and index[-1] != self._size - 1:
+            index = np.append(index, self._size - 1)
+        return Curves(self._iteration[index], {key: v[index] for key, v in self._values.items()})
+
+    def table(self) -> Curves:
+        """Return every point."""
+        return self.curves(limit=self._size + 2)
+
+
+class SnapshotRing:
+    """Snapshots at a stride that doubles when they grow too many or too large; the newest is always there.
+
+    Parameters
+    ----------
+    max_items : int
+        Most snapshots kept.
+    max_bytes : int
+        Most bytes of state kept.
+    """
+
+    def __init__(self, max_items: int = MAX_SNAPSHOTS, max_bytes: int = MAX_SNAPSHOT_BYTES) -> None:
+        self.max_items, self.max_bytes = max_items, max_bytes
+        self._kept: list[Snapshot] = []
+        self._stride = 1
+        self.newest: Snapshot | None = None
+
+    def append(self, snapshot: Snapshot) -> None:
+        """Keep `snapshot` as the newest."""
+        self.newest = snapshot
+        if self._kept and self._kept[-1].iteration >= snapshot.iteration:
+            self._kept = [kept for kept in self._kept if kept.iteration < snapshot.iteration]
+        if self._kept and snapshot.iteration % self._stride != 0:
+            return
+        self._kept.append(snapshot)
+        allowed = max(2, min(self.max_items, self.max_bytes // max(1, state_bytes(snapshot.state))))
+        while len(self._kept) > allowed:
+            self._stride *= 2
+            self._kept = [s for i, s in enumerate(self._kept) if i == 0 or s.iteration % self._stride == 0]
+
+    def nearest(self, iteration: int) -> Snapshot | None:
+        """Return the recorded snapshot closest to `iteration`."""
+        # One reading of the list: the worker replaces it, never changes it under a reader.
+        candidates = [*self._kept, *([self.newest] if self.newest else [])]
+        return min(candidates, key=lambda s: abs(s.iteration - iteration), default=None)
+
+    def truncate(self, snapshot: Snapshot) -> None:
+        """Forget everything after `snapshot`, which becomes the newest."""
+        self._kept = [kept for kept in self._kept if kept.iteration <= snapshot.iteration]
+        self.newest = snapshot
+
+    @property
+    def snapshots(self) -> list[Snapshot]:
+        """Recorded snapshots in order, the newest last."""
+        kept = list(self._kept)
+        if self.newest is not None and (not kept or kept[-1].iteration != self.newest.iteration):
+            kept.append(self.newest)
+        return kept
+
+    @property
+    def iterations(self) -> list[int]:
+        """Recorded iterations in order."""
+        recorded = [kept.iteration for kept in self._kept]
+        if self.newest and (not recorded or recorded[-1] != self.newest.iteration):
+            recorded.append(self.newest.iteration)
+        return recorded
+
+
+def state_bytes(state: Any) -> int:
+    """Return the bytes of the arrays in a (nested) tuple."""
+    if isinstance(state, np.ndarray):
+        return state.nbytes
+    if isinstance(state, (tuple, list)):
+        return sum(state_bytes(part) for part in state)
+    return 0

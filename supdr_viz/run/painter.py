@@ -1,0 +1,204 @@
+"""Makes the frames and surfaces of one run: when they are wanted, and no more often than they are worth."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.surface import COARSE, FINE, error_rates, evaluate
+from supdr_viz.frames.types import Frame, Surface
+from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.recording import Recording
+
+FRAME_INTERVAL = 0.04
+"""Shortest time between two frames: 25 a second look smooth and leave the processor to the run."""
+
+STUDY_SLICE = 0.01
+"""Seconds for which an experiment is worked on at a time."""
+
+SURFACE_SHARE = 0.07
+"""Surfaces take about this share of a run's time …"""
+
+SURFACE_INTERVAL = (0.36, 0.45)
+"""… but come neither more often than the first nor, while anything changes, more rarely than the second (seconds)."""
+
+
+class Painter:
+    """Frames and surfaces of one run; made in worker threads, taken by the page.
+
+    Parameters
+    ----------
+    builder : FrameBuilder
+    recording : Recording
+    options : ViewOptions
+    lock : RLock
+        Guards the recording; held only while it is read or written.
+    """
+
+    def __init__(
+        self, builder: FrameBuilder, recording: Recording, options: ViewOptions, lock: threading.RLock
+    ) -> None:
+        self.builder, self._recording, self._lock = builder, recording, lock
+        self._options = options
+        self._frame: Frame | None = None
+        self._surface: Surface | None = None
+        self._wanted, self._stale, self._next_frame = True, False, 0.0
+        self._painted: tuple[Any, ...] | None = None
+        self._next_surface = 0.0
+        self._version = 0
+
+    # --- what the page and the trainer say ------------------------------------------------------------------------
+
+    def want(self) -> None:
+        """Ask for the next frame: the page has drawn the last one."""
+        self._wanted = True
+
+    def spoil(self, *, surface: bool = False) -> None:
+        """Note that what was shown last is out of date; with `surface`, also that the next surface must not wait."""
+        self._stale = True
+        if surface:
+            self._version += 1
+            self._next_surface = 0.0
+
+    def set_options(self, options: ViewOptions) -> None:
+        """Change what frames show."""
+        before, self._options = self._options, options
+        # The method's view and the pull of the labels leave the surfaces as they are.
+        same = before.latent == options.latent and before.latent_axes == options.latent_axes
+        self.spoil(surface=not same)
+
+    def take_frame(self) -> Frame | None:
+        """Return the newest frame that was not taken yet."""
+        with self._lock:
+            frame, self._frame = self._frame, None
+            return frame
+
+    def take_surface(self) -> Surface | None:
+        """Return the newest surface that was not taken yet."""
+        with self._lock:
+            surface, self._surface = self._surface, None
+            return surface
+
+    # --- the work -------------------------------------------------------------------------------------------------
+
+    def due(self, now: float, snapshot: Snapshot | None, at_rest: bool) -> float | None:
+        """Seconds until `paint` has something to do, None if nothing is in sight.
+
+        Parameters
+        ----------
+        now : float
+            Of ``time.monotonic``.
+        snapshot : Snapshot or None
+            The one on display.
+        at_rest : bool
+            Whether no step is wanted, so that surfaces may be fine.
+        """
+        waits = []
+        if self._wanted and self._stale:
+            waits.append(self._next_frame - now)
+        if self._surface_due(snapshot, at_rest):
+            waits.append(self._next_surface - now)
+        if self._study_due(at_rest):
+            waits.append(0.0)
+        return min(waits, default=None)
+
+    def paint(self, snapshot: Snapshot | None, *, live: bool, at_rest: bool, current: Callable[[], bool]) -> bool:
+        """Make what is due.
+
+        Parameters
+        ----------
+        snapshot : Snapshot or None
+            The one on display.
+        live : bool
+            Whether it is the newest.
+        at_rest : bool
+            See `due`.
+        current : callable
+            Tells whether the result is still wanted once it is made.
+
+        Returns
+        -------
+        bool
+            Whether there is something new to take.
+        """
+        if snapshot is None:
+            return False
+        made = self._paint_frame(snapshot, live, current)
+        made = self._paint_surface(snapshot, at_rest, current) or made
+        study = self.builder.study
+        if study is not None and self._study_due(at_rest) and study.work(STUDY_SLICE):
+            self._stale = True
+        return made
+
+    def _paint_frame(self, snapshot: Snapshot, live: bool, current: Callable[[], bool]) -> bool:
+        now = time.monotonic()
+        with self._lock:
+            if not (self._wanted and self._stale and now >= self._next_frame):
+                return False
+            self._wanted = self._stale = False
+            options, recorded = self._options, self._recording.ring.iterations
+            losses, errors = self._recording.losses.curves(), self._recording.errors.curves()
+            numbers, estimator = self._recording.numbers(snapshot), self._recording.estimator_of(snapshot)
+            legs = tuple(leg.first_iteration for leg in self._recording.legs)
+        frame = self.builder.build(
+            estimator.at(snapshot),
+            snapshot,
+            options,
+            span=(recorded[0], recorded[-1]),
+            live=live,
+            losses=losses,
+            errors=errors,
+            numbers=numbers,
+            legs=legs,
+        )
+        with self._lock:
+            if not current():
+                self._wanted = self._stale = True
+                return False
+            self._frame, self._next_frame = frame, now + FRAME_INTERVAL
+        return True
+
+    def _paint_surface(self, snapshot: Snapshot, at_rest: bool, current: Callable[[], bool]) -> bool:
+        now = time.monotonic()
+        with self._lock:
+            plane = self.builder.plane
+            if plane is None or now < self._next_surface or not self._surface_due(snapshot, at_rest):
+                return False
+            key, estimator = self._surface_key(snapshot, at_rest), self._recording.estimator_of(snapshot)
+        surface = evaluate(
+            estimator.at(snapshot),
+            self.builder.scene,
+            self.builder.split,
+            plane,
+            iteration=snapshot.iteration,
+            resolution=FINE if at_rest else COARSE,
+        )
+        cost = time.monotonic() - now
+        with self._lock:
+            if not current():
+                return False
+            self._surface, self._painted = surface, key
+            self.builder.surface = surface
+            shortest, longest = SURFACE_INTERVAL
+            self._next_surface = now + cost + min(max(cost / SURFACE_SHARE, shortest), longest)
+            rates = error_rates(surface, self.builder.scene, snapshot)
+            self._recording.errors.insert(snapshot.iteration, rates)
+            self._stale = True
+        return True
+
+    def _study_due(self, at_rest: bool) -> bool:
+        """Whether an experiment is on display and may go on: at rest, and with the page up to date."""
+        study = self.builder.study
+        return study is not None and not study.finished and at_rest and not self._stale
+
+    def _surface_due(self, snapshot: Snapshot | None, at_rest: bool) -> bool:
+        if snapshot is None or self.builder.plane is None:
+            return False
+        return self._surface_key(snapshot, at_rest) != self._painted
+
+    def _surface_key(self, snapshot: Snapshot, at_rest: bool) -> tuple[Any, ...]:
+        assert self.builder.plane is not None
+        return (self._version, id(snapshot.state), snapshot.iteration, self.builder.plane.extent, at_rest)

@@ -1,0 +1,224 @@
+"""One visitor's experiment: settings in, a run out.  Knows no widgets."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from supdr.datasets import Dataset
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.types import Scene
+from supdr_viz.run.builder import ViewOptions
+from supdr_viz.run.history import CurveLog
+from supdr_viz.run.player import Gate, Trainer
+from supdr_viz.run.pool import Pool
+from supdr_viz.settings.making import Split, build_dataset, build_estimator, check_columns, split
+from supdr_viz.settings.snippet import to_python
+from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.state import Settings
+
+
+class Session:
+    """Turns changes of the settings into the least that must happen to the run.
+
+    Parameters
+    ----------
+    pool : Pool
+    notify : callable
+        See `Trainer`.
+    gate : Gate, optional
+        See `Trainer`.
+
+    Attributes
+    ----------
+    settings : Settings or None
+        In force; None before the first `apply`, and after settings whose data are not at hand.
+    dataset, parts, scene
+        Data set, split and scene of these settings.
+    estimator
+        The method of these settings.
+    trainer : Trainer
+    """
+
+    def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
+        self.trainer = Trainer(pool, notify, gate)
+        self.settings: Settings | None = None
+        self.dataset: Dataset | None = None
+        self.parts: Split | None = None
+        self.scene: Scene | None = None
+        self.estimator: Any = None
+        self.options = ViewOptions()
+        self._uploaded: Dataset | None = None
+
+    def apply(self, settings: Settings, uploaded: Dataset | None = None, like: Session | None = None) -> bool:
+        """Make `settings` the ones in force; a running run keeps running.
+
+        Parameters
+        ----------
+        settings : Settings
+        uploaded : Dataset, optional
+            What the user loaded, for the sources "openml" and "file".
+        like : Session, optional
+            If its data and split are the same, they are shared instead of made anew.
+
+        Returns
+        -------
+        bool
+            Whether the scene is new.
+
+        Raises
+        ------
+        NotAtHand, Unusable, ValueError, OSError
+            The settings cannot be shown; the message says why.  The run before is gone.
+        """
+        old, running = self.settings, self.trainer.going
+        same_data = old is not None and settings.same_data(old) and uploaded is self._uploaded
+        self.trainer.set_speed(settings.speed)
+        self.set_view(settings)
+        try:
+            if not same_data or self.dataset is None or self.parts is None:
+                self._take_data(settings, uploaded, like)
+                assert self.dataset is not None
+                assert self.parts is not None
+            new_scene = not same_data or old is None or settings.input_plane != old.input_plane
+            if new_scene:
+                self.scene = self._scene_of(settings, like)
+            check_columns(settings, self.dataset)
+            estimator = build_estimator(settings, self.dataset.task, len(self.parts.train), self.dataset.views)
+        except (ValueError, OSError):
+            self.settings = None
+            self.trainer.unload()
+            raise
+        self.settings, self.estimator, self._uploaded = settings, estimator, uploaded
+        assert self.scene is not None
+        if not same_data or old is None or settings.needs_restart(old):
+            self.trainer.load(estimator, self.parts, self.scene)
+            if running:
+                self.trainer.run()
+            return new_scene
+        if new_scene:
+            self.trainer.set_scene(self.scene)
+        if settings.method_options != old.method_options:
+            self.trainer.change(estimator)
+        return new_scene
+
+    def _take_data(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
+        theirs = like.settings if like is not None else None
+        if like is not None and theirs is not None and settings.same_data(theirs) and like._uploaded is uploaded:
+            self.dataset, self.parts = like.dataset, like.parts
+            return
+        self.dataset = build_dataset(settings, uploaded)
+        self.parts = split(self.dataset, settings)
+
+    def _scene_of(self, settings: Settings, like: Session | None) -> Scene:
+        assert self.dataset is not None
+        assert self.parts is not None
+        theirs = like.settings if like is not None and like.parts is self.parts else None
+        if like is not None and like.scene is not None and theirs and theirs.input_plane == settings.input_plane:
+            return like.scene
+        return build_scene(self.dataset, self.parts, input_axes(settings, self.dataset))
+
+    @property
+    def n_components(self) -> int:
+        """Size of the latent space, as far as it is known before a run."""
+        chosen = self.settings.method_options.get("n_components") if self.settings is not None else None
+        n_classes = len(self.scene.class_names) if self.scene is not None else 0
+        return int(chosen or max(2, n_classes - 1))
+
+    def close(self) -> None:
+        """End the run and let go of the data."""
+        self.trainer.close()
+        self.settings = self.dataset = self.parts = self.scene = self._uploaded = None
+
+    def set_view(self, settings: Settings, **changes: Any) -> None:
+        """Change what frames show; `changes` are fields of `ViewOptions` that no link carries."""
+        axes = settings.latent_axes if isinstance(settings.latent_axes, tuple) else None
+        options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, **changes)
+        if options != self.options:
+            self.options = options
+            self.trainer.set_options(options)
+
+    def python(self) -> str:
+        """Return a program that repeats the run up to the iteration on display."""
+        if self.settings is None or self.dataset is None:
+            return "# Nothing is loaded yet."
+        shown = self.trainer.viewed
+        end = shown.iteration if shown is not None else 0
+        legs = []
+        for leg in self.trainer.legs:
+            steps = min(leg.last_iteration, end) - leg.first_iteration
+            if steps > 0:
+                legs.append((settings_of(leg.estimator, self.settings), steps))
+        return to_python(self.settings, legs, self.dataset)
+
+    def curves_csv(self) -> str:
+        """Return losses and errors by iteration as CSV."""
+        merged = CurveLog()
+        for table in self.trainer.curves():
+            for place, iteration in enumerate(table.iteration):
+                known = {key: float(values[place]) for key, values in table.values.items()}
+                merged.insert(int(iteration), known)
+        table = merged.table()
+        return _csv({"iteration": table.iteration, **table.values})
+
+    def embedding_csv(self) -> str:
+        """Return the latent rows on display as CSV: row number, part, label, coordinates, prediction."""
+        fitted, parts, dataset = self.trainer.fitted, self.parts, self.dataset
+        if fitted is None or parts is None or dataset is None:
+            return ""
+        import numpy as np
+
+        shown = self.options.latent == "transform"
+        train = fitted.transform(parts.X_train) if shown else fitted.embedding_
+        test = fitted.transform(parts.X_test) if len(parts.X_test) else train[:0]
+        latent = np.concatenate([train, test])
+        labels = np.concatenate([parts.truth_train, parts.y_test])
+        own = fitted.transduction_ if not shown else fitted.predict(parts.X_train)
+        predicted = np.concatenate([own, fitted.predict(parts.X_test) if len(parts.X_test) else own[:0]])
+        if dataset.task == "classification":
+            names = np.array([*dataset.target_names, ""], dtype=object)
+            labels, predicted = (
+                names[np.where(np.isnan(values), len(names) - 1, values).astype(int)] for values in (labels, predicted)
+            )
+        columns = {
+            "row": np.concatenate([parts.train, parts.test]),
+            "part": np.repeat(["train", "test"], [len(train), len(test)]),
+            "label": labels,
+            "predicted": predicted,
+            **{f"z{k + 1}": latent[:, k] for k in range(latent.shape[1])},
+        }
+        return _csv(columns)
+
+
+def input_axes(settings: Settings, dataset: Dataset) -> tuple[int, int] | None:
+    """Return the two features to show, or None for principal components.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : Dataset
+
+    Returns
+    -------
+    tuple of int or None
+    """
+    plane = settings.input_plane
+    if isinstance(plane, tuple):
+        return plane if max(plane) < dataset.n_features else None
+    return (0, 1) if plane == "auto" and SOURCES[settings.data].planar else None
+
+
+def settings_of(estimator: Any, settings: Settings) -> Settings:
+    """Return `settings` with the hyper-parameters of `estimator`."""
+    parameters = estimator.get_params(deep=False)
+    return settings.with_options(**{name: parameters[name] for name in settings.method_options if name in parameters})
+
+
+def _csv(columns: dict[str, Any]) -> str:
+    import pandas as pd
+
+    text = io.StringIO()
+    pd.DataFrame(columns).to_csv(text, index=False)
+    return text.getvalue()

@@ -1,0 +1,318 @@
+"""From settings to what a run needs: the data set, the estimator, the split into training and test rows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from supdr import datasets
+from supdr.datasets import Dataset, hide_labels
+from supdr_viz.settings.menu import MENU, METHODS_GROUP
+from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.state import Settings
+
+
+class NotAtHand(ValueError):
+    """The data of these settings must first be loaded by the user; the message says how."""
+
+
+class Unusable(ValueError):
+    """These settings do not go together with these data; the message says why, in one sentence."""
+
+
+def build_dataset(settings: Settings, uploaded: Dataset | None = None) -> Dataset:
+    """Generate or load the rows of these settings, drawn points last.
+
+    Parameters
+    ----------
+    settings : Settings
+    uploaded : Dataset, optional
+        What the user loaded, for the sources "openml" and "file".
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    NotAtHand
+        If the data must be loaded first.
+    """
+    source = SOURCES[settings.data]
+    if not source.at_hand:
+        if uploaded is None:
+            raise NotAtHand(_how_to_get(settings))
+        return uploaded
+    options = {**source.fixed, **settings.data_options}
+    if source.seeded:
+        options["random_state"] = settings.seed
+    if source.labels:
+        options[source.labels] = settings.label_share
+    dataset = getattr(datasets, source.loader)(**options)
+    return _with_drawn(dataset, settings) if settings.drawn and source.planar else dataset
+
+
+def usable_drawn(settings: Settings, dataset: Dataset) -> NDArray:
+    """Drawn points whose class exists in the data set, as rows (x, y, class) of shape (k, 3)."""
+    points = np.array(settings.drawn, dtype=float).reshape(-1, 3)
+    return points[points[:, 2] < dataset.n_classes]
+
+
+def build_estimator(
+    settings: Settings,
+    task: str = "classification",
+    n_rows: int | None = None,
+    views: Sequence[int] | None = None,
+) -> Any:
+    """Make the estimator, not fitted.
+
+    Parameters
+    ----------
+    settings : Settings
+    task : {"classification", "regression"}
+        Of the data.
+    n_rows : int, optional
+        Number of training rows: more basis functions than rows mean as many as rows.
+    views : sequence of int, optional
+        Sizes of the column groups of the data, for methods that tell views apart.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    Unusable
+        If the method does not know this task.
+    """
+    return MENU[settings.method].estimator(**estimator_arguments(settings, task, n_rows, views))
+
+
+def check_columns(settings: Settings, dataset: Dataset) -> None:
+    """Check that the method takes the columns of the data.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : Dataset
+
+    Raises
+    ------
+    Unusable
+        If the method takes bits only and a column holds something else.
+    """
+    method = MENU[settings.method]
+    if not method.bits_only:
+        return
+    X = dataset.X
+    other = np.isfinite(X) & (X != 0.0) & (X != 1.0)
+    if other.any():
+        row, column = np.argwhere(other)[0]
+        raise Unusable(
+            f"{method.label} takes columns of 0 and 1 only; {dataset.feature_names[column]} is {X[row, column]:.3g} in "
+            f"row {row}: choose {MENU['LogisticUDR'].label} for these data."
+        )
+
+
+def estimator_arguments(
+    settings: Settings, task: str, n_rows: int | None = None, views: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Give the constructor arguments that differ from the defaults, and the seed.
+
+    Parameters
+    ----------
+    settings : Settings
+    task : {"classification", "regression"}
+    n_rows, views : optional
+        See `build_estimator`.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    Unusable
+        If the method does not know this task.
+    """
+    method = MENU[settings.method]
+    arguments = {
+        spec.name: settings.method_options[spec.name]
+        for spec in method.form
+        if settings.method_options[spec.name] != spec.default
+    }
+    known = inspect.signature(method.estimator).parameters
+    tasks = method.tasks()
+    if task not in tasks:
+        others = [each.label for each in MENU.values() if each.group == METHODS_GROUP and task in each.tasks()]
+        predicted = "classes" if task == "regression" else "numbers"
+        raise Unusable(
+            f"{method.label} predicts {predicted}; these data are for {task}: "
+            f"choose {', '.join(others[:-1])} or {others[-1]} for them."
+        )
+    if task != tasks[0]:
+        arguments["task"] = task
+    if task == "regression" and "loss" in known:
+        arguments["loss"] = "squared"
+    if n_rows is not None and (arguments.get("n_centers") or 0) > n_rows:
+        arguments["n_centers"] = n_rows
+    if views is not None and "views" in known:
+        arguments["views"] = tuple(views)
+    return {**arguments, "random_state": settings.seed}
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Training and test rows of a data set.
+
+    Attributes
+    ----------
+    train, test : int arrays
+        Row numbers, in the order in which the method sees them.
+    X_train, X_test : arrays of shape (n, m)
+    y_train : array of shape (n,)
+        NaN where a label is missing or hidden.
+    y_test : array of shape (n,)
+    truth_train : array of shape (n,)
+        Labels before any was hidden.
+    stratified : bool
+        The shares of the classes are the same in both parts.
+    kept : int array
+        Rows that could not be divided and are all in the training part: unlabelled ones, and single rows of a class.
+    notes : tuple of str
+        What the user should know.
+    """
+
+    train: NDArray
+    test: NDArray
+    X_train: NDArray
+    X_test: NDArray
+    y_train: NDArray
+    y_test: NDArray
+    truth_train: NDArray
+    stratified: bool
+    kept: NDArray
+    notes: tuple[str, ...] = ()
+
+
+def split(dataset: Dataset, settings: Settings) -> Split:
+    """Divide the rows with ``train_test_split`` and hide labels, all with the one seed.
+
+    Drawn points, unlabelled rows and the only row of a class always train.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of `build_dataset` with the same settings.
+    settings : Settings
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    Unusable
+        If nothing is labelled, or a class would have no training row.
+    """
+    y, truth, classification = dataset.y, known_targets(dataset), dataset.task == "classification"
+    n_drawn = len(usable_drawn(settings, dataset)) if settings.drawn and SOURCES[settings.data].planar else 0
+    n_base = dataset.n_samples - n_drawn
+    base, drawn = truth[:n_base], np.arange(n_base, dataset.n_samples)
+    if np.isnan(y).all():
+        raise Unusable("None of the rows has a label.")
+    divisible = divisible_rows(base, classification)
+    kept = np.setdiff1d(np.arange(n_base), divisible)
+    if settings.test_share > 0:
+        if len(divisible) < 2:
+            raise Unusable("There are too few labelled rows to set some aside for testing: lower the test share to 0.")
+        stratified = classification and _can_stratify(base[divisible], settings.test_share)
+        train, test = train_test_split(
+            divisible,
+            test_size=settings.test_share,
+            random_state=settings.seed,
+            stratify=base[divisible] if stratified else None,
+        )
+        train = np.concatenate([train, kept, drawn])
+    else:
+        stratified, train, test = False, np.arange(dataset.n_samples), np.arange(0)
+        kept = np.arange(0)
+    if classification:
+        _check_classes(dataset, y[train])
+    y_train = y[train]
+    if settings.label_share < 1 and not SOURCES[settings.data].labels:
+        y_train = hide_labels(y_train, settings.label_share, task=dataset.task, random_state=settings.seed)
+    notes = _notes(dataset, settings, kept, stratified)
+    X = dataset.X
+    return Split(train, test, X[train], X[test], y_train, truth[test], truth[train], stratified, kept, notes)
+
+
+def known_targets(dataset: Dataset) -> NDArray:
+    """Targets (n,), those that the data set withholds from a method included; NaN where nobody knows them."""
+    return dataset.y if dataset.truth is None else np.where(np.isnan(dataset.y), dataset.truth, dataset.y)
+
+
+def divisible_rows(y: NDArray, classification: bool) -> NDArray:
+    """Labelled rows, without the only row of a class; row numbers."""
+    if not classification:
+        return np.flatnonzero(~np.isnan(y))
+    values, counts = np.unique(y, return_counts=True)
+    return np.flatnonzero(np.isin(y, values[counts > 1]))
+
+
+def _can_stratify(y: NDArray, share: float) -> bool:
+    n_test = int(np.ceil(share * len(y)))
+    return min(n_test, len(y) - n_test) >= len(np.unique(y))
+
+
+def _check_classes(dataset: Dataset, y: NDArray) -> None:
+    present = np.unique(y[~np.isnan(y)])
+    missing = np.setdiff1d(np.unique(dataset.y[~np.isnan(dataset.y)]), present)
+    if missing.size:
+        name = dataset.target_names[int(missing[0])]
+        count = int((dataset.y == missing[0]).sum())
+        raise Unusable(f"Class {name!r} has only {count} rows and none is left for training: lower the test share.")
+    if len(present) < 2:
+        raise Unusable("Only one class is labelled; a classifier needs at least two.")
+
+
+def _notes(dataset: Dataset, settings: Settings, kept: NDArray, stratified: bool) -> tuple[str, ...]:
+    notes = []
+    unlabelled = int(np.isnan(known_targets(dataset)).sum())
+    if unlabelled:
+        notes.append(f"{unlabelled:,} rows without a label train without it.")
+    single = len(kept) - int(np.isnan(known_targets(dataset)[kept]).sum())
+    if single:
+        notes.append(f"{single:,} rows are the only ones of their class and stay in the training part.")
+    if settings.test_share > 0 and dataset.task == "classification" and not stratified:
+        notes.append("There are too few rows to keep the classes' shares equal in the training and the test part.")
+    return tuple(notes)
+
+
+def _with_drawn(dataset: Dataset, settings: Settings) -> Dataset:
+    points = usable_drawn(settings, dataset)
+    rows = np.zeros((len(points), dataset.n_features))
+    rows[:, :2] = points[:, :2]
+    return replace(
+        dataset,
+        X=np.concatenate([dataset.X, rows]),
+        y=np.concatenate([dataset.y, points[:, 2]]),
+        description=f"{dataset.description} {len(points)} points were drawn by hand.",
+    )
+
+
+def _how_to_get(settings: Settings) -> str:
+    name = settings.data_options["name"]
+    if settings.data == "openml":
+        if not name:
+            return "Type the name or number of an OpenML data set under Data and press Load."
+        return f"Press Load under Data to fetch {name} from OpenML."
+    if not name:
+        return "Choose a file under Data."
+    return f"These settings use the file {name}: choose it under Data."

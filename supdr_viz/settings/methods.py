@@ -1,0 +1,346 @@
+"""The knobs of the papers' methods: in which order and range their forms show them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from supdr_viz.settings.knobs import TASK, ParameterSpec, choices, count, scale
+
+POLY, RBF = {"kernel": ("poly",)}, {"kernel": ("rbf",)}
+_SGD, _RANDOM, _STOPPING = {"solver": ("sgd",)}, {"init": ("random",)}, {"early_stopping": (True,)}
+
+HINGE_WEIGHT = scale("C", "Margin weight", 1e-3, 1e3, "Weight of margin violations.", symbol="C", main=True)
+SVM_WEIGHT = replace(HINGE_WEIGHT, high=100.0)  # beyond, libsvm may take minutes and cannot be stopped
+DEGREE = count("degree", "Degree", 1, 4, "Power of the polynomial kernel.", symbol="p", main=True)
+COEF0 = ParameterSpec("coef0", "Kernel constant", "float", 0, 2, 0.1, help="Added to ⟨z, z'⟩ before the power.")
+GAMMA = scale("gamma", "Kernel sharpness", 1e-3, 1e2, "Of the kernel exp(−γ‖z − z'‖²).", symbol="γ", main=True)
+KERNEL = ParameterSpec(
+    "kernel", "Kernel", "choice", choices=choices("linear", "poly", "rbf"), main=True, help="Kernel of the classifier."
+)
+COMPONENTS = count("n_components", "Latent dimensions", 1, 64, "Size of the latent space.", symbol="d", main=True)
+PREPROCESSING = ParameterSpec(
+    "preprocessing",
+    "Preprocessing",
+    "choice",
+    choices=choices("none", ("zscore", "z-score"), ("minmax", "min–max"), "whiten"),
+    help="Fitted on the training rows, inside the method.",
+)
+_BETA = ParameterSpec(
+    "beta",
+    "Reconstruction share",
+    "float",
+    0.01,
+    1,
+    0.01,
+    symbol="β",
+    main=True,
+    help="β weighs the reconstruction, 1 − β the labels.",
+)
+SOLVER = ParameterSpec(
+    "solver",
+    "Solver",
+    "choice",
+    choices=choices(("bcd", "block descent"), ("lbfgs", "L-BFGS"), ("sgd", "SGD (the paper's)")),
+    main=True,
+    help="How the objective is minimised.",
+)
+FACTORISATION = (
+    scale("reg_u", "Ridge on latent rows", 1e-6, 1e2, "Keeps the latent rows small.", symbol="λU"),
+    scale("reg_v", "Ridge on loadings", 1e-6, 1e2, "Keeps the loadings small.", symbol="λV"),
+)
+SHELL = (
+    PREPROCESSING,
+    ParameterSpec("row_bias", "Row bias", "bool", symbol="B_U", help="One more latent coordinate that is not shown."),
+    ParameterSpec("calibrate", "Calibrate", "bool", help="Refit the classifier on rows embedded without labels."),
+    ParameterSpec(
+        "init", "Start", "choice", choices=choices(("pca", "principal components"), "random"), help="First latent rows."
+    ),
+    scale("init_scale", "Start scale", 1e-3, 1, "Deviation of the random start.", shown_when=_RANDOM),
+    scale(
+        "lr_reconstruction",
+        "Step, reconstruction",
+        1e-6,
+        1,
+        "Step size of SGD on cells.",
+        symbol="η_R",
+        shown_when=_SGD,
+    ),
+    scale("lr_classification", "Step, labels", 1e-6, 1, "Step size of SGD on labels.", symbol="η_CA", shown_when=_SGD),
+    ParameterSpec("early_stopping", "Early stopping", "bool", help="Stop when held-out rows get worse."),
+    ParameterSpec(
+        "validation_fraction",
+        "Held-out share",
+        "float",
+        0.05,
+        0.5,
+        0.05,
+        help="Share of the labels hidden to watch.",
+        shown_when=_STOPPING,
+    ),
+    count("n_iter_no_change", "Patience", 1, 100, "Steps without improvement.", shown_when=_STOPPING),
+    count("max_iter", "Steps at most", 1, 100_000, "The run pauses there.", log=True, step=0.05),
+    scale("tol", "Tolerance", 1e-10, 1e-1, "Stop when the objective changes by less.", step=0.5, zero=True),
+)
+
+_ONE_LAYER, _TWO_LAYERS = {"n_layers": (1,)}, {"n_layers": (2,)}
+_PASSES = {"solver": ("mac", "admm"), **_ONE_LAYER}
+_MU_GROWS = {"solver": ("mac",), **_ONE_LAYER}
+MAC_KNOBS = (
+    replace(
+        scale("n_centers", "Basis functions", 5, 2000, "Gaussians that F is made of; at most one per row.", symbol="M"),
+        kind="int",
+        main=True,
+        shown_when={"centers": ("kmeans", "random"), "mapping": ("rbf",)},
+    ),
+    replace(HINGE_WEIGHT, help="Weight of the hinge.", shown_when=_ONE_LAYER),
+    scale("reg_w", "Ridge", 1e-6, 10, "Of the mapping.", symbol="λ", main=True, shown_when=_ONE_LAYER),
+    count("n_components", "Latent dimensions", 1, 10, "auto: K − 1, a simplex's room.", symbol="L", main=True),
+    replace(
+        SOLVER,
+        choices=choices(
+            ("mac", "MAC (the paper's)"),
+            ("lbfgs", "joint L-BFGS"),
+            ("admm", "ADMM"),
+            ("fixed_point", "fixed point (2 classes)"),
+        ),
+        shown_when=_ONE_LAYER,
+    ),
+    ParameterSpec(
+        "n_layers",
+        "Layers",
+        "choice",
+        choices=((1, "one"), (2, "two: classes on a circle")),
+        help="Two: a map of many classes to a plane, from leave-one-out codes of the first layer.",
+    ),
+    ParameterSpec(
+        "head", "Second layer", "choice", choices=choices("ridge", "mix"), help="How it maps.", shown_when=_TWO_LAYERS
+    ),
+    ParameterSpec(
+        "latent_reference",
+        "Rows shown",
+        "choice",
+        choices=choices(("loo", "as if left out"), ("train", "as fitted")),
+        help="Left out: comparable with new rows.",
+        shown_when=_TWO_LAYERS,
+    ),
+    ParameterSpec(
+        "mapping",
+        "Mapping",
+        "choice",
+        choices=choices(("rbf", "Gaussians"), "linear"),
+        help="What F is made of.",
+        shown_when=_ONE_LAYER,
+    ),
+    ParameterSpec(
+        "centers",
+        "Centres",
+        "choice",
+        choices=choices(("kmeans", "k-means"), ("random", "random rows"), ("all", "all rows")),
+        help="Where the Gaussians sit.",
+        shown_when=_ONE_LAYER,
+    ),
+    scale(
+        "gamma", "Kernel sharpness", 1e-3, 1e3, "1/(2σ²); auto: by leave-one-out.", symbol="γ", shown_when=_ONE_LAYER
+    ),
+    ParameterSpec(
+        "scheme",
+        "Classifiers",
+        "choice",
+        choices=choices(("ova", "one against the rest"), ("ovo", "one against one")),
+        help="With more than two classes.",
+        shown_when=_ONE_LAYER,
+    ),
+    ParameterSpec(
+        "init",
+        "Start",
+        "choice",
+        choices=choices("simplex", ("blobs", "random blobs"), "random"),
+        help="First targets. Random rarely works with one against the rest.",
+        shown_when=_ONE_LAYER,
+    ),
+    scale(
+        "init_noise",
+        "Noise of the start",
+        1e-3,
+        1,
+        "Without it dimensions beyond K − 1 stay 0.",
+        zero=True,
+        shown_when={"init": ("simplex",), **_ONE_LAYER},
+    ),
+    scale("mu", "First penalty", 1e-2, 1e4, "Ties targets to images.", symbol="μ", shown_when=_PASSES),
+    ParameterSpec(
+        "mu_factor", "Growth of μ", "float", 1, 10, 0.05, help="1 keeps it: descent of Q.", shown_when=_MU_GROWS
+    ),
+    count("max_inner", "Passes per μ", 1, 50, "At most.", shown_when=_MU_GROWS),
+    scale("inner_tol", "Share per pass", 1e-6, 1, "μ grows below this decrease.", zero=True, shown_when=_MU_GROWS),
+    PREPROCESSING,
+    *(
+        replace(spec, shown_when={**spec.shown_when, **_ONE_LAYER})
+        for spec in SHELL
+        if spec.name in ("early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol")
+    ),
+)
+
+_AUTO, _FAST = {"recon_weight": ("auto",)}, {"solver": ("fast",)}
+SDRGLM_KNOBS = (
+    replace(COMPONENTS, symbol="L"),
+    scale(
+        "recon_ratio",
+        "Reconstruction ratio",
+        1e-3,
+        1e2,
+        "Of X beside targets.",
+        symbol="κ",
+        main=True,
+        shown_when=_AUTO,
+    ),
+    scale("recon_weight", "Reconstruction weight", 1e-7, 1e2, "auto: κ H_Y / H_X.", symbol="λ", main=True),
+    ParameterSpec(
+        "family_x",
+        "Features are",
+        "choice",
+        choices=choices("auto", ("bernoulli", "bits"), ("gaussian", "real numbers"), ("poisson", "counts")),
+        main=True,
+        help="auto: bits if there is nothing but 0 and 1.",
+    ),
+    ParameterSpec(
+        "solver",
+        "Solver",
+        "choice",
+        choices=choices("fast", ("literal", "the paper's sweep")),
+        main=True,
+        help="The same ascent, in fewer and cheaper sweeps.",
+    ),
+    ParameterSpec(
+        "reg_scaling",
+        "Ridges times λ",
+        "choice",
+        choices=choices(("lam", "yes"), ("none", "no (the paper's)")),
+        help="Else they are a threshold below which components vanish.",
+    ),
+    *FACTORISATION,
+    scale("reg_w", "Ridge on the predictor", 1e-6, 1e2, "Keeps its weights small.", symbol="λW"),
+    scale("gaussian_c", "Gaussian weight", 1e-2, 1e2, "Of a squared error.", symbol="c"),
+    ParameterSpec(
+        "bound",
+        "Bound",
+        "choice",
+        choices=choices(("jj", "Jaakkola–Jordan"), ("bohning", "Böhning")),
+        help="Parabola below the likelihood of a bit.",
+    ),
+    count("inner", "Inner steps", 1, 10, "U and W per V.", shown_when=_FAST),
+    ParameterSpec("gauge", "Gauge step", "bool", help="Equal factors with smaller ridges.", shown_when=_FAST),
+    *(
+        replace(spec, choices=choices(("svd", "singular vectors"), "random")) if spec.name == "init" else spec
+        for spec in SHELL
+        if spec.name not in ("row_bias", "init_scale", "lr_reconstruction", "lr_classification")
+    ),
+)
+
+_SLDR = (
+    count("n_components", "Local dimensions", 1, 10, "Of every local projection.", symbol="R", main=True),
+    replace(count("n_gating", "Gating dimensions", 1, 20, "Of the space the gate sees.", symbol="R_G"), main=True),
+    count("n_models", "Local models", 1, 10, "On data of one view; else one per view.", symbol="P", main=True),
+    replace(HINGE_WEIGHT, help="Weight of the hinge."),
+    replace(KERNEL, help="Kernel between projected rows."),
+    replace(DEGREE, shown_when=POLY),
+    replace(GAMMA, shown_when=RBF),
+    replace(
+        SOLVER,
+        choices=choices(
+            ("alternating", "alternating (the paper's)"), ("lbfgs", "L-BFGS on the gate"), ("joint", "joint L-BFGS")
+        ),
+        help="L-BFGS on the gate: projections in closed form, if the kernel is linear.",
+    ),
+    count("n_init", "Starts", 1, 10, "Run side by side; the best is shown."),
+    ParameterSpec(
+        "init",
+        "First projections",
+        "choice",
+        choices=choices(("closed_form", "closed form"), "random"),
+        help="Those that suit the first gate, or the paper's random ones.",
+    ),
+    scale("init_scale", "Start scale", 1e-2, 10, "Deviation of the first gate weights; small ones end badly."),
+    replace(COEF0, shown_when=POLY),
+    scale("svm_tol", "SVM tolerance", 1e-6, 1e-1, "Of the support vector machines.", step=0.5),
+    *(
+        replace(spec, choices=tuple(choice for choice in spec.choices if choice[0] != "whiten"))
+        if spec.name == "preprocessing"
+        else spec
+        for spec in SHELL
+        if spec.name
+        in ("preprocessing", "early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol")
+    ),
+)
+
+Entry = tuple[str, str, tuple[ParameterSpec, ...]]
+
+PAPER_FORMS: dict[str, Entry] = {
+    "NSDR": (
+        "NSDR",
+        "Latent rows that reconstruct the data and feed a kernel machine.",
+        (
+            COMPONENTS,
+            KERNEL,
+            replace(DEGREE, shown_when=POLY),
+            replace(GAMMA, shown_when=RBF),
+            HINGE_WEIGHT,
+            _BETA,
+            replace(SOLVER, main=False),
+            replace(COEF0, shown_when=POLY),
+        )
+        + FACTORISATION
+        + SHELL,
+    ),
+    "LSDR": (
+        "LSDR",
+        "Latent rows that reconstruct the data and feed a linear classifier.",
+        (
+            COMPONENTS,
+            ParameterSpec(
+                "loss",
+                "Loss",
+                "choice",
+                choices=choices(("smooth_hinge", "smooth hinge"), "hinge", "logistic", "squared"),
+                main=True,
+                help="Loss of the labels.",
+                shown_when={TASK: ("classification",)},  # regression has the squared loss
+            ),
+            _BETA,
+            scale("reg_w", "Ridge on the classifier", 1e-4, 1e3, "Keeps weights small.", symbol="λW", main=True),
+            SOLVER,
+            *FACTORISATION,
+            *SHELL,
+        ),
+    ),
+    "MAC": ("MAC", "A nonlinear map into few dimensions and linear SVMs there, learnt together.", MAC_KNOBS),
+    "SDRGLM": (
+        "SDR-GLM",
+        "One latent row explains features and targets, each by a generalised linear model.",
+        SDRGLM_KNOBS,
+    ),
+    "SLDR": (
+        "SLDR",
+        "A gate chooses, row by row, which view and which local projection feed the margin.",
+        _SLDR,
+    ),
+    "SNF": (
+        "SNF",
+        "Latent rows from which every column and the target are regressions; a few labels suffice.",
+        (
+            replace(COMPONENTS, symbol="D"),
+            replace(KERNEL, help="Kernel between latent rows."),
+            replace(DEGREE, high=6, symbol="d", shown_when=POLY),
+            replace(GAMMA, shown_when=RBF),
+            scale("target_weight", "Target weight", 1e-3, 1e3, "Of labels beside X.", symbol="μ", zero=True, main=True),
+            scale("reg_v", "Ridge on reconstruction", 1e-3, 1e2, "Of X on latent rows.", symbol="λV", main=True),
+            scale("reg_z", "Ridge on latent rows", 1e-3, 1e2, "Keeps the latent rows small.", symbol="λZ", main=True),
+            scale("reg_w", "Ridge on prediction", 1e-3, 1e2, "Of the target on latent rows.", symbol="λW", main=True),
+            replace(SOLVER, choices=choices(("lbfgs", "L-BFGS"), ("sgd", "SGD (the paper's)")), main=False),
+            replace(COEF0, shown_when=POLY),
+            count("n_init", "Starts", 1, 10, "The first step goes to the most promising one."),
+            *(spec for spec in SHELL if spec.name not in ("row_bias", "lr_classification")),
+        ),
+    ),
+}
+"""Name of a method -> its label, a sentence about it, its knobs."""

@@ -1,0 +1,233 @@
+"""The data menu: where data come from, and the knobs of each source.  All of them restart the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from supdr import datasets
+from supdr_viz.settings.knobs import ParameterSpec, choices, count, scale, with_defaults
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry of the data menu.
+
+    Attributes
+    ----------
+    name, label, group : str
+        Name in links, text in the menu, heading in the menu.
+    form : tuple of ParameterSpec
+        Its knobs.
+    loader : str
+        Name of the function in `supdr.datasets`.
+    fixed : mapping
+        Arguments of the function that this entry fixes.
+    seeded : bool
+        The function takes ``random_state``.
+    planar : bool
+        The classes live in the first two columns, so that points can be drawn.
+    labels : str
+        Argument of the function that takes the share of labels, where the data withhold labels themselves; else they
+        are hidden afterwards.
+    at_hand : bool
+        False where something must be loaded by the user first.
+    """
+
+    name: str
+    label: str
+    group: str
+    form: tuple[ParameterSpec, ...] = ()
+    loader: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    seeded: bool = False
+    planar: bool = False
+    labels: str = ""
+    at_hand: bool = True
+
+
+GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
+
+_NOISE_FEATURES = count(
+    "n_noise_features", "Noise features", 0, 50, "Columns of pure noise beside the two that matter."
+)
+
+_PLANE_FORM = with_defaults(
+    datasets.make_noisy_plane,
+    (
+        count("n_samples", "Points", 4, 4000, "Rows; half of them in each class.", step=2, main=True),
+        ParameterSpec("noise", "Noise", "float", 0, 0.5, 0.01, main=True, help="Standard deviation of the jitter."),
+        replace(_NOISE_FEATURES, main=True),
+    ),
+)
+_SPIRALS_FORM = with_defaults(
+    datasets.make_spirals,
+    (
+        count("n_classes", "Arms", 2, 8, "Spiral arms, one class each.", symbol="K", main=True),
+        count("n_per_class", "Points per arm", 5, 1500, "Points on each arm.", step=5, main=True),
+        ParameterSpec("noise", "Noise", "float", 0, 0.3, 0.005, main=True, help="Standard deviation of the jitter."),
+        ParameterSpec("turns", "Turns", "float", 0.25, 4, 0.25, help="How often an arm winds around the centre."),
+        _NOISE_FEATURES,
+    ),
+)
+_BLOBS_FORM = with_defaults(
+    datasets.make_blobs,
+    (
+        count("n_classes", "Clouds", 2, 8, "Gaussian clouds, one class each.", symbol="K", main=True),
+        count("n_samples", "Points", 10, 4000, "Rows, shared out evenly.", step=10, main=True),
+        ParameterSpec("noise", "Spread", "float", 0, 1, 0.01, main=True, help="Standard deviation of each cloud."),
+        count("n_features", "Dimensions", 2, 50, "Dimension of the clouds.", symbol="m"),
+        _NOISE_FEATURES,
+    ),
+)
+_ZIGZAG_FORM = with_defaults(
+    datasets.make_zigzag, (count("n_samples", "Points", 10, 4000, "Rows.", step=10, main=True),)
+)
+_GAUSS4_FORM = with_defaults(
+    datasets.make_gauss4,
+    (count("n_samples", "Points", 20, 4000, "Rows, shared out evenly among the clouds.", step=20, main=True),),
+)
+_VIEWS_FORM = with_defaults(
+    datasets.make_multiview_digits,
+    (
+        count("n_samples", "Digits", 100, 1797, "Rows drawn at random; automatic: all of them.", step=1, main=True),
+        ParameterSpec(
+            "classes",
+            "Classes",
+            "choice",
+            choices=choices(("digits", "ten digits"), ("halves", "0–4 or 5–9")),
+            help="Ten, or the two of the SLDR paper.",
+            main=True,
+        ),
+    ),
+)
+_SHEET_FORM = with_defaults(
+    datasets.make_curved_sheet,
+    (
+        count("n_samples", "Points", 20, 2000, "Rows.", step=10, main=True),
+        count("n_features", "Features", 5, 200, "Columns into which the sheet is bent.", symbol="m", main=True),
+        ParameterSpec("noise", "Noise", "float", 0, 3, 0.05, main=True, help="Standard deviation on every column."),
+    ),
+)
+_COLUMNS = replace(
+    scale("n_features", "Columns", 10, 5000, "Features; the signal of a row does not depend on them.", symbol="D"),
+    kind="int",
+    main=True,
+)
+_LATENT_FORM = with_defaults(
+    datasets.make_latent_glm,
+    (
+        count("n_samples", "Rows", 20, 2000, "Half of them in each class.", step=20, main=True),
+        _COLUMNS,
+        ParameterSpec("scale", "Signal", "float", 1, 8, 0.5, main=True, help="Size of the loadings: 3 is hard."),
+    ),
+)
+_AMPLITUDE = ParameterSpec("amplitude", "Signal", "float", 1, 100, 1, main=True, help="Size of the loadings.")
+_CELL_NOISE = ParameterSpec("noise", "Noise", "float", 0, 5, 0.1, help="Standard deviation of the features' own noise.")
+_FACTORS_FORM = with_defaults(
+    datasets.make_wide_factors,
+    (
+        count("n_samples", "Rows", 20, 1000, "Half of them in each class.", step=2, main=True),
+        _COLUMNS,
+        _AMPLITUDE,
+        _CELL_NOISE,
+    ),
+)
+_SLOW_FORM = with_defaults(
+    datasets.make_wide_regression,
+    (
+        count("n_samples", "Rows", 40, 1500, "In the order of time.", step=2, main=True),
+        _COLUMNS,
+        _AMPLITUDE,
+        _CELL_NOISE,
+    ),
+)
+_BITS_FORM = with_defaults(
+    datasets.load_digits_bits,
+    (
+        count("first", "First digit", 0, 9, "The one class.", main=True),
+        count("second", "Second digit", 0, 9, "The other class; another digit.", main=True),
+        ParameterSpec("threshold", "Threshold", "float", 0, 15, 1, help="Pixels darker than this are 1."),
+    ),
+)
+_TARGET = ParameterSpec("target", "Target", "text", help="Column that is to be predicted.", default="")
+_OPENML_FORM = (
+    ParameterSpec("name", "Name or number", "text", help="As on openml.org.", default="", main=True),
+    _TARGET,
+)
+_FILE_FORM = (
+    ParameterSpec("name", "File", "text", help="Name of the file.", default="", main=True),
+    _TARGET,
+    ParameterSpec(
+        "task",
+        "Task",
+        "choice",
+        choices=choices(("auto", "automatic"), "classification", "regression"),
+        default="auto",
+        help="What the target means.",
+    ),
+)
+
+
+def _plane(kind: str, label: str) -> Source:
+    return Source(kind, label, GENERATORS, _PLANE_FORM, "make_noisy_plane", {"kind": kind}, seeded=True, planar=True)
+
+
+def _latent(name: str, label: str, noise: str) -> Source:
+    return Source(name, label, GENERATORS, _LATENT_FORM, "make_latent_glm", {"noise": noise}, seeded=True)
+
+
+def _bundled(name: str, label: str) -> Source:
+    return Source(name, label, BUNDLED, loader=f"load_{name}")
+
+
+SOURCES: dict[str, Source] = {
+    source.name: source
+    for source in (
+        Source("spirals", "K spirals", GENERATORS, _SPIRALS_FORM, "make_spirals", seeded=True, planar=True),
+        _plane("moons", "Two moons"),
+        _plane("disc", "Disc in a ring"),
+        _plane("xor", "Four squares (XOR)"),
+        _plane("linear", "Two bands"),
+        Source("blobs", "Gaussian clouds", GENERATORS, _BLOBS_FORM, "make_blobs", seeded=True, planar=True),
+        Source("zigzag", "Zigzag", GENERATORS, _ZIGZAG_FORM, "make_zigzag", seeded=True, planar=True),
+        Source("gauss4", "Four Gaussians", GENERATORS, _GAUSS4_FORM, "make_gauss4", seeded=True, planar=True),
+        Source(
+            "curved_sheet",
+            "Curved sheet (regression)",
+            GENERATORS,
+            _SHEET_FORM,
+            "make_curved_sheet",
+            seeded=True,
+            labels="label_share",
+        ),
+        _latent("latent_bits", "Latent factors, bits", "bernoulli"),
+        _latent("latent_gaussian", "Latent factors, Gaussian noise", "gaussian"),
+        Source("wide_factors", "Six factors, wide", GENERATORS, _FACTORS_FORM, "make_wide_factors", seeded=True),
+        Source(
+            "wide_regression", "Slow factors (regression)", GENERATORS, _SLOW_FORM, "make_wide_regression", seeded=True
+        ),
+        _bundled("breast_cancer", "Breast cancer"),
+        _bundled("wine", "Wine"),
+        _bundled("iris", "Iris"),
+        _bundled("digits", "Digits"),
+        _bundled("digits_odd_even", "Digits, odd or even"),
+        Source(
+            "multiview_digits",
+            "Digits in four views",
+            BUNDLED,
+            _VIEWS_FORM,
+            "make_multiview_digits",
+            seeded=True,
+        ),
+        Source("digits_bits", "Two digits as bits", BUNDLED, _BITS_FORM, "load_digits_bits"),
+        _bundled("diabetes", "Diabetes (regression)"),
+        Source("openml", "OpenML …", ELSEWHERE, _OPENML_FORM, "load_openml", at_hand=False),
+        Source("file", "A file …", ELSEWHERE, _FILE_FORM, "read_file", at_hand=False),
+    )
+}
+"""Name -> entry of the data menu, in its order."""
+
+DATA_FORMS: dict[str, tuple[ParameterSpec, ...]] = {name: source.form for name, source in SOURCES.items()}
+"""Name of a data source -> its knobs."""

@@ -1,0 +1,353 @@
+"""One table of every setting: what links, saved files, Python snippets and the controls all speak of.
+
+A link reads ``data=spirals&data.noise=0.1&method=NSDR&method.C=10&test=0.3&labels=1&seed=0``.  Whatever comes from
+outside is checked against the same table: bad values become defaults or are clamped, with a sentence for each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import quote
+
+from supdr_viz.settings.knobs import ParameterSpec, choices, quoted, to_number
+from supdr_viz.settings.menu import MENU, METHOD_FORMS
+from supdr_viz.settings.sources import DATA_FORMS, SOURCES
+
+MAX_DRAWN = 300
+MAX_SEED = 99_999
+VERSION = 1
+
+Axes = str | tuple[int, int]
+Point = tuple[float, float, int]
+
+LABELS_HELP = "Share of the training labels that the method sees."
+SPLIT_FORM = (
+    ParameterSpec("test", "Test share", "float", 0, 0.8, 0.05, default=0.3, help="Share of the rows kept for testing."),
+    ParameterSpec("labels", "Labelled share", "float", 0.01, 1, 0.01, default=1.0, help=LABELS_HELP),
+    ParameterSpec(
+        "seed",
+        "Seed",
+        "int",
+        0,
+        MAX_SEED,
+        1,
+        default=0,
+        help="One seed for generator, split, hidden labels and method.",
+    ),
+)
+"""Test share, share of labels, seed: all restart the run."""
+
+SHOWN = ParameterSpec(
+    "shown",
+    "Latent rows shown",
+    "choice",
+    choices=choices(("embedding", "embedding (saw labels)"), ("transform", "transform (did not)")),
+    default="embedding",
+    help="The rows as learnt with their labels, or as new rows would be placed.",
+)
+COLOUR = ParameterSpec(
+    "colour",
+    "Colour by",
+    "choice",
+    choices=choices("label", "truth", "prediction", "error"),
+    default="label",
+    help="What the colours of rows mean: what the method is told, what is true, or what it predicts.",
+)
+SPEED = ParameterSpec(
+    "speed", "Speed", "choice", choices=choices("slow", "normal", "fast"), default="normal", help="Speed of the run."
+)
+
+# name in links -> field of Settings, in the order of a link
+SPLIT_FIELDS = {"test": "test_share", "labels": "label_share", "seed": "seed"}
+_VIEW_FIELDS = {"shown": "latent_shown", "latent": "latent_axes", "plane": "input_plane", "colour": "colour_by"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that determines what the explorer shows.
+
+    Options that are left out are filled in with the library's defaults, so that `data_options` and `method_options`
+    always hold the whole form.  They are not to be changed in place: use `dataclasses.replace` or `with_options`.
+
+    Attributes
+    ----------
+    data : str
+        Key of `SOURCES`.
+    data_options : dict
+        Values of the knobs of `data`.
+    method : str
+        Key of `MENU`.
+    method_options : dict
+        Constructor parameters of the method.
+    test_share : float in [0, 0.8]
+    label_share : float in [0.01, 1]
+        Share of the training labels that is kept.
+    seed : int
+        One seed for the generator, the split, the hidden labels and the method.
+    latent_axes, input_plane : "auto", "pca" or (int, int)
+        "auto": the first two columns where there are two, or where they are the ones that matter (generators); else the
+        plane of the first two principal components.
+    latent_shown : {"embedding", "transform"}
+    colour_by : {"label", "truth", "prediction", "error"}
+        What the colours of rows mean.
+    speed : {"slow", "normal", "fast"}
+    drawn : tuple of (x, y, class)
+        Points that the user drew into the first two columns of a generator's plane.
+    """
+
+    data: str = "spirals"
+    data_options: dict[str, Any] = field(default_factory=dict)
+    method: str = "NSDR"
+    method_options: dict[str, Any] = field(default_factory=dict)
+    test_share: float = 0.3
+    label_share: float = 1.0
+    seed: int = 0
+    latent_axes: Axes = "auto"
+    latent_shown: str = "embedding"
+    input_plane: Axes = "auto"
+    colour_by: str = "label"
+    speed: str = "normal"
+    drawn: tuple[Point, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data_options", _whole(DATA_FORMS[self.data], self.data_options))
+        object.__setattr__(self, "method_options", _whole(METHOD_FORMS[self.method], self.method_options))
+
+    def with_options(self, **changes: Any) -> Settings:
+        """Return settings with other values of some knobs of the method."""
+        return replace(self, method_options={**self.method_options, **changes})
+
+    def same_data(self, other: Settings) -> bool:
+        """Whether both start from the same rows, split and labels."""
+        names = ("data", "data_options", "drawn", *SPLIT_FIELDS.values())
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def needs_restart(self, other: Settings) -> bool:
+        """Whether a run under these settings cannot be carried on under `other`."""
+        if self.method != other.method or not self.same_data(other):
+            return True
+        changed = [name for name, value in self.method_options.items() if other.method_options[name] != value]
+        return any(MENU[self.method].restarts(name) for name in changed)
+
+
+def _whole(form: Iterable[ParameterSpec], options: Mapping[str, Any]) -> dict[str, Any]:
+    known = {spec.name: options.get(spec.name, spec.default) for spec in form}
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise ValueError(f"unknown options: {', '.join(unknown)}; known: {', '.join(known)}")
+    return known
+
+
+# --- links ----------------------------------------------------------------------------------------------------------
+
+
+def to_query(settings: Settings) -> str:
+    """Write settings as the query of a link: the main ones always, options that differ from the library's defaults.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    str
+        Without the question mark; always in the same order.
+    """
+    return "&".join(f"{name}={quote(text, safe=',;')}" for name, text in _pairs(settings))
+
+
+def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:
+    """Read the arguments of a page's address.
+
+    Parameters
+    ----------
+    arguments : mapping of str to list of bytes
+        As a web server gives them; the last value of a name counts.
+
+    Returns
+    -------
+    settings : Settings
+    problems : list of str
+        One sentence for each value that was not taken as it is; never an exception.
+    """
+    texts = {}
+    for name, values in arguments.items():
+        value = values[-1] if isinstance(values, (list, tuple)) and values else values
+        texts[str(name)] = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return parse_entries(texts)
+
+
+# --- saved files ----------------------------------------------------------------------------------------------------
+
+
+def to_json(settings: Settings) -> str:
+    """Write settings as a JSON document, every option included.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    str
+    """
+    document: dict[str, Any] = {"supdr": VERSION, "data": settings.data, "method": settings.method}
+    document |= {f"data.{name}": value for name, value in settings.data_options.items()}
+    document |= {f"method.{name}": value for name, value in settings.method_options.items()}
+    document |= {name: getattr(settings, key) for name, key in SPLIT_FIELDS.items()}
+    document |= {f"view.{name}": getattr(settings, key) for name, key in _VIEW_FIELDS.items()}
+    document |= {"speed": settings.speed, "drawn": settings.drawn}
+    return json.dumps(document, indent=1)
+
+
+def from_json(text: str | bytes) -> tuple[Settings, list[str]]:
+    """Read what `to_json` wrote, with the same checks as a link.
+
+    Parameters
+    ----------
+    text : str or bytes
+        A JSON document.
+
+    Returns
+    -------
+    settings : Settings
+        The defaults if `text` is no such document.
+    problems : list of str
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Settings(), [f"This is not a JSON file of saved settings ({type(error).__name__})."]
+    if not isinstance(document, dict) or "supdr" not in document:
+        return Settings(), ["This JSON file holds no settings of the explorer."]
+    document.pop("supdr")
+    return parse_entries(document)
+
+
+def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+    """Read a table of settings: names as in links, values as texts or as TOML and JSON have them.
+
+    Parameters
+    ----------
+    entries : mapping of str to object
+
+    Returns
+    -------
+    settings : Settings
+    problems : list of str
+        One sentence for each value that was not taken as it is; never an exception.
+    """
+    return _parse({name: _flat(value) for name, value in entries.items()})
+
+
+def _flat(value: Any) -> Any:
+    """Write a list as links do: axes "0,1", drawn points "x,y,class;…"."""
+    if not isinstance(value, list):
+        return value
+    rows = value if value and isinstance(value[0], list) else [value]
+    return ";".join(",".join(str(entry) for entry in row) if isinstance(row, list) else str(row) for row in rows)
+
+
+# --- both -----------------------------------------------------------------------------------------------------------
+
+
+def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
+    yield "data", settings.data
+    yield from _options("data", DATA_FORMS[settings.data], settings.data_options)
+    yield "method", settings.method
+    yield from _options("method", METHOD_FORMS[settings.method], settings.method_options)
+    for spec in SPLIT_FORM:
+        yield spec.name, spec.shown(getattr(settings, SPLIT_FIELDS[spec.name]))
+    for name, key in _VIEW_FIELDS.items():
+        value = getattr(settings, key)
+        if value != getattr(Settings, key):
+            yield f"view.{name}", value if isinstance(value, str) else ",".join(map(str, value))
+    if settings.speed != SPEED.default:
+        yield "speed", settings.speed
+    if settings.drawn:
+        yield "drawn", ";".join(f"{x:.6g},{y:.6g},{code}" for x, y, code in settings.drawn)
+
+
+def _options(prefix: str, form: Iterable[ParameterSpec], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for spec in form:
+        if values[spec.name] != spec.default:
+            yield f"{prefix}.{spec.name}", spec.shown(values[spec.name])
+
+
+def _parse(entries: dict[str, Any]) -> tuple[Settings, list[str]]:
+    problems: list[str] = []
+    entries = dict(entries)
+    default = Settings()
+    data = _name(entries.pop("data", default.data), SOURCES, "data set", default.data, problems)
+    method = _name(entries.pop("method", default.method), MENU, "method", default.method, problems)
+    fields: dict[str, Any] = {
+        "data": data,
+        "data_options": _read(DATA_FORMS[data], "data.", entries, problems),
+        "method": method,
+        "method_options": _read(METHOD_FORMS[method], "method.", entries, problems),
+    }
+    split = _read(SPLIT_FORM, "", entries, problems)
+    fields |= {key: split[name] for name, key in SPLIT_FIELDS.items() if name in split}
+    shown = _read((SHOWN, COLOUR), "view.", entries, problems)
+    for spec in (SHOWN, COLOUR):
+        fields[_VIEW_FIELDS[spec.name]] = shown.get(spec.name, spec.default)
+    for name in ("latent", "plane"):
+        fields[_VIEW_FIELDS[name]] = _axes(entries.pop(f"view.{name}", "auto"), name, problems)
+    fields["speed"] = _read((SPEED,), "", entries, problems).get("speed", SPEED.default)
+    fields["drawn"] = _drawn(entries.pop("drawn", ""), problems)
+    if fields["drawn"] and not SOURCES[data].planar:
+        fields["drawn"] = ()
+        problems.append(f"Points can be drawn into generated data only, not into {SOURCES[data].label}.")
+    problems.extend(f"The setting {quoted(name)} is unknown here and was ignored." for name in list(entries)[:5])
+    if len(entries) > 5:
+        problems.append(f"{len(entries) - 5} more unknown settings were ignored.")
+    return Settings(**fields), problems
+
+
+def _name(raw: Any, known: Mapping[str, Any], kind: str, default: str, problems: list[str]) -> str:
+    if isinstance(raw, str) and raw in known:
+        return raw
+    problems.append(f"There is no {kind} {quoted(raw)}; known are {', '.join(known)}.")
+    return default
+
+
+def _read(form: Iterable[ParameterSpec], prefix: str, entries: dict[str, Any], problems: list[str]) -> dict[str, Any]:
+    values = {}
+    for spec in form:
+        if prefix + spec.name in entries:
+            values[spec.name], problem = spec.clean(entries.pop(prefix + spec.name))
+            if problem:
+                problems.append(problem)
+    return values
+
+
+def _axes(raw: Any, name: str, problems: list[str]) -> Axes:
+    text = str(raw).strip()
+    if text in ("auto", "pca"):
+        return text
+    parts = text.split(",")
+    if len(parts) == 2 and all(part.isdecimal() and len(part) < 6 for part in parts) and parts[0] != parts[1]:
+        return int(parts[0]), int(parts[1])
+    problems.append(f"The plane view.{name} must be auto, pca or two column numbers such as 0,1; got {quoted(raw)}.")
+    return "auto"
+
+
+def _drawn(raw: Any, problems: list[str]) -> tuple[Point, ...]:
+    points: list[Point] = []
+    wrong = 0
+    for text in str(raw).split(";") if raw else ():
+        numbers = [to_number(part) for part in text.split(",")]
+        if len(numbers) == 3 and None not in numbers and max(abs(n) for n in numbers if n is not None) <= 1e3:
+            x, y, code = (float(n) for n in numbers if n is not None)
+            if code >= 0 and code == int(code):
+                points.append((x, y, int(code)))
+                continue
+        wrong += 1
+    if wrong:
+        problems.append(f"{wrong} drawn points were not of the form x,y,class and were ignored.")
+    if len(points) > MAX_DRAWN:
+        problems.append(f"{len(points)} points were drawn; the first {MAX_DRAWN} are kept.")
+    return tuple(points[:MAX_DRAWN])

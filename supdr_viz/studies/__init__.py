@@ -1,0 +1,1 @@
+"""Experiments that the explorer, the command line and the benchmarks share."""
