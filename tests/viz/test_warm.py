@@ -10,7 +10,7 @@ import pytest
 
 from supdr import warm
 
-IS_WARM = "from supdr_viz import warm; print(warm.is_warm())"
+IS_WARM = "from supdr import warm; print(warm.is_warm())"
 
 
 def run_python(*arguments, **environment):
@@ -30,7 +30,7 @@ def compiled(tmp_path_factory):
     """A cache of its own, filled from nothing; and what was said on the way."""
     folder = tmp_path_factory.mktemp("numba")
     assert (
-        run_python("-c", "from supdr_viz import warm; print(warm.is_warm())", NUMBA_CACHE_DIR=str(folder)) == "False\n"
+        run_python("-c", "from supdr import warm; print(warm.is_warm())", NUMBA_CACHE_DIR=str(folder)) == "False\n"
     )
     return folder, run_python("-m", "supdr.warm", NUMBA_CACHE_DIR=str(folder))
 
@@ -49,7 +49,7 @@ def test_every_variant_is_reported(compiled):
 def test_warm_caches_are_recognised_and_cheap_to_check(compiled):
     folder, _ = compiled
     code = (
-        "import time; from supdr_viz import warm; start = time.process_time(); state = warm.is_warm();"
+        "import time; from supdr import warm; start = time.process_time(); state = warm.is_warm();"
         "print(state, time.process_time() - start)"
     )
     state, seconds = run_python("-c", code, NUMBA_CACHE_DIR=str(folder)).split()
@@ -72,7 +72,7 @@ def test_every_kernel_of_the_app_is_compiled(compiled):
     folder, _ = compiled
     code = (
         "import supdr_viz.pages.explorer\n"
-        "from supdr_viz import warm\n"
+        "from supdr import warm\n"
         "print(*{f'{k.py_func.__module__.split(\".\")[-1]}.{k.__qualname__}-' for k in warm._kernels()})\n"
     )
     kernels = run_python("-c", code, NUMBA_CACHE_DIR=str(folder)).split()
