@@ -152,7 +152,7 @@ class Column:
         except (ValueError, OSError) as error:
             self.frame, self.problem = None, str(error)
             raise
-        self.session.set_view(settings, method_mode="none")
+        self.session.set_display(settings, method_mode="none")
 
     def show_scene(self) -> None:
         """Draw the rows, if they are others than before."""

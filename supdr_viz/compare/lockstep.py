@@ -135,10 +135,10 @@ class LockStep:
         for trainer in self._members:
             trainer.reset()
 
-    def view(self, iteration: int | None) -> None:
+    def show(self, iteration: int | None) -> None:
         """Show a recorded iteration of every run, or None for the newest."""
         for trainer in self._members:
-            trainer.view(iteration)
+            trainer.show(iteration)
 
     def set_measure(self, measure: str) -> None:
         """Keep level by ``"iteration"`` or by ``"time"`` from now on."""

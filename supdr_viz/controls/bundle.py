@@ -10,8 +10,8 @@ import panel as pn
 
 from supdr.datasets import Dataset
 from supdr_viz.controls.data import DataControls, SplitControls
+from supdr_viz.controls.display import DisplayControls
 from supdr_viz.controls.method import MethodControls
-from supdr_viz.controls.view import ViewControls
 from supdr_viz.kit import widgets
 from supdr_viz.presets.catalogue import PRESETS, Needs, Preset
 from supdr_viz.settings.state import Settings
@@ -55,7 +55,7 @@ class Controls:
         self.data = DataControls(settings)
         self.split = SplitControls(settings)
         self.method = MethodControls(settings)
-        self.planes = ViewControls(settings)
+        self.planes = DisplayControls(settings)
         self.parts = (self.data, self.split, self.method, self.planes)
         for part in self.parts:
             part.on_change(self._changed)

@@ -19,7 +19,7 @@ from supdr_viz.frames.modes.plain import plain_picture
 from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.surface import error_rates, evaluate
 from supdr_viz.frames.types import Curves, Frame, Scene, Sheet, Surface
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import Split
 
 MAX_MOMENTS = 40
@@ -90,7 +90,7 @@ def make_replay(
     *,
     method: str,
     losses: Curves,
-    options: ViewOptions | None = None,
+    options: DisplayOptions | None = None,
     legs: tuple[int, ...] = (),
     limit: int = MAX_MOMENTS,
 ) -> Replay:
@@ -105,7 +105,7 @@ def make_replay(
     method : str
         Name of the method.
     losses : Curves
-    options : ViewOptions, optional
+    options : DisplayOptions, optional
         Which latent rows and axes are shown, and which picture of the method; by default none.
     legs : tuple of int
         Iterations at which hyper-parameters changed.
@@ -123,7 +123,7 @@ def make_replay(
     """
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")
-    options = options or ViewOptions(method_mode="none")
+    options = options or DisplayOptions(method_mode="none")
     mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
     if mode is None or mode.study is not None:  # a study is worked on for minutes: it stays in the app
         mode, options = None, replace(options, method_mode="none")

@@ -60,7 +60,7 @@ def filming(session: Session) -> Callable[[], Replay] | None:
     callable or None
         None: nothing has been recorded yet.
     """
-    recorded, settings, scene, parts = session.trainer.recorded, session.settings, session.scene, session.parts
+    recorded, settings, scene, parts = session.trainer.recorded, session.settings, session.scene, session.split
     if not recorded or settings is None or scene is None or parts is None:
         return None
     return partial(

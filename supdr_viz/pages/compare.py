@@ -278,9 +278,9 @@ class Compare:
     def _describe(self, column: Column) -> None:
         session = column.session
         assert session.scene is not None
-        assert session.parts is not None
+        assert session.split is not None
         assert session.dataset is not None
-        self.layout.describe_data(session.scene, (*session.scene.notes, *session.parts.notes))
+        self.layout.describe_data(session.scene, (*session.scene.notes, *session.split.notes))
         self.controls.describe(session.dataset.feature_names, session.n_components, self.task)
 
     def _cannot(self, message: str) -> None:
@@ -330,11 +330,11 @@ class Compare:
 
     def _scrub(self, iteration: int) -> None:
         self._set_viewing(iteration < self.lockstep.iteration)
-        self.lockstep.view(iteration if self._viewing else None)
+        self.lockstep.show(iteration if self._viewing else None)
 
     def _go_live(self) -> None:
         self._set_viewing(False)
-        self.lockstep.view(None)
+        self.lockstep.show(None)
 
     def _set_viewing(self, viewing: bool) -> None:
         self._viewing = viewing

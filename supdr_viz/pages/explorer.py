@@ -198,7 +198,7 @@ class Explorer:
             self._cannot(error)
             return
         assert self.session.scene is not None
-        assert self.session.parts is not None
+        assert self.session.split is not None
         self.layout.hide_notice()
         self.bar.set_enabled(True)
         modes = modes_of(self.session.estimator, self.session.scene.task, images=self.session.scene.images is not None)
@@ -207,7 +207,7 @@ class Explorer:
             self.board.points.colour_by = settings.colour_by  # goes with the rows: a message less to upset the browser
             with pn.io.hold():
                 self.board.show_scene(self.session.scene)
-            notes = (*self.session.scene.notes, *self.session.parts.notes)
+            notes = (*self.session.scene.notes, *self.session.split.notes)
             self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
         self.board.points.show_colours(settings.colour_by)
         assert self.session.dataset is not None
@@ -215,7 +215,7 @@ class Explorer:
         self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
         preset = PRESETS.get(self.controls.preset)
         self.session.trainer.set_slow_start(preset.slow_start if preset is not None else 0)
-        self.session.set_view(settings, method_mode=self.board.method.mode or "none")
+        self.session.set_display(settings, method_mode=self.board.method.mode or "none")
         self.layout.show_method_modes(self.board.method)
         self.layout.show_colours(self.board.points)
         self.layout.refresh_heads(self.board)
@@ -274,11 +274,11 @@ class Explorer:
         if newest is None:
             return
         self._set_viewing(iteration < newest.iteration)
-        self.session.trainer.view(iteration if self._viewing else None)
+        self.session.trainer.show(iteration if self._viewing else None)
 
     def _go_live(self) -> None:
         self._set_viewing(False)
-        self.session.trainer.view(None)
+        self.session.trainer.show(None)
 
     def _set_viewing(self, viewing: bool) -> None:
         self._viewing = viewing
@@ -303,10 +303,10 @@ class Explorer:
         """Act on a switch in a card: which mode of the method's view, whether to draw the pull of the labels."""
         if name == "method_mode":
             self.board.method.set_mode(value)
-            self.session.set_view(self.controls.settings, method_mode=value)
+            self.session.set_display(self.controls.settings, method_mode=value)
         elif name == "pull":
             self.board.latent.show_pulled(value)
-            self.session.set_view(self.controls.settings, pull=value)
+            self.session.set_display(self.controls.settings, pull=value)
         elif name == "colour_by":
             self.controls.apply(replace(self.controls.settings, colour_by=value))
         elif name == "draw_class":

@@ -19,7 +19,7 @@ from supdr_viz.studies.few_labels import Study
 
 
 @dataclass(frozen=True)
-class ViewOptions:
+class DisplayOptions:
     """What the user asked to see.
 
     Attributes
@@ -73,7 +73,7 @@ class FrameBuilder:
         self,
         fitted: Any,
         snapshot: Snapshot,
-        options: ViewOptions,
+        options: DisplayOptions,
         *,
         span: tuple[int, int],
         live: bool,
@@ -89,7 +89,7 @@ class FrameBuilder:
         fitted : estimator
             ``at(snapshot)``.
         snapshot : Snapshot
-        options : ViewOptions
+        options : DisplayOptions
         span : tuple of int
             First and last recorded iteration.
         live : bool
@@ -225,7 +225,7 @@ def _nearest_rotation(directions: NDArray, previous: NDArray) -> NDArray:
     return directions @ left @ right
 
 
-def _latent_caption(options: ViewOptions, n_components: int, embedding: str) -> str:
+def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:
     who = "transform (saw no labels)" if options.latent == "transform" else embedding
     if n_components == 1:
         return f"{who} · 1-D, jittered"

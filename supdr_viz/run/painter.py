@@ -10,7 +10,7 @@ from typing import Any
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.surface import COARSE, FINE, error_rates, evaluate
 from supdr_viz.frames.types import Frame, Surface
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.run.recording import Recording
 
 FRAME_INTERVAL = 0.04
@@ -33,13 +33,13 @@ class Painter:
     ----------
     builder : FrameBuilder
     recording : Recording
-    options : ViewOptions
+    options : DisplayOptions
     lock : RLock
         Guards the recording; held only while it is read or written.
     """
 
     def __init__(
-        self, builder: FrameBuilder, recording: Recording, options: ViewOptions, lock: threading.RLock
+        self, builder: FrameBuilder, recording: Recording, options: DisplayOptions, lock: threading.RLock
     ) -> None:
         self.builder, self._recording, self._lock = builder, recording, lock
         self._options = options
@@ -63,7 +63,7 @@ class Painter:
             self._version += 1
             self._next_surface = 0.0
 
-    def set_options(self, options: ViewOptions) -> None:
+    def set_options(self, options: DisplayOptions) -> None:
         """Change what frames show."""
         before, self._options = self._options, options
         # The method's view and the pull of the labels leave the surfaces as they are.

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from supdr.engine.iterate import Snapshot, Stop
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.run.painter import Painter
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.recording import Leg, Recording
@@ -57,7 +57,7 @@ class Trainer:
         self._token = 0
         self._estimator: Any = None
         self._split: Split | None = None
-        self._options = ViewOptions()
+        self._options = DisplayOptions()
         self._speed, self._slow_start = "normal", 0
         self._suspended = False
         self._closed = False
@@ -75,7 +75,7 @@ class Trainer:
         self._next_step = 0.0
         self._recording = Recording()
         self._painter: Painter | None = None
-        self._viewed: int | None = None
+        self._shown: int | None = None
         self._status = Status(Phase.empty)
 
     # --- commands (any thread) ------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Trainer:
             self._snapshots, self._wants_start, self._starting = None, True, False
             if self._status.phase in (Phase.failed, Phase.diverged, Phase.finished):
                 self._status = Status(Phase.paused)
-            self._viewed = None
+            self._shown = None
         self._wake()
 
     def run(self, until: int | None = None, *, hurry_to: int = 0) -> None:
@@ -211,7 +211,7 @@ class Trainer:
         with self._lock:
             self._slow_start = steps
 
-    def set_options(self, options: ViewOptions) -> None:
+    def set_options(self, options: DisplayOptions) -> None:
         """Change what frames show."""
         with self._lock:
             self._options = options
@@ -219,10 +219,10 @@ class Trainer:
                 self._painter.set_options(options)
         self._wake()
 
-    def view(self, iteration: int | None) -> None:
+    def show(self, iteration: int | None) -> None:
         """Show a recorded iteration, or None for the newest; the run goes on meanwhile."""
         with self._lock:
-            self._viewed = iteration
+            self._shown = iteration
             self._spoil(surface=True)
         self._wake()
 
@@ -291,10 +291,10 @@ class Trainer:
         return self._recording.ring.newest
 
     @property
-    def viewed(self) -> Snapshot | None:
+    def shown(self) -> Snapshot | None:
         """The snapshot on display."""
-        ring, viewed = self._recording.ring, self._viewed
-        return ring.newest if viewed is None else ring.nearest(viewed)
+        ring, shown = self._recording.ring, self._shown
+        return ring.newest if shown is None else ring.nearest(shown)
 
     @property
     def recorded(self) -> list[tuple[Snapshot, Any]]:
@@ -314,7 +314,7 @@ class Trainer:
     def fitted(self) -> Any:
         """The estimator as of the iteration on display, or None before the start."""
         with self._lock:
-            snapshot = self.viewed
+            snapshot = self.shown
             if snapshot is None:
                 return None
             estimator = self._recording.estimator_of(snapshot)
@@ -329,7 +329,7 @@ class Trainer:
             return None
         if self._wants_start:
             return 0.0
-        paint = painter.due(now, self.viewed, not self._steps_wanted())
+        paint = painter.due(now, self.shown, not self._steps_wanted())
         if not self._steps_wanted():
             return paint
         waits = [wait for wait in (paint, self._step_due(now)) if wait is not None]
@@ -430,10 +430,10 @@ class Trainer:
 
     def _branch(self) -> None:
         """Make the iteration on display the newest: running on starts from what is seen."""
-        if self._viewed is None:
+        if self._shown is None:
             return
-        snapshot = self._recording.ring.nearest(self._viewed)
-        self._viewed = None
+        snapshot = self._recording.ring.nearest(self._shown)
+        self._shown = None
         if snapshot is None or snapshot is self._recording.ring.newest:
             return
         self._token += 1
@@ -442,7 +442,7 @@ class Trainer:
 
     def _paint(self, token: int) -> None:
         with self._lock:
-            painter, snapshot, live = self._painter, self.viewed, self._viewed is None
+            painter, snapshot, live = self._painter, self.shown, self._shown is None
             at_rest = not self._steps_wanted()
         if painter is not None and painter.paint(
             snapshot, live=live, at_rest=at_rest, current=lambda: token == self._token

@@ -10,7 +10,7 @@ from typing import Any
 from supdr.datasets import Dataset
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.types import Scene
-from supdr_viz.run.builder import ViewOptions
+from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.history import CurveLog
 from supdr_viz.run.player import Gate, Trainer
 from supdr_viz.run.pool import Pool
@@ -46,10 +46,10 @@ class Session:
         self.trainer = Trainer(pool, notify, gate)
         self.settings: Settings | None = None
         self.dataset: Dataset | None = None
-        self.parts: Split | None = None
+        self.split: Split | None = None
         self.scene: Scene | None = None
         self.estimator: Any = None
-        self.options = ViewOptions()
+        self.options = DisplayOptions()
         self._uploaded: Dataset | None = None
 
     def apply(self, settings: Settings, uploaded: Dataset | None = None, like: Session | None = None) -> bool:
@@ -76,17 +76,17 @@ class Session:
         old, running = self.settings, self.trainer.going
         same_data = old is not None and settings.same_data(old) and uploaded is self._uploaded
         self.trainer.set_speed(settings.speed)
-        self.set_view(settings)
+        self.set_display(settings)
         try:
-            if not same_data or self.dataset is None or self.parts is None:
+            if not same_data or self.dataset is None or self.split is None:
                 self._take_data(settings, uploaded, like)
                 assert self.dataset is not None
-                assert self.parts is not None
+                assert self.split is not None
             new_scene = not same_data or old is None or settings.input_plane != old.input_plane
             if new_scene:
                 self.scene = self._scene_of(settings, like)
             check_columns(settings, self.dataset)
-            estimator = build_estimator(settings, self.dataset.task, len(self.parts.train), self.dataset.views)
+            estimator = build_estimator(settings, self.dataset.task, len(self.split.train), self.dataset.views)
         except (ValueError, OSError):
             self.settings = None
             self.trainer.unload()
@@ -94,7 +94,7 @@ class Session:
         self.settings, self.estimator, self._uploaded = settings, estimator, uploaded
         assert self.scene is not None
         if not same_data or old is None or settings.needs_restart(old):
-            self.trainer.load(estimator, self.parts, self.scene)
+            self.trainer.load(estimator, self.split, self.scene)
             if running:
                 self.trainer.run()
             return new_scene
@@ -107,18 +107,18 @@ class Session:
     def _take_data(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
         theirs = like.settings if like is not None else None
         if like is not None and theirs is not None and settings.same_data(theirs) and like._uploaded is uploaded:
-            self.dataset, self.parts = like.dataset, like.parts
+            self.dataset, self.split = like.dataset, like.split
             return
         self.dataset = build_dataset(settings, uploaded)
-        self.parts = split(self.dataset, settings)
+        self.split = split(self.dataset, settings)
 
     def _scene_of(self, settings: Settings, like: Session | None) -> Scene:
         assert self.dataset is not None
-        assert self.parts is not None
-        theirs = like.settings if like is not None and like.parts is self.parts else None
+        assert self.split is not None
+        theirs = like.settings if like is not None and like.split is self.split else None
         if like is not None and like.scene is not None and theirs and theirs.input_plane == settings.input_plane:
             return like.scene
-        return build_scene(self.dataset, self.parts, input_axes(settings, self.dataset))
+        return build_scene(self.dataset, self.split, input_axes(settings, self.dataset))
 
     @property
     def n_components(self) -> int:
@@ -130,10 +130,10 @@ class Session:
     def close(self) -> None:
         """End the run and let go of the data."""
         self.trainer.close()
-        self.settings = self.dataset = self.parts = self.scene = self._uploaded = None
+        self.settings = self.dataset = self.split = self.scene = self._uploaded = None
 
-    def set_view(self, settings: Settings, **changes: Any) -> None:
-        """Change what frames show; `changes` are fields of `ViewOptions` that no link carries."""
+    def set_display(self, settings: Settings, **changes: Any) -> None:
+        """Change what frames show; `changes` are fields of `DisplayOptions` that no link carries."""
         axes = settings.latent_axes if isinstance(settings.latent_axes, tuple) else None
         options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, **changes)
         if options != self.options:
@@ -144,7 +144,7 @@ class Session:
         """Return a program that repeats the run up to the iteration on display."""
         if self.settings is None or self.dataset is None:
             return "# Nothing is loaded yet."
-        shown = self.trainer.viewed
+        shown = self.trainer.shown
         end = shown.iteration if shown is not None else 0
         legs = []
         for leg in self.trainer.legs:
@@ -165,7 +165,7 @@ class Session:
 
     def embedding_csv(self) -> str:
         """Return the latent rows on display as CSV: row number, part, label, coordinates, prediction."""
-        fitted, parts, dataset = self.trainer.fitted, self.parts, self.dataset
+        fitted, parts, dataset = self.trainer.fitted, self.split, self.dataset
         if fitted is None or parts is None or dataset is None:
             return ""
         import numpy as np

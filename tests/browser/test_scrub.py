@@ -30,12 +30,12 @@ def test_a_run_goes_on_behind_the_iteration_that_is_viewed(app):
     app.page.mouse.down()
     app.page.mouse.move(track["x"] + track["width"] / 3, thumb["y"] + thumb["height"] / 2, steps=20)
     app.page.mouse.up()
-    viewed = app.until_still(lambda: int(app.slider("Iteration").input_value()), pause=0.3)
-    app.until(lambda: app.chip == f"viewing {viewed}")
+    shown = app.until_still(lambda: int(app.slider("Iteration").input_value()), pause=0.3)
+    app.until(lambda: app.chip == f"viewing {shown}")
     end = int(app.slider("Iteration").get_attribute("max"))
-    assert 0 < viewed < end
+    assert 0 < shown < end
     app.until(lambda: int(app.slider("Iteration").get_attribute("max")) >= end + 5, what="the run stood still")
-    assert (app.iteration, app.chip) == (viewed, f"viewing {viewed}")
+    assert (app.iteration, app.chip) == (shown, f"viewing {shown}")
     assert app.button("Pause").is_visible()
     app.press("Live")
     app.until(lambda: app.chip == "running" and (app.iteration or 0) > end)

@@ -61,7 +61,7 @@ def test_the_table_says_what_the_library_measures(columns):
     )
     facts = wait_for_scores(made)
     for column, row in zip(made, facts):
-        fitted, parts = column.trainer.fitted, column.session.parts
+        fitted, parts = column.trainer.fitted, column.session.split
         assert row.scores["test"] == pytest.approx(100 * (1 - fitted.score(parts.X_test, parts.y_test)))
     assert facts[0].iteration is None
     assert facts[0].size == f"{len(made[0].trainer.fitted.support_)} support vectors"
@@ -73,7 +73,7 @@ def test_the_table_says_what_the_library_measures(columns):
 def test_r2_is_that_of_the_library(columns):
     made, _ = columns(Settings(**DIABETES, method="ElasticNet"), Settings(**DIABETES, method="PLS"))
     for column, row in zip(made, wait_for_scores(made)):
-        parts = column.session.parts
+        parts = column.session.split
         assert row.scores["test R²"] == pytest.approx(column.trainer.fitted.score(parts.X_test, parts.y_test), rel=1e-4)
 
 

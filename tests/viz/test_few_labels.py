@@ -11,7 +11,7 @@ from supdr_viz.frames.modes.few_labels import ORDER, SHARES
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.types import Curves
 from supdr_viz.reproduce.few_labels import Chosen
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.state import Settings
 from supdr_viz.studies.data import scaled
@@ -35,7 +35,7 @@ def run(steps=3, **settings):
 
 
 def picture(builder, estimator, snapshot, mode):
-    options = ViewOptions(method_mode=mode)
+    options = DisplayOptions(method_mode=mode)
     return builder.build(estimator.at(snapshot), snapshot, options, legs=(), **TOLD).picture
 
 

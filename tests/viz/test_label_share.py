@@ -8,7 +8,7 @@ import pytest
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import constant_error, error_rates, evaluate
 from supdr_viz.frames.types import Curves
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
@@ -61,7 +61,7 @@ def test_a_third_of_the_labels_is_enough_to_show_everything(name, task):
     builder = FrameBuilder(scene, parts)
     no_curves = Curves(np.zeros(1, dtype=int), {})
     told = {"span": (0, 1), "live": True, "losses": no_curves, "errors": no_curves, "numbers": {}}
-    builder.build(fitted, snapshot, ViewOptions(), **told)
+    builder.build(fitted, snapshot, DisplayOptions(), **told)
     surface = evaluate(fitted, scene, parts, builder.plane, iteration=1, resolution=12)
     rates = error_rates(surface, scene, snapshot)
     assert {"train", "labelled", "unlabelled", "test"} <= set(rates)

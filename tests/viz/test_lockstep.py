@@ -87,7 +87,7 @@ def group(request):
 def straight(session, count):
     """The method on its own, through the library."""
     estimator = type(session.estimator)(**{**session.estimator.get_params(deep=False), "max_iter": count})
-    *_, last = estimator.iterate(session.parts.X_train, session.parts.y_train)
+    *_, last = estimator.iterate(session.split.X_train, session.split.y_train)
     return last
 
 
@@ -101,7 +101,7 @@ def assert_same_state(ours, theirs):
 def test_all_start_from_the_same_rows_and_split(group):
     first = group.sessions[0]
     for other in group.sessions[1:]:
-        assert other.parts is first.parts
+        assert other.split is first.split
         assert other.dataset is first.dataset
         assert other.settings.seed == first.settings.seed
 
@@ -201,7 +201,7 @@ def test_reset_takes_all_back_and_an_earlier_iteration_can_be_carried_on_from(gr
     wait_for(lambda: min(group.iterations) >= 20)
     group.lockstep.pause()
     group.settled()
-    group.lockstep.view(5)
+    group.lockstep.show(5)
     group.lockstep.step()
     group.settled()
     assert group.iterations == [6, 6, 6, 6]

@@ -13,7 +13,7 @@ from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.types import Curves
 from supdr_viz.kit import theme
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
@@ -44,7 +44,7 @@ class Run:
 
     def frame(self, mode, number=-1, **options):
         snapshot = self.snapshots[number]
-        options = ViewOptions(method_mode=mode, **options)
+        options = DisplayOptions(method_mode=mode, **options)
         told = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
         return self.builder.build(self.estimator.at(snapshot), snapshot, options, **told)
 

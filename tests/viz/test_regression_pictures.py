@@ -11,7 +11,7 @@ from supdr_viz.frames.modes.regression import correlation, explained
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
@@ -28,22 +28,22 @@ class Run:
     def __init__(self, method="SDRGLM", label_share=1.0):
         settings = Settings(data="diabetes", method=method, label_share=label_share)
         dataset = build_dataset(settings)
-        self.parts = split(dataset, settings)
-        self.estimator = build_estimator(settings, dataset.task, len(self.parts.train))
+        self.split = split(dataset, settings)
+        self.estimator = build_estimator(settings, dataset.task, len(self.split.train))
         if "max_iter" in self.estimator.get_params():
             self.estimator.set_params(max_iter=2)
-        self.snapshots = list(self.estimator.iterate(self.parts.X_train, self.parts.y_train))
-        self.scene = build_scene(dataset, self.parts)
-        self.builder = FrameBuilder(self.scene, self.parts)
+        self.snapshots = list(self.estimator.iterate(self.split.X_train, self.split.y_train))
+        self.scene = build_scene(dataset, self.split)
+        self.builder = FrameBuilder(self.scene, self.split)
 
     def frame(self, number=-1):
-        snapshot, options = self.snapshots[number], ViewOptions(method_mode="predictions")
+        snapshot, options = self.snapshots[number], DisplayOptions(method_mode="predictions")
         told = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
         return self.builder.build(self.estimator.at(snapshot), snapshot, options, **told)
 
     def surface(self):
         fitted = self.estimator.at(self.snapshots[-1])
-        return evaluate(fitted, self.scene, self.parts, self.builder.plane, iteration=1, resolution=12)
+        return evaluate(fitted, self.scene, self.split, self.builder.plane, iteration=1, resolution=12)
 
 
 @pytest.mark.parametrize("method", REGRESSORS)
@@ -58,7 +58,7 @@ def test_every_regressor_shows_its_predictions_first(method):
     run.builder.surface = run.surface()
     picture = run.frame().picture
     np.testing.assert_array_equal(picture.rows[:, 0], run.scene.target)
-    np.testing.assert_allclose(picture.rows[test, 1], fitted.predict(run.parts.X_test), rtol=1e-4)
+    np.testing.assert_allclose(picture.rows[test, 1], fitted.predict(run.split.X_test), rtol=1e-4)
     low, high = picture.extent[:2]
     assert picture.extent[2:] == (low, high)
     assert low < picture.rows.min() < picture.rows.max() < high

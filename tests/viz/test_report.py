@@ -17,7 +17,7 @@ from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import Facts, film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
-from supdr_viz.run.builder import ViewOptions
+from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
@@ -56,11 +56,11 @@ def film(session, limit=40, **options):
     return make_replay(
         session.trainer.recorded,
         session.scene,
-        session.parts,
+        session.split,
         method=session.settings.method,
         losses=session.trainer.curves(500)[0],
         limit=limit,
-        options=ViewOptions(**{"method_mode": "none", **options}),
+        options=DisplayOptions(**{"method_mode": "none", **options}),
     )
 
 
@@ -72,7 +72,7 @@ def test_the_film_holds_the_recorded_iterations(session):
     assert short.moments[0].iteration == recorded[0][0].iteration
     assert short.moments[-1].iteration == recorded[-1][0].iteration
     snapshot, estimator = recorded[-1]
-    wrong = estimator.at(snapshot).transduction_ != session.parts.truth_train
+    wrong = estimator.at(snapshot).transduction_ != session.split.truth_train
     if session.scene.task == "classification":
         np.testing.assert_array_equal(replay.moments[-1].wrong[: len(wrong)], wrong)
 
@@ -187,4 +187,4 @@ def test_without_a_run_there_is_nothing(session):
     assert export_work(session, "report")().startswith(b"<!doctype html>")
     assert export_work(session, "film")().startswith(b"GIF8")
     with pytest.raises(ValueError, match="nothing to show yet"):
-        make_replay([], session.scene, session.parts, method="x", losses=session.trainer.curves(500)[0])
+        make_replay([], session.scene, session.split, method="x", losses=session.trainer.curves(500)[0])

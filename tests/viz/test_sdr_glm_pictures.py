@@ -10,7 +10,7 @@ from supdr_viz.frames.modes.sdr_glm import rises
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.run.history import CurveLog
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.state import Settings
@@ -34,11 +34,11 @@ class Run:
     def __init__(self, data="bits", method="SDRGLM", legs=(0,), **options):
         settings = Settings(**DATA[data], method=method, method_options={"max_iter": 4, "tol": 0.0, **options})
         dataset = build_dataset(settings)
-        self.parts = split(dataset, settings)
-        self.estimator = build_estimator(settings, dataset.task, len(self.parts.train))
-        self.snapshots = list(self.estimator.iterate(self.parts.X_train, self.parts.y_train))
-        self.scene, self.legs = build_scene(dataset, self.parts), legs
-        self.builder = FrameBuilder(self.scene, self.parts)
+        self.split = split(dataset, settings)
+        self.estimator = build_estimator(settings, dataset.task, len(self.split.train))
+        self.snapshots = list(self.estimator.iterate(self.split.X_train, self.split.y_train))
+        self.scene, self.legs = build_scene(dataset, self.split), legs
+        self.builder = FrameBuilder(self.scene, self.split)
         self.log = CurveLog()
         for snapshot in self.snapshots:
             self.log.append(snapshot.iteration, snapshot.losses)
@@ -47,7 +47,7 @@ class Run:
         return self.estimator.at(self.snapshots[number])
 
     def picture(self, mode, number=-1, legs=None, losses=None):
-        snapshot, options = self.snapshots[number], ViewOptions(method_mode=mode)
+        snapshot, options = self.snapshots[number], DisplayOptions(method_mode=mode)
         told = {"span": (0, 4), "live": True, "errors": NO_CURVES, "numbers": {}, "legs": legs or self.legs}
         losses = self.log.curves() if losses is None else losses
         return self.builder.build(self.fitted(number), snapshot, options, losses=losses, **told).picture
@@ -188,7 +188,7 @@ def test_new_rows_are_where_transform_puts_them():
     picture, fitted = run.picture("new_rows"), run.fitted()
     n_train = run.scene.n_train
     np.testing.assert_allclose(picture.rows[:n_train], fitted.embedding_, rtol=1e-5)
-    folded = fitted.transform(run.parts.X_train)
+    folded = fitted.transform(run.split.X_train)
     np.testing.assert_allclose(picture.tips[:n_train], folded, rtol=1e-5, atol=1e-7)
     assert picture.tip_mark == "ring"
     ratio = np.linalg.norm(folded) / np.linalg.norm(fitted.embedding_)
@@ -220,7 +220,7 @@ def test_bits_have_no_regions_between_them():
     for data, has in (("bits", False), ("Gaussian", True)):
         run = Run(data)
         run.picture("ascent")
-        surface = evaluate(run.fitted(), run.scene, run.parts, run.builder.plane, iteration=1, resolution=12)
+        surface = evaluate(run.fitted(), run.scene, run.split, run.builder.plane, iteration=1, resolution=12)
         assert (surface.input is not None) == has
         assert surface.latent is not None
         board = Board()

@@ -15,7 +15,7 @@ from supdr_viz.frames.scene import build_scene, view_names
 from supdr_viz.frames.surface import grid
 from supdr_viz.frames.types import Curves
 from supdr_viz.kit import theme
-from supdr_viz.run.builder import FrameBuilder, ViewOptions
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
@@ -33,16 +33,16 @@ class Run:
         options = {"max_iter": steps, **({"n_init": 1} if method == "SLDR" else {}), **(options or {})}
         settings = Settings(data, data_options or {}, method, options, **more)
         dataset = build_dataset(settings)
-        self.parts = split(dataset, settings)
-        self.estimator = build_estimator(settings, dataset.task, len(self.parts.train), dataset.views)
-        self.snapshots = list(self.estimator.iterate(self.parts.X_train, self.parts.y_train))
-        self.scene = build_scene(dataset, self.parts)
-        self.builder = FrameBuilder(self.scene, self.parts)
+        self.split = split(dataset, settings)
+        self.estimator = build_estimator(settings, dataset.task, len(self.split.train), dataset.views)
+        self.snapshots = list(self.estimator.iterate(self.split.X_train, self.split.y_train))
+        self.scene = build_scene(dataset, self.split)
+        self.builder = FrameBuilder(self.scene, self.split)
         self.fitted = self.estimator.at(self.snapshots[-1])
 
     def picture(self, mode, number=-1):
         snapshot, told = self.snapshots[number], {"losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
-        options = ViewOptions(method_mode=mode)
+        options = DisplayOptions(method_mode=mode)
         fitted = self.estimator.at(snapshot)
         return self.builder.build(fitted, snapshot, options, span=(0, 3), live=True, **told).picture
 
@@ -130,7 +130,7 @@ def test_rows_stand_in_the_region_of_their_gate(data, n_gating):
     places = (picture.rows - (x_low, y_low)) / (x_high - x_low) * PIXELS
     column, row = np.clip(places.astype(int), 0, PIXELS - 1).T
     winner, _ = run.winners_of(picture)
-    rows = np.concatenate([run.parts.X_train, run.parts.X_test])
+    rows = np.concatenate([run.split.X_train, run.split.X_test])
     agree = winner[row, column] == run.fitted.gate(rows).argmax(axis=1)
     assert agree.mean() > 0.97  # a pixel on the boundary belongs to one side only
 
@@ -164,7 +164,7 @@ def test_rows_keep_the_colours_of_their_classes_while_there_are_enough():
     assert len(gates) == 3
     assert not gates & {"class 0", "class 1"}
     picture = many.picture("regions")
-    rows = np.concatenate([many.parts.X_train, many.parts.X_test])
+    rows = np.concatenate([many.split.X_train, many.split.X_test])
     first = len(picture.roles) - 4
     np.testing.assert_array_equal(picture.row_role - first, many.fitted.gate(rows).argmax(axis=1))
 
@@ -204,7 +204,7 @@ def test_every_row_stands_in_the_panel_of_its_gate_and_panels_go_by_usage():
     names, usage = run.scene.view_names, run.fitted.usage_
     order = [names.index(panel.name) for panel in picture.panels]
     assert order == sorted((m for m in range(4) if usage[m] > 0), key=lambda m: -usage[m])
-    everything = np.concatenate([run.parts.X_train, run.parts.X_test])
+    everything = np.concatenate([run.split.X_train, run.split.X_test])
     winner, local = run.fitted.gate(everything).argmax(axis=1), run.fitted.local_transform(everything)
     for m, panel in zip(order, picture.panels, strict=True):
         rows = np.flatnonzero(winner == m)

@@ -8,7 +8,7 @@ import pytest
 
 import supdr
 from supdr_viz.frames.scene import build_scene
-from supdr_viz.run.builder import ViewOptions
+from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.player import SLOW_START, STEPS_PER_SECOND, Trainer
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
@@ -143,12 +143,12 @@ def test_scrubbing_shows_the_past_while_the_run_goes_on_and_continues_from_there
     trainer.set_speed("fast")
     trainer.run()
     reach(trainer, 40)
-    trainer.view(10)
+    trainer.show(10)
     frame = next_frame(trainer, lambda frame: not frame.live)
     assert frame.iteration == 10
     assert trainer.newest.iteration >= 40
     trainer.pause()
-    trainer.view(10)
+    trainer.show(10)
     trainer.step()
     wait_for(lambda: trainer.newest.iteration == 11)
     expected = list(trainer._estimator.set_params(max_iter=11).iterate(trainer._split.X_train, trainer._split.y_train))[
@@ -290,7 +290,7 @@ def test_several_runs_share_the_pool(pool):
 @pytest.mark.parametrize("mode", ["reconstruction", "margins"])
 @pytest.mark.parametrize("latent", ["embedding", "transform"])
 def test_view_options_change_the_frame(trainer, mode, latent):
-    trainer.set_options(ViewOptions(latent=latent, pull=latent == "embedding", method_mode=mode))
+    trainer.set_options(DisplayOptions(latent=latent, pull=latent == "embedding", method_mode=mode))
     # A frame that was asked for before the change may still arrive.
     frame = next_frame(
         trainer,
@@ -319,17 +319,17 @@ def test_a_slow_start_slows_the_first_steps_only(trainer):
 
 def test_an_experiment_on_display_goes_on_while_nothing_runs(trainer):
     load(trainer, Settings(data="diabetes", method="SNF", label_share=0.1, method_options={"max_iter": 3}))
-    trainer.set_options(ViewOptions(method_mode="methods"))
+    trainer.set_options(DisplayOptions(method_mode="methods"))
     done = next_frame(trainer, lambda frame: frame.picture is not None and len(frame.picture.areas) >= 1)
     assert done.iteration == 0
-    trainer.set_options(ViewOptions(method_mode="predictions"))
+    trainer.set_options(DisplayOptions(method_mode="predictions"))
     next_frame(trainer, lambda frame: frame.picture is not None and frame.picture.mode == "predictions")
     (study,) = trainer._painter.builder.studies.values()
     before = study.done
     time.sleep(0.1)
     assert study.done == before  # out of sight, nothing is worked on
     trainer.set_scene(trainer._painter.builder.scene)
-    trainer.set_options(ViewOptions(method_mode="methods"))
+    trainer.set_options(DisplayOptions(method_mode="methods"))
     next_frame(trainer, lambda frame: frame.picture is not None and frame.picture.mode == "methods")
     assert trainer._painter.builder.studies["methods"] is study  # another plane does not lose it
     assert study.done >= before
@@ -383,7 +383,7 @@ def test_an_earlier_iteration_is_shown_by_the_settings_it_was_made_under(trainer
     trainer.change(build_estimator(SETTINGS.with_options(beta=0.9)))
     trainer.step()
     wait_for(lambda: len(trainer.legs) == 2)
-    trainer.view(2)
+    trainer.show(2)
     assert trainer.fitted.beta == trainer.legs[0].estimator.beta
-    trainer.view(None)
+    trainer.show(None)
     assert trainer.fitted.beta == 0.9

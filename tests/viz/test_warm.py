@@ -29,9 +29,7 @@ def is_warm(folder, **environment):
 def compiled(tmp_path_factory):
     """A cache of its own, filled from nothing; and what was said on the way."""
     folder = tmp_path_factory.mktemp("numba")
-    assert (
-        run_python("-c", "from supdr import warm; print(warm.is_warm())", NUMBA_CACHE_DIR=str(folder)) == "False\n"
-    )
+    assert run_python("-c", "from supdr import warm; print(warm.is_warm())", NUMBA_CACHE_DIR=str(folder)) == "False\n"
     return folder, run_python("-m", "supdr.warm", NUMBA_CACHE_DIR=str(folder))
 
 

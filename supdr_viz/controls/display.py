@@ -78,7 +78,7 @@ class AxesControl:
         self._on_change(self.value)
 
 
-class ViewControls:
+class DisplayControls:
     """What the planes show, folded away; none of it touches the run.
 
     Parameters
