@@ -1,0 +1,151 @@
+"""The order of the folders: each imports only from those below it, lazily or not.  The map is docs/architecture.md."""
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MOST_FLOORS = 10
+
+FLOORS = {
+    "supdr": [
+        "supdr.engine",
+        "supdr.functions",
+        "supdr.solvers",
+        "supdr.methods.*",
+        "supdr.baselines",
+        "supdr.datasets",
+        "supdr.sensitivity",
+        "supdr",
+    ],
+    "supdr_viz": [
+        "supdr_viz.kit",
+        "supdr_viz.settings",
+        "supdr_viz.presets",
+        "supdr_viz.studies",
+        "supdr_viz.frames",
+        "supdr_viz.frames.modes",
+        "supdr_viz.run",
+        "supdr_viz.views",
+        "supdr_viz.compare",
+        "supdr_viz.export",
+        "supdr_viz.lessons",
+        "supdr_viz.sweeps",
+        "supdr_viz.reproduce",
+        "supdr_viz.controls",
+        "supdr_viz.pages",
+        "supdr_viz",
+    ],
+}
+"""The folders of each package from the bottom up; folders that share a star stand beside each other."""
+
+PACKAGES = list(FLOORS)
+
+
+@functools.cache
+def modules():
+    """Return every module of both packages: dotted name -> file."""
+    found = {}
+    for folder in (ROOT / "core" / "supdr", ROOT / "supdr_viz"):
+        for file in sorted(folder.rglob("*.py")):
+            parts = file.relative_to(folder.parent).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def folder_of(module):
+    return module if modules()[module].name == "__init__.py" else module.rpartition(".")[0]
+
+
+@functools.cache
+def imported(module):
+    """Return the modules of this project that a module imports, anywhere in its text."""
+    found = set()
+    for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            below = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (below & set(modules())) or {node.module}
+    return {name for name in found if name in modules()} - {module}
+
+
+def floor_of(folder):
+    """Return the floor that a folder stands on, counted within its package."""
+    floors = FLOORS[folder.split(".")[0]]
+    for number, name in enumerate(floors):
+        if re.fullmatch(re.escape(name).replace(r"\*", r"[^.]+"), folder):
+            return number
+    return None
+
+
+def arrows(package):
+    """Return the imports between folders of one package: (from, to) -> one example in words."""
+    found = {}
+    for module in modules():
+        for other in imported(module):
+            start, end = folder_of(module), folder_of(other)
+            if start != end and start.split(".")[0] == end.split(".")[0] == package:
+                found[start, end] = f"{module} imports {other}"
+    return found
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_folder_has_its_floor(package):
+    folders = {folder_of(module) for module in modules() if module.split(".")[0] == package}
+    # A package whose parts stand on floors of their own may hold nothing but those parts.
+    bare = {folder for folder in folders if floor_of(folder) is None}
+    holding = {folder_of(module) for module, file in modules().items() if file.name != "__init__.py"}
+    assert not bare & holding, f"not among the floors of tests/test_house.py: {sorted(bare & holding)}"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_folders_import_only_from_below(package):
+    upward = [
+        example
+        for (start, end), example in sorted(arrows(package).items())
+        if floor_of(start) is not None and floor_of(end) is not None and floor_of(start) <= floor_of(end)
+    ]
+    assert not upward, "imports from above or beside:\n" + "\n".join(upward)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_few_floors(package):
+    below = {}
+    for start, end in arrows(package):
+        below.setdefault(start, set()).add(end)
+
+    @functools.cache
+    def height(folder):
+        return 1 + max((height(other) for other in below.get(folder, ())), default=0)
+
+    tallest = max(below, key=height)
+    assert height(tallest) <= MOST_FLOORS, f"{tallest} stands on floor {height(tallest)}"
+
+
+def test_the_library_knows_nothing_of_the_app():
+    upward = [
+        module
+        for module in modules()
+        if module.split(".")[0] == "supdr" and any(name.split(".")[0] == "supdr_viz" for name in imported(module))
+    ]
+    assert not upward
+    toolkit = re.compile(r"^\s*(?:import|from) (?:panel|bokeh|holoviews|param|supdr_viz)\b", re.MULTILINE)
+    touching = [
+        name for name, file in modules().items() if name.startswith("supdr.") and toolkit.search(file.read_text())
+    ]
+    assert not touching
+
+
+def test_the_map_names_every_folder():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    missing = [
+        folder
+        for folder in {folder_of(module) for module in modules()}
+        if folder.count(".") == 1 and f"`{folder.split('.')[1]}/`" not in text
+    ]
+    assert not missing
