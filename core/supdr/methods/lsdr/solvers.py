@@ -13,6 +13,7 @@ from supdr.functions.losses import loss_gradient, total_loss
 from supdr.methods.lsdr.kernels import label_epoch, pull_rows, row_losses, score_gradients
 from supdr.solvers.lbfgs import LBFGSState, lbfgs_adopt, lbfgs_start, lbfgs_step
 from supdr.solvers.linear_heads import fit_heads
+from supdr.solvers.positive_definite import solve_positive
 from supdr.solvers.reconstruction import (
     fit_loadings,
     initial_factors,
@@ -22,7 +23,6 @@ from supdr.solvers.reconstruction import (
     reconstruction_terms,
     sgd_cells,
     sgd_shrinkage,
-    solve_positive,
 )
 
 SOLVERS = ("bcd", "sgd", "lbfgs")

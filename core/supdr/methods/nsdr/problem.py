@@ -24,12 +24,12 @@ from supdr.engine.iterate import Problem
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_heads import FIRST_CAP, Heads, close_gap
 from supdr.solvers.lbfgs import LBFGSState
+from supdr.solvers.positive_definite import solve_positive
 from supdr.solvers.reconstruction import (
     fit_loadings,
     initial_factors,
     latent_system,
     reconstruction_terms,
-    solve_positive,
 )
 
 CAP = 30_000

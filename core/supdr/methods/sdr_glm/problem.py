@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,11 @@ class SDRGLMProblem(Problem):
     def ridges(self) -> tuple[float, float, float]:
         """reg_u, reg_v, reg_w."""
         return self.reg_u, self.reg_v, self.reg_w
+
+    def without_targets(self) -> Self:
+        """Return the same problem for features alone: unsupervised reduction."""
+        nothing = TargetSide(np.zeros((len(self.X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
+        return replace(self, targets=nothing)
 
     # --- the protocol -------------------------------------------------------------------------------------------------
 
