@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 
 from supdr import MAC
 from supdr.datasets import make_spirals
-from supdr.methods.mac.mapping import median_distance
 from supdr.methods.mac.point import move_points
+from supdr.solvers.distances import median_distance
 from supdr.solvers.linear_svm import LinearSVMSolution, solve_linear_svm
 
 SVM_CASES = ((300, 1, 1.0), (300, 10, 1000.0), (1000, 2, 0.1), (1000, 5, 10.0), (2000, 10, 1.0), (2000, 2, 100.0))

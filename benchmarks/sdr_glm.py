@@ -30,6 +30,7 @@ from supdr.baselines import SVMUDR, LogisticUDR
 from supdr.datasets import make_latent_glm, make_wide_factors, make_wide_regression
 from supdr.functions.families import BERNOULLI, GAUSSIAN, tanh_ratio
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.solvers import Fast
 from supdr.methods.sdr_glm.targets import TargetSide
 
 SIX_SETS = ("ionosphere", "sonar", "spect", "breast_cancer_w", "pi_diabetes", "wine")
@@ -80,7 +81,7 @@ def speed_problem(n_rows: int, n_columns: int, code: int) -> SDRGLMProblem:
     if code == BERNOULLI:
         X = (rng.random(theta.shape) < 1.0 / (1.0 + np.exp(-theta))).astype(float)
     targets = TargetSide((U[:, :1] > 0).astype(float), np.zeros(1, dtype=np.int64), 1.0, "jj")
-    return SDRGLMProblem(X, np.full(n_columns, code), targets, 10, 0.01, 0.01, 0.01, 0.01)
+    return Fast(X, np.full(n_columns, code), targets, 10, 0.01, 0.01, 0.01, 0.01)
 
 
 def clock(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -154,7 +155,7 @@ def gap_problem(code: int, lam: float, **settings: Any) -> SDRGLMProblem:
         X = (rng.random(theta.shape) < 1.0 / (1.0 + np.exp(-theta))).astype(float)
     Y = (rng.random(scores.shape) < 1.0 / (1.0 + np.exp(-scores))).astype(float)
     targets = TargetSide(Y, np.zeros(2, dtype=np.int64), 1.0, "jj")
-    return SDRGLMProblem(X, np.full(30, code), targets, 3, lam, 0.01, 0.01, 0.01, **settings)
+    return Fast(X, np.full(30, code), targets, 3, lam, 0.01, 0.01, 0.01, **settings)
 
 
 def sweeps(settings: argparse.Namespace) -> bool:

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from supdr import SLDR
 from supdr.baselines import LMKL, MKL, AllViewsSVM
 from supdr.datasets import make_gauss4, make_zigzag
-from supdr.methods.sldr.estimator import solvers as solvers_module
+from supdr.methods.sldr import solvers as solvers_module
 from supdr.methods.sldr.state import Solved
 from supdr.solvers.kernel_heads import Heads
 from supdr_viz.studies.data import load_multifeat

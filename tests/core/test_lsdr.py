@@ -15,7 +15,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from supdr import LSDR, Stop
 from supdr.functions.losses import LOSSES
-from supdr.methods.lsdr.solvers import _latent_rows, sgd_epoch
 
 all_losses = pytest.mark.parametrize("loss", LOSSES)
 BLOCKS = ("latent", "components", "intercept_x", "coef", "intercept")
@@ -92,14 +91,14 @@ def test_gradients_block_by_block(loss, n_classes, row_bias, missing):
     numerical = {name: numerical_gradient(problem, state, name) for name in BLOCKS}
 
     point = np.concatenate([getattr(state, name).ravel() for name in BLOCKS])
-    value, gradient, _ = problem._evaluate(point)
+    value, gradient, _ = problem.evaluate(point)
     assert value == pytest.approx(problem.losses(state)["objective"], rel=1e-13)
     quasi_newton = dict(zip(BLOCKS, problem.unpack(gradient)))
 
     rate = 1e-6  # (state(rate) - state(-rate)) / (2 rate) is minus the gradient up to O(rate^2)
+    loop = problem_of(LSDR(3, loss=loss, solver="sgd", **settings), X, y)
     moved = [
-        sgd_epoch(dataclasses.replace(problem, lr_reconstruction=sign, lr_classification=sign), state)
-        for sign in (rate, -rate)
+        dataclasses.replace(loop, lr_reconstruction=sign, lr_classification=sign).step(state) for sign in (rate, -rate)
     ]
     epoch = {name: -(getattr(moved[0], name) - getattr(moved[1], name)) / (2 * rate) for name in BLOCKS}
 
@@ -143,7 +142,7 @@ def test_smooth_losses_end_at_a_stationary_point(loss):
     estimator = LSDR(2, loss=loss, beta=0.5, reg_u=0.5, reg_v=0.5, reg_w=0.5, max_iter=3000, tol=0.0, solver="bcd")
     last = list(estimator.iterate(X, y))[-1]
     problem = estimator._problem(*estimator._training)
-    gradient = problem._evaluate(np.concatenate([getattr(last.state, name).ravel() for name in BLOCKS]))[1]
+    gradient = problem.evaluate(np.concatenate([getattr(last.state, name).ravel() for name in BLOCKS]))[1]
     assert abs(gradient).max() < 1e-4 * last.objective
 
 
@@ -164,7 +163,7 @@ def test_latent_rows_of_several_heads_are_optimal(loss, missing):
     X, y = toy(4, missing=missing)
     problem = problem_of(LSDR(3, loss=loss, beta=0.2, reg_u=0.3, init="random"), X, y)
     state = random_state_of(problem)
-    latent = _latent_rows(problem, state, state.components, state.intercept_x)
+    latent = problem.latent_rows(state, state.components, state.intercept_x)
     for row in problem.rows[:6]:
 
         def objective(z, row=row):

@@ -11,11 +11,11 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr.datasets import make_spirals
-from supdr.engine.interruption import Interrupted, interruptible
+from supdr.engine.interruption import Interrupted, abandonable, interruptible
 from supdr.methods.mac.certificate import balanced, certify, simplex_numbers
 from supdr.methods.mac.codes import class_codes, class_scores, class_signs, simplex_codes
 from supdr.methods.mac.estimator import MAC
-from supdr.methods.mac.mapping import Features, Mapping, abandonable, choose_centers, choose_gamma
+from supdr.methods.mac.mapping import Features, Mapping, choose_centers, choose_gamma
 from supdr.methods.mac.point import cases, move_points
 
 

@@ -11,8 +11,9 @@ from sklearn.svm import SVC
 
 from supdr import NSDR, Stop
 from supdr.functions.kernels import Kernel
-from supdr.methods.nsdr.estimator import problem as _nsdr_problem
-from supdr.methods.nsdr.sgd import move_pairs, multiplier_sweep, pair_epoch, pair_orders
+from supdr.methods.nsdr import problem as nsdr_problem
+from supdr.methods.nsdr import solvers as nsdr_solvers
+from supdr.methods.nsdr.paper_loop import move_pairs, multiplier_sweep, pair_epoch, pair_orders
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.smo import solve_svm
 
@@ -130,7 +131,7 @@ def test_objective_never_rises_and_gaps_are_closed(kernel, n_classes, missing, u
 
 
 def test_an_unfinished_solve_rejects_the_move_and_doubles_the_cap(monkeypatch):
-    monkeypatch.setattr(_nsdr_problem, "MAX_TRIALS", 1)  # short enough moves need no update of the multipliers
+    monkeypatch.setattr(nsdr_solvers, "MAX_TRIALS", 1)  # short enough moves need no update of the multipliers
     X, y = data(n_samples=80)
     problem = problem_of(NSDR(2, kernel="poly", degree=3, C=10.0, random_state=0), X, y)
     state = problem.start(0)
@@ -159,7 +160,7 @@ def test_little_progress_by_a_short_step_is_not_convergence():
 
 
 def test_first_solve_that_cannot_be_closed_names_the_parameters(monkeypatch):
-    monkeypatch.setattr(_nsdr_problem, "FIRST_CAP", 2)
+    monkeypatch.setattr(nsdr_problem, "FIRST_CAP", 2)
     X, y = data(n_samples=80)
     with pytest.raises(ValueError, match=r"C=1000 and the polynomial kernel of degree 3 did not close its gap"):
         NSDR(2, kernel="poly", degree=3, C=1e3).fit(X, y)

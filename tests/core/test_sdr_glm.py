@@ -9,7 +9,7 @@ from supdr.engine.iterate import iterate, run
 from supdr.functions.families import BERNOULLI, FAMILIES, GAUSSIAN, POISSON, POISSON_FACTOR, means, tanh_ratio
 from supdr.methods.sdr_glm.features import GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.prediction import embed
-from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.solvers import SOLVERS, Fast
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers import low_rank as algebra
 
@@ -44,7 +44,8 @@ def problem(
     X[rng.random(X.shape) < missing] = np.nan
     bound = settings.get("bound", "jj")
     defaults = {"n_components": 3, "weight": 0.1, "reg_u": 0.01, "reg_v": 0.01, "reg_w": 0.01}
-    return SDRGLMProblem(X=X, codes=codes, targets=TargetSide(Y, y_codes, 1.0, bound), **{**defaults, **settings})
+    kind = SOLVERS[settings.pop("solver", "fast")]
+    return kind(X=X, codes=codes, targets=TargetSide(Y, y_codes, 1.0, bound), **{**defaults, **settings})
 
 
 def states(problem, n_steps, seed=0):
@@ -263,7 +264,7 @@ def test_ridges_shrink_singular_values_by_the_nuclear_norm_threshold(shape, c):
     X -= X.mean(axis=0)
     singular = np.linalg.svd(X, compute_uv=False)
     threshold = float(singular[1:3].mean())  # two components live, the third dies
-    p = SDRGLMProblem(
+    p = Fast(
         X=X,
         codes=np.full(shape[1], GAUSSIAN),
         targets=TargetSide(np.zeros((shape[0], 0)), np.zeros(0, dtype=int), c, "jj"),
@@ -294,7 +295,7 @@ def test_all_components_die_above_the_threshold(family_x):
         assert settled.all_components_die() == dies
     targets = TargetSide(np.zeros((40, 0)), np.zeros(0, dtype=int), 1.0, "jj")
     alone = problem(family_x, reg_u=ridge, reg_v=ridge, init=rng.standard_normal((40, 3)))
-    alone = SDRGLMProblem(**{**alone.__dict__, "targets": targets})
+    alone = Fast(**{**alone.__dict__, "targets": targets})
     last, _ = run(alone, max_iter=3000, tol=1e-14)
     assert last.diagnostics["singular_value_1"] < 0.05 * largest
 

@@ -17,9 +17,9 @@ from supdr.functions.kernels import Kernel
 from supdr.methods.sldr.model import Point, closed_form_projections
 from supdr.methods.sldr.solvers import Alternating, Joint, QuasiNewton
 from supdr.methods.sldr.state import Candidate
-from supdr.methods.sldr.support import heads_on_features, heads_on_kernel, purify
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.stiefel import orthonormal_gauge, polar, polar_gradient, random_orthonormal
+from supdr.solvers.support_vectors import heads_on_features, heads_on_kernel, purify
 
 KERNELS = [Kernel("linear"), Kernel("poly", degree=2), Kernel("poly", degree=3, coef0=0.5), Kernel("rbf", gamma=0.5)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)

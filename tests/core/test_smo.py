@@ -9,8 +9,8 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
 from supdr.engine.interruption import Interrupted, interruptible
-from supdr.solvers._svm_interior import interior_point
 from supdr.solvers.smo import minimising_bias, solve_svm
+from supdr.solvers.svm_interior import interior_point
 
 
 def squared_distances(X):

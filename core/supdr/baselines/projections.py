@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from supdr.baselines.one_shot import OneShot
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.targets import Targets
-from supdr.methods.mac.mapping import median_distance
+from supdr.solvers.distances import median_distance
 
 HEADS = ("knn", "svm")
 

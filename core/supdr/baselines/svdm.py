@@ -29,7 +29,7 @@ from supdr.engine.targets import Targets
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 from supdr.solvers.low_rank import augmented, leading_rows
-from supdr.solvers.reconstruction import solve_positive
+from supdr.solvers.positive_definite import solve_positive
 
 ASCENTS = 50
 """Sweeps over the machines of a row at most."""

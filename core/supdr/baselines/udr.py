@@ -10,7 +10,6 @@ Generalized Linear Models", ICML 2008, section 5 (Logistic-UDR, SVM-UDR).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from supdr.engine.checks import check_number
 from supdr.engine.targets import Targets
 from supdr.methods.sdr_glm.estimator import SDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
-from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 
@@ -48,8 +46,7 @@ class _Unsupervised(SDRGLM):
     n_iter_no_change: ClassVar[int] = 10  # type: ignore[misc]
 
     def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
-        nothing = TargetSide(np.zeros((len(X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
-        return replace(super()._problem(X, targets), targets=nothing)
+        return super()._problem(X, targets).without_targets()
 
     def _expose(self, state: SDRGLMState) -> None:
         """Set nothing: the classifier is fitted when it is asked for."""

@@ -14,7 +14,7 @@ from supdr.baselines.pipelines import _SVM
 from supdr.engine.checks import check_choice, check_integer
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.targets import Targets
-from supdr.methods.sldr.layout import PREPROCESSING, Layout, make_layout
+from supdr.engine.view_layout import PREPROCESSING, Layout, make_layout
 
 
 class OnViews(SupervisedReducer):

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Views = tuple[NDArray, ...]
+"""One array (n, D_m) per local model; local models that see the same view share it."""
+
 
 def stack_views(arrays: Sequence[ArrayLike]) -> tuple[NDArray, tuple[int, ...]]:
     """Put several views of the same rows side by side.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 class Interrupted(Exception):
@@ -48,3 +49,38 @@ def checkpoint() -> None:
     requested = current_flag()
     if requested is not None and requested():
         raise Interrupted
+
+
+def abandonable(work: Callable[[], Any]) -> Any:
+    """Return ``work()``, a long call that knows nothing of the stop flag; leave it to itself when a stop is asked for.
+
+    NumPy lets other threads run during a decomposition or a product, SciPy's LAPACK and BLAS do not: use NumPy's.
+
+    Parameters
+    ----------
+    work : callable
+        Writes to nothing that others read.
+
+    Returns
+    -------
+    object
+    """
+    if current_flag() is None:
+        return work()
+    outcome: dict[str, Any] = {}
+
+    def run() -> None:
+        """Do the work and keep what came of it."""
+        try:
+            outcome["value"] = work()
+        except BaseException as error:  # handed to the caller
+            outcome["error"] = error
+
+    thread = threading.Thread(target=run, name="supdr-linear-algebra", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.02)
+        checkpoint()
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]

@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supdr.solvers.positive_definite import solve_in_place
+
 Array = NDArray[np.float64]
 
 _SUMS = {"reassoc", "nsz", "contract"}
@@ -89,31 +91,6 @@ def _step_length(
     return s
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
-def solve_positive(H: Array, g: Array, size: int) -> None:
-    """Replace the leading part of g (size,) by the solution of H x = g in place; H is overwritten by its factor.
-
-    H is symmetric, positive definite up to rounding.  Compiling LAPACK's solver instead takes eight seconds.
-    """
-    for i in range(size):
-        for j in range(i + 1):
-            total = H[i, j]
-            for k in range(j):
-                total -= H[i, k] * H[j, k]
-            if i == j:
-                H[i, i] = np.sqrt(max(total, 1e-300))
-            else:
-                H[i, j] = total / H[j, j]
-    for i in range(size):
-        for k in range(i):
-            g[i] -= H[i, k] * g[k]
-        g[i] /= H[i, i]
-    for i in range(size - 1, -1, -1):
-        for k in range(i + 1, size):
-            g[i] -= H[k, i] * g[k]
-        g[i] /= H[i, i]
-
-
 @njit(cache=True, nogil=True)
 def _hessian(A: Array, weight: Array, beta: Array, tau: float, unit: float, fit_bias: bool) -> Array:
     """Return I + A_free W A_free' / tau (D, D), a little above it for the bias; free is 0 < beta < 1."""
@@ -179,7 +156,7 @@ def _predict(
         if 0.0 < centre[i] < 1.0:
             kept[i] = centre[i] + t[i] / tau
     _gradient(A, weight, constant, kept, fit_bias, theta, direction)
-    solve_positive(_hessian(A, weight, centre, tau, unit, fit_bias), direction, theta.shape[0])
+    solve_in_place(_hessian(A, weight, centre, tau, unit, fit_bias), direction, theta.shape[0])
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
@@ -230,7 +207,7 @@ def newton_steps(
             slope = _fall(g, direction)
         if not slope < 0.0:
             direction[:] = g  # of ascent, as t falls by s A'(-direction)
-            solve_positive(_hessian(A, weight, beta, tau, unit, fit_bias), direction, D)
+            solve_in_place(_hessian(A, weight, beta, tau, unit, fit_bias), direction, D)
             slope = _fall(g, direction)
         if not -np.inf < slope < 0.0:
             return step, True  # rounding is all that is left, or numbers too large to go on with

@@ -1,4 +1,4 @@
-"""Gated sums of kernel matrices."""
+"""Gated kernels: sums of Gram matrices, each weighted by a gate of its rows and columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel ridge regression of many columns on latent rows: the one part of which SNF is made.
+"""Kernel ridge regression of many columns on latent rows, with its gradient in the rows.
 
     P(Z) = min over v, b of  |T - psi(Z) v - 1 b'|^2 + reg |v|^2
 

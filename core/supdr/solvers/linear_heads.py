@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 from supdr.functions.losses import HINGE, LARGEST_CURVATURE, SQUARED, loss_expansion
-from supdr.solvers.reconstruction import solve_positive
+from supdr.solvers.positive_definite import solve_positive
 
 ARMIJO = 1e-4
 SMALLEST_SHIFT = 1e-6

@@ -1,4 +1,4 @@
-"""Linear algebra of SDR-GLM: many small systems at once, the starting point, and the gauge step.
+"""Algebra of low-rank generalised linear models: many small systems at once, leading rows, and the choice of gauge.
 
 A symmetric d x d matrix is packed into its P = d (d + 1) / 2 products of coordinates l <= k, row by row, so that the
 weighted Grams of all rows or columns are one matrix product: curvatures times the packed products of the factors.

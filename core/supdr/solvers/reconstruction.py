@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
+
+from supdr.solvers.positive_definite import solve_positive
 
 WHITE = 1e-6
 """Data whose covariance is the identity up to this have no leading direction."""
@@ -219,29 +220,6 @@ def fold_in(
         return centred @ solve_positive(system, beta * extended).T
     right = (observed * centred) @ (beta * extended.T)  # (N, D)
     return np.ascontiguousarray(solve_positive(system, right[:, :, None])[:, :, 0])
-
-
-def solve_positive(system: NDArray, right: NDArray) -> NDArray:
-    """Solve symmetric positive (semi-)definite systems: one, by Cholesky, or a stack; least norm where singular.
-
-    Parameters
-    ----------
-    system : array of shape (D, D) or (B, D, D)
-        Not written to.
-    right : array of shape (D, R) or (B, D, R)
-        Right-hand sides.
-
-    Returns
-    -------
-    array of the shape of `right`
-    """
-    if system.ndim == 2:
-        _, solution, failed = dposv(system, right)
-        return solution if not failed else np.linalg.pinv(system, hermitian=True) @ right
-    try:
-        return np.linalg.solve(system, right)
-    except np.linalg.LinAlgError:
-        return np.linalg.pinv(system, hermitian=True) @ right
 
 
 def pca_start(X: NDArray, n_components: int) -> NDArray:

@@ -7,7 +7,7 @@ strictly inside their bounds are solved for by conjugate gradients, which SMO al
 has low rank or C is large.  Beyond `DIRECT_SIZE` rows both run on a gathered submatrix: all free variables and as many
 of the worst bound variables that should rise as of those that should fall.  The choice must be balanced: on a cold
 start all scores tie, and rows sorted by class would put a single class into the block, which has no feasible pair.
-Where both crawl, an interior-point method takes over once (`_svm_interior`) and SMO finishes from its solution.
+Where both crawl, an interior-point method takes over once (`svm_interior`); SMO finishes from its solution.
 
 .. [1] R.-E. Fan, P.-H. Chen, C.-J. Lin, "Working set selection using second order information for training support
        vector machines", JMLR 6 (2005).
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.interruption import checkpoint
 from supdr.solvers._smo_kernels import BLOCKED, add_rows, descend, gather, pair_steps
-from supdr.solvers._svm_interior import interior_point
+from supdr.solvers.svm_interior import interior_point
 
 Array = NDArray[np.float64]
 

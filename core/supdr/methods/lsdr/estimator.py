@@ -28,7 +28,8 @@ from supdr.engine.iterate import Stop
 from supdr.engine.targets import Targets
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
 from supdr.methods.factorisation import Factorisation
-from supdr.methods.lsdr.solvers import SOLVERS, LSDRProblem, LSDRState
+from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
+from supdr.methods.lsdr.solvers import SOLVERS
 from supdr.solvers.linear_heads import column_spread, fit_heads, loo_ridge
 from supdr.solvers.reconstruction import fold_in, split_missing
 
@@ -274,7 +275,7 @@ class LSDR(Factorisation):
         self._reg_u, self._reg_v = (
             (0.1 if observed is None else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
         )
-        return LSDRProblem(
+        return SOLVERS[self.solver](
             X=filled,
             observed=observed,
             rows=rows,
@@ -285,7 +286,6 @@ class LSDR(Factorisation):
             reg_u=self._reg_u,
             reg_v=self._reg_v,
             reg_w=float(self.reg_w),
-            solver=self.solver,
             lr_reconstruction=float(self.lr_reconstruction),
             lr_classification=float(self.lr_classification),
             row_bias=bool(self.row_bias),

@@ -7,18 +7,17 @@ again, block by block, whenever they are needed: memory stays bounded, time grow
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 from sklearn import get_config
 
-from supdr.engine.interruption import checkpoint, current_flag
+from supdr.engine.interruption import abandonable, checkpoint
+from supdr.solvers.distances import median_distance
 
 Array = NDArray[np.float64]
 
@@ -46,9 +45,6 @@ per centre the fit interpolates noise, and its error says little about the full 
 
 KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
-
-SAMPLE = 1000
-"""Rows at most whose distances make the median distance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,41 +224,6 @@ def _shifted_factor(gram: Array, ridge: float) -> NDArray:
     return np.linalg.cholesky(shifted)
 
 
-def abandonable(work: Callable[[], Any]) -> Any:
-    """Return ``work()``, a long call that knows nothing of the stop flag; leave it to itself when a stop is asked for.
-
-    NumPy lets other threads run during a decomposition or a product, SciPy's LAPACK and BLAS do not: use NumPy's.
-
-    Parameters
-    ----------
-    work : callable
-        Writes to nothing that others read.
-
-    Returns
-    -------
-    object
-    """
-    if current_flag() is None:
-        return work()
-    outcome: dict[str, Any] = {}
-
-    def run() -> None:
-        """Do the work and keep what came of it."""
-        try:
-            outcome["value"] = work()
-        except BaseException as error:  # handed to the caller
-            outcome["error"] = error
-
-    thread = threading.Thread(target=run, name="supdr-linear-algebra", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.02)
-        checkpoint()
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["value"]
-
-
 def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> Array:
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
@@ -304,15 +265,6 @@ def _nearest(rows: Array, centers: Array) -> NDArray[np.intp]:
         checkpoint()
         nearest[start : start + step] = np.argmax(rows[start : start + step] @ centers.T - half, axis=1)
     return nearest
-
-
-def median_distance(X: Array, rng: np.random.Generator) -> float:
-    """Return the median distance between distinct rows of `X` (n, D), a sample of them; 1 if all are equal."""
-    rows = X if len(X) <= SAMPLE else X[rng.choice(len(X), SAMPLE, replace=False)]
-    squares = np.einsum("ij,ij->i", rows, rows)
-    squared = squares[:, None] + squares - 2.0 * rows @ rows.T
-    positive = squared[squared > 1e-12 * max(float(squares.max()), np.finfo(float).tiny)]
-    return float(np.sqrt(np.median(positive))) if positive.size else 1.0
 
 
 def choose_gamma(X: Array, codes: Array, centers: Array, ridge: float, rng: np.random.Generator) -> float:

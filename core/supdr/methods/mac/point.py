@@ -21,8 +21,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
-from supdr.solvers._linear_svm_kernels import solve_positive
 from supdr.solvers.linear_svm import map_threads
+from supdr.solvers.positive_definite import solve_in_place
 
 Array = NDArray[np.float64]
 
@@ -167,7 +167,7 @@ def _face_steps(
                 q = free[j]
                 system[i, j] = sign[p] * sign[q] * gram[heads[p], heads[q]]
             system[i, i] += shift
-        solve_positive(system, step, size)
+        solve_in_place(system, step, size)
         length, blocking = 1.0, -1
         for i in range(size):
             p = free[i]

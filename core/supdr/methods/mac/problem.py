@@ -25,8 +25,9 @@ from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
 from supdr.methods.mac.certificate import Certificate, balanced, certify, simplex_numbers
 from supdr.methods.mac.codes import class_scores, class_signs, initial_targets, simplex_codes
-from supdr.methods.mac.mapping import Features, Mapping, choose_centers, choose_gamma, median_distance
+from supdr.methods.mac.mapping import Features, Mapping, choose_centers, choose_gamma
 from supdr.methods.mac.point import cases
+from supdr.solvers.distances import median_distance
 from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.linear_svm import Heads, solve_heads
 

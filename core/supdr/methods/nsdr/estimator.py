@@ -12,7 +12,7 @@ Source: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervise
 algorithms 2 and 3.  Errata: eq. 28 adds bu_i with weight 1, eq. 29 puts it into the inner product; here bu is one more
 latent coordinate.  Eq. 35 prints -(a_i + a_l) / n^2 where the sum needs -(a_i + a_l) / (2n).  Eq. 32 has the wrong
 sign.  Eq. 40 prints sign(..): what is compared is the decision value.  The claim that the alternation must converge
-does not hold: see `supdr.methods.nsdr.sgd`, which also lists the errata of the algorithms.
+does not hold: see `supdr.methods.nsdr.paper_loop`, which also lists the errata of the algorithms.
 """
 
 from __future__ import annotations
@@ -31,14 +31,11 @@ from supdr.engine.iterate import Stop
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 from supdr.methods.factorisation import Factorisation
-from supdr.methods.nsdr.lbfgs import QuasiNewton
-from supdr.methods.nsdr.problem import BlockDescent, NSDRProblem, NSDRState
-from supdr.methods.nsdr.sgd import PaperLoop
+from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
+from supdr.methods.nsdr.solvers import SOLVERS
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.reconstruction import fold_in, split_missing
-
-SOLVERS: dict[str, type[NSDRProblem]] = {"bcd": BlockDescent, "lbfgs": QuasiNewton, "sgd": PaperLoop}
 
 STILL_FALLING = 0.01
 """A relative fall of the objective in the last sgd epoch beyond this earns a warning."""

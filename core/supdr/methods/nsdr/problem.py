@@ -1,4 +1,4 @@
-"""NSDR's objective, shared by its three solvers, and the first of them: block descent.
+"""NSDR's objective, shared by its solvers.
 
     F = R + (1 - beta) S(Z)
 
@@ -24,13 +24,7 @@ from supdr.engine.iterate import Problem
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_heads import FIRST_CAP, Heads, close_gap
 from supdr.solvers.lbfgs import LBFGSState
-from supdr.solvers.reconstruction import (
-    fit_loadings,
-    initial_factors,
-    latent_system,
-    reconstruction_terms,
-    solve_positive,
-)
+from supdr.solvers.reconstruction import initial_factors, reconstruction_terms
 
 CAP = 30_000
 """Pair updates per head and trial; doubled after every step in which it bit."""
@@ -38,15 +32,8 @@ CAP = 30_000
 HUGE = 1e100
 """Kernel values beyond this are not worth an SVM solve: the trial is refused."""
 
-SUFFICIENT_DECREASE = 1e-4
-MAX_TRIALS = 40
 FIRST_STEP = 0.25
 """First length of a label move: a full one from a small start overshoots to where the SVMs are ill-conditioned."""
-
-SMALLEST_STEP = 1e-10
-SHORT_STEP = 0.1
-"""Shares of a full step: below the first nothing can move, below the second little progress proves nothing."""
-
 
 Factors = tuple[NDArray, NDArray, NDArray]
 """Z (N, D), V (d, m), bv (m,)."""
@@ -252,76 +239,3 @@ class NSDRProblem(Problem):
             seed=seed,
             iteration=iteration,
         )
-
-
-class BlockDescent(NSDRProblem):
-    """solver="bcd": loadings and unlabelled rows exactly, labelled rows by a backtracked step, heads solved warm."""
-
-    precision = 1e-3
-
-    def step(self, state: NSDRState) -> NSDRState:
-        """One round.  O(N m d) and, per trial, a kernel matrix and K warm SVMs."""
-        d, rows = self.n_components, self.rows
-        offset = state.latent[:, d] if self.row_bias else None
-        components, intercept_x = fit_loadings(
-            self.X, state.latent[:, :d], self.reg_v, self.beta, row_offset=offset, observed=self.observed
-        )
-        target, system = self._pulled_rows(components, intercept_x, state.label_gradient)
-        old = state.latent[rows]
-        move = target[rows] - old
-        heads, step_size, capped = self._label_step(state, old, move, system)
-        latent = target  # unlabelled rows take their exact minimiser
-        latent[rows] = old if heads is None else old + step_size * move
-        gradient = state.label_gradient if heads is None else self.label_gradient(latent[rows], heads.alpha)
-        return state._replace(
-            latent=latent,
-            components=components,
-            intercept_x=intercept_x,
-            heads=state.heads._replace(iterations=0) if heads is None else heads,
-            label_gradient=gradient,
-            step_size=step_size if heads is None else min(1.0, 2.0 * step_size),
-            accepted=heads is not None,
-            cap=2 * state.cap if capped else state.cap,
-            iteration=state.iteration + 1,
-        )
-
-    def settled(self, previous: NSDRState, state: NSDRState) -> bool:
-        """Whether little progress is due to the point, not to a rejected or a short step."""
-        return state.step_size < SMALLEST_STEP or (state.accepted and state.step_size > SHORT_STEP)
-
-    def _pulled_rows(self, components: NDArray, intercept_x: NDArray, pull: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the minimiser (N, D) of R + (1 - beta) <pull, Z> over the latent rows, and the systems A."""
-        system, extended = latent_system(
-            components, self.reg_u, self.beta, row_bias=self.row_bias, observed=self.observed
-        )
-        residual = self.X - intercept_x
-        if self.observed is not None:
-            residual *= self.observed
-        right = residual @ (self.beta * extended.T)
-        right[self.rows] -= 0.5 * (1.0 - self.beta) * pull
-        if self.observed is None:
-            return np.ascontiguousarray(solve_positive(system, right.T).T), system
-        return np.ascontiguousarray(solve_positive(system, right[:, :, None])[:, :, 0]), system[self.rows]
-
-    def _label_step(
-        self, state: NSDRState, old: NDArray, move: NDArray, system: NDArray
-    ) -> tuple[Heads | None, float, bool]:
-        """Backtrack along `move` (n, D); return the heads of the accepted trial or None, its length, if a cap bit.
-
-        R is a parabola along the move: with q = sum_i move_i' A_i move_i its slope at 0 is -2q - (1 - beta) <g, move>.
-        """
-        weight = 1.0 - self.beta
-        curvature = float(np.einsum("...i,...ij,...j->...", move, system, move).sum())
-        slope = -2.0 * curvature - weight * float(np.vdot(state.label_gradient, move))
-        length, capped, spent = state.step_size, False, 0
-        for _ in range(MAX_TRIALS):
-            if length < SMALLEST_STEP or not math.isfinite(curvature):
-                break
-            allowed = -length * (slope + (length + 2.0 * SUFFICIENT_DECREASE) * curvature)
-            ceiling = state.heads.primal + allowed / weight if weight > 0 else math.inf
-            heads = self.solve_heads(old + length * move, state.heads.alpha, state.cap, ceiling)
-            capped, spent = capped or heads.capped, spent + heads.iterations
-            if heads.closed and heads.primal <= ceiling:
-                return heads._replace(iterations=spent), length, capped
-            length *= 0.5
-        return None, length, capped

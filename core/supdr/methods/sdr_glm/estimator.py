@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike, NDArray
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.targets import Targets
 from supdr.functions.families import BOUNDS, check_values
-from supdr.methods.sdr_glm.problem import SOLVERS
 from supdr.methods.sdr_glm.reducer import GLMReducer
 from supdr.methods.sdr_glm.shell import feature_codes
+from supdr.methods.sdr_glm.solvers import SOLVERS
 
 
 class SDRGLM(GLMReducer):

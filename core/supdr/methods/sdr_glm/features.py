@@ -24,7 +24,7 @@ from supdr.solvers.low_rank import (
     row_blocks,
     solve_systems,
 )
-from supdr.solvers.reconstruction import solve_positive
+from supdr.solvers.positive_definite import solve_positive
 
 
 class GaussianFeatures:

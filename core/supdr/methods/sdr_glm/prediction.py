@@ -12,7 +12,7 @@ from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.low_rank import augmented, row_blocks, solve_systems
-from supdr.solvers.reconstruction import solve_positive
+from supdr.solvers.positive_definite import solve_positive
 
 EMBEDDING_STEPS, EMBEDDING_TOL = 200, 1e-7
 HEAD_RIDGE, BIAS_RIDGE = 1.0, 1e-6

@@ -1,27 +1,23 @@
-"""The optimisation problem of SDR-GLM and its sweep; the objective stands in `supdr.methods.sdr_glm.estimator`."""
+"""The optimisation problem of SDR-GLM, shared by its solvers; the objective stands in `sdr_glm.estimator`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem, generator
 from supdr.functions.families import GAUSSIAN, null_loss
-from supdr.methods.sdr_glm.features import ColumnSums, GramFeatures, SharedFeatures, WeightedFeatures
+from supdr.methods.sdr_glm.features import GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers.low_rank import (
-    gauge_shift,
-    gauge_turn,
     leading_rows,
     product_singular_values,
     row_blocks,
 )
-
-SOLVERS = ("fast", "literal")
 
 POWER_STEPS = 30
 
@@ -62,7 +58,7 @@ class SDRGLMState(NamedTuple):
     in_rows: bool = False
 
 
-class _Point(NamedTuple):
+class Point(NamedTuple):
     """U (N, L), [V; b_x] in the form of the features, [W; b_y] (L + 1, K)."""
 
     latent: NDArray
@@ -86,7 +82,7 @@ class SDRGLMProblem(Problem):
         lam.
     reg_u, reg_v, reg_w : float
         Ridges, already scaled.
-    c, bound, solver, inner, gauge, init
+    c, bound, inner, gauge, init
         As in `supdr.SDRGLM`, `inner` resolved.
     """
 
@@ -100,7 +96,6 @@ class SDRGLMProblem(Problem):
     reg_w: float
     c: float = 1.0
     bound: str = "jj"
-    solver: str = "fast"
     inner: int | None = None
     gauge: bool = True
     init: Any = "svd"
@@ -109,10 +104,9 @@ class SDRGLMProblem(Problem):
 
     @cached_property
     def features(self) -> SharedFeatures | GramFeatures | WeightedFeatures:
-        """The feature side in the form that suits solver and data."""
+        """The feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
-        simple = self.solver == "fast" and (self.codes == GAUSSIAN).all() and not np.isnan(self.X).any()
-        if not simple:
+        if not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
             return WeightedFeatures(self.X, self.codes, self.c, self.bound)
         return GramFeatures(self.X, self.c) if n_rows <= n_columns else SharedFeatures(self.X, self.c)
 
@@ -132,6 +126,11 @@ class SDRGLMProblem(Problem):
         """reg_u, reg_v, reg_w."""
         return self.reg_u, self.reg_v, self.reg_w
 
+    def without_targets(self) -> Self:
+        """Return the same problem for features alone: unsupervised reduction."""
+        nothing = TargetSide(np.zeros((len(self.X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
+        return replace(self, targets=nothing)
+
     # --- the protocol -------------------------------------------------------------------------------------------------
 
     def start(self, seed: int) -> SDRGLMState:
@@ -145,7 +144,7 @@ class SDRGLMProblem(Problem):
         else:
             latent = leading_rows(self.X, null_loss(self.codes, self.X)[1], self.n_components, rng)
         loadings = self._fresh_loadings(latent)
-        return self._state(_Point(latent, loadings, self._fresh_head(latent)), seed, 0, 0.0)
+        return self._state(Point(latent, loadings, self._fresh_head(latent)), seed, 0, 0.0)
 
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
@@ -165,15 +164,15 @@ class SDRGLMProblem(Problem):
         return self._state(point, state.seed, state.iteration, state.change)
 
     def step(self, state: SDRGLMState) -> SDRGLMState:
-        """Return the state after one sweep: U, W (several times if asked for), V, gauge; J never falls."""
-        point = self._point(state)
-        move = self._weighted_sweep if isinstance(self.features, WeightedFeatures) else self._gaussian_sweep
-        following = move(point)
-        if self.gauge and self.solver == "fast":
-            following = self._turned(following)
+        """Return the state after one sweep; J never falls."""
+        following = self.sweep(self._point(state))
         size = max(float(np.linalg.norm(following.latent)), np.finfo(float).tiny)
         change = float(np.linalg.norm(following.latent - state.latent)) / size
         return self._state(following, state.seed, state.iteration + 1, change)
+
+    def sweep(self, point: Point) -> Point:
+        """Return the point after one sweep."""
+        raise NotImplementedError
 
     def terms(self, state: SDRGLMState) -> dict[str, float]:
         """Return the terms of -J."""
@@ -229,87 +228,7 @@ class SDRGLMProblem(Problem):
             direction = image
         return True
 
-    # --- steps --------------------------------------------------------------------------------------------------------
-
-    def _gaussian_sweep(self, point: _Point) -> _Point:
-        """X V' and V V' stay what they are while V does: inner alternations of U and W cost O(N L^2)."""
-        features, head = self.features, point.head
-        assert not isinstance(features, WeightedFeatures)
-        strength = 2.0 * self.c * self.weight
-        cross, gram = features.inner(point.loadings)
-        system = strength * gram[:-1, :-1]
-        right = strength * (cross[:, :-1] - gram[-1, :-1])
-        latent, everything = point.latent, slice(None)
-        for _ in range(self.inner or 3):
-            found = self.targets.solve_latent(system, self.reg_u, right, latent, head, everything)
-            latent = self._shortened(latent, found, np.zeros(len(found)), head, everything)
-            head = self.targets.solve_head(latent, head, self.reg_w)
-        return _Point(latent, features.solve_loadings(latent, self.weight, self.reg_v), head)
-
-    def _weighted_sweep(self, point: _Point) -> _Point:
-        """One expansion serves U-, W- and V-step: all maximise the same minorant.
-
-        The paper's sweep expands anew for V.  So does this one if there are Poisson columns, whose minorant holds near
-        its point of contact only.
-        """
-        features = self.features
-        assert isinstance(features, WeightedFeatures)
-        latent, loadings, head = point
-        for _ in range((self.inner or 1) - 1):
-            latent = self._weighted_latent(latent, loadings, head, None)
-            head = self.targets.solve_head(latent, head, self.reg_w)
-        once = self.solver == "fast" and not len(features.poisson)
-        sums = ColumnSums(self.X.shape[1], self.n_components + 1) if once else None
-        latent = self._weighted_latent(latent, loadings, head, sums)
-        head = self.targets.solve_head(latent, head, self.reg_w)
-        if sums is None:
-            sums = features.column_systems(latent, loadings)
-        return _Point(latent, features.solve_loadings(sums, latent, loadings, self.weight, self.reg_v), head)
-
-    def _weighted_latent(self, latent: NDArray, loadings: NDArray, head: NDArray, sums: ColumnSums | None) -> NDArray:
-        """Return the new latent rows, and add their blocks to the columns' sums while they are in the cache."""
-        features = self.features
-        assert isinstance(features, WeightedFeatures)
-        factors = features.row_factors(loadings, self.weight)
-        moved = np.empty_like(latent)
-        for rows in row_blocks(self.X.shape):
-            before = latent[rows]
-            curvature, linear = features.expand(rows, before, loadings)
-            system, right = features.row_systems(curvature, linear, factors, self.n_components)
-            found = self.targets.solve_latent(system, self.reg_u, right, before, head, rows)
-            rise = features.row_shares(rows, found - before, loadings)
-            moved[rows] = self._shortened(before, found, rise, head, rows)
-            if sums is not None:
-                sums.add(curvature, linear, moved[rows])
-        return moved
-
-    def _shortened(self, before: NDArray, found: NDArray, rise: NDArray, head: NDArray, rows: slice) -> NDArray:
-        """Shorten the steps of rows in which a Poisson parameter would rise by more than 1: J rises all the way."""
-        poisson = self.targets.poisson
-        if not (len(poisson) or rise.any()):
-            return found
-        if len(poisson):
-            own = (found - before) @ head[:-1, poisson]
-            own = np.where(np.isnan(self.targets.Y[rows][:, poisson]), 0.0, own)
-            rise = np.maximum(rise, own.max(axis=1))
-        share = 1.0 / np.maximum(1.0, rise)
-        return np.where((share < 1.0)[:, None], before + share[:, None] * (found - before), found)
-
-    def _turned(self, point: _Point) -> _Point:
-        """Replace the factors by the equivalent ones with the smallest ridges; theta, and so both likelihoods, stay."""
-        latent, loadings, head = point
-        gram = self.features.gram(loadings)
-        shift = gauge_shift(latent, (gram, head @ head.T), self.ridges)
-        latent = latent + shift
-        loadings, head = loadings.copy(), head.copy()
-        loadings[-1] -= shift @ loadings[:-1]
-        head[-1] -= shift @ head[:-1]
-        turn = gauge_turn(latent, (gram, head @ head.T), self.ridges)
-        if turn is not None:
-            latent = latent @ turn[0]
-            loadings[:-1] = turn[1] @ loadings[:-1]
-            head[:-1] = turn[1] @ head[:-1]
-        return _Point(latent, loadings, head)
+    # --- parts --------------------------------------------------------------------------------------------------------
 
     def _fresh_loadings(self, latent: NDArray) -> NDArray:
         if not isinstance(self.features, WeightedFeatures):
@@ -324,14 +243,14 @@ class SDRGLMProblem(Problem):
 
     # --- states -------------------------------------------------------------------------------------------------------
 
-    def _point(self, state: SDRGLMState) -> _Point:
+    def _point(self, state: SDRGLMState) -> Point:
         # The features remember what they computed for the latest loadings, by identity: the same ones come back.
         base, (n_components, width) = state.components.base, state.components.shape
         whole = base is not None and base is state.intercept_x.base and base.shape == (n_components + 1, width)
         loadings: Any = base if whole else np.concatenate([state.components, state.intercept_x[None]])
-        return _Point(state.latent, loadings, np.concatenate([state.coef, state.intercept[None]]))
+        return Point(state.latent, loadings, np.concatenate([state.coef, state.intercept[None]]))
 
-    def _state(self, point: _Point, seed: int, iteration: int, change: float) -> SDRGLMState:
+    def _state(self, point: Point, seed: int, iteration: int, change: float) -> SDRGLMState:
         latent, loadings, head = point
         return SDRGLMState(
             np.ascontiguousarray(latent),

@@ -20,6 +20,7 @@ from supdr.methods.sdr_glm.features import WeightedFeatures
 from supdr.methods.sdr_glm.prediction import embed, fit_head
 from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
 from supdr.methods.sdr_glm.shell import column_preprocessing, decode_columns, target_side
+from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.solvers.low_rank import leading_singular_values
 
 DROWNED = 100.0
@@ -200,7 +201,7 @@ class GLMReducer(SupervisedReducer):
         self.family_x_ = np.array(FAMILIES)[self._codes]
         scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
         self._reg_u = scaling * float(self.reg_u)
-        return SDRGLMProblem(
+        return SOLVERS[self.solver](
             X=X,
             codes=self._codes,
             targets=self._targets,
@@ -211,7 +212,6 @@ class GLMReducer(SupervisedReducer):
             reg_w=float(self.reg_w),
             c=float(self.gaussian_c),
             bound=self.bound,
-            solver=self.solver,
             inner=1 if self.solver == "literal" else self.inner,
             gauge=bool(self.gauge),
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),

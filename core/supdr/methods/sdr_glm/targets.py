@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.functions.families import BERNOULLI, POISSON, expand, log_likelihood, means, null_loss, residuals, softmax
 from supdr.solvers.low_rank import augmented, pack, packed_products, solve_systems
-from supdr.solvers.reconstruction import solve_positive
+from supdr.solvers.positive_definite import solve_positive
 
 
 @dataclass(frozen=True)

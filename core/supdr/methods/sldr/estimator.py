@@ -26,14 +26,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from supdr.engine.checks import check_choice, check_integer, check_number
 from supdr.engine.targets import Targets
+from supdr.engine.view_layout import PREPROCESSING, Layout, local_dimensions, make_layout
 from supdr.functions.kernels import Kernel
-from supdr.methods.sldr.layout import PREPROCESSING, Layout, local_dimensions, make_layout
 from supdr.methods.sldr.problem import SLDRProblem
 from supdr.methods.sldr.reading import GatedReducer
 from supdr.methods.sldr.solvers import SOLVERS
 from supdr.methods.sldr.state import HeldOut, SLDRState
-from supdr.methods.sldr.support import AT_BOUND
 from supdr.solvers.stiefel import orthonormal_gauge
+from supdr.solvers.support_vectors import AT_BOUND
 
 PATIENCE = {"alternating": 1, "lbfgs": 3, "joint": 3}
 

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from supdr.engine.column_groups import Views
 from supdr.engine.interruption import checkpoint
 from supdr.functions.kernels import Kernel
-
-Views = tuple[NDArray, ...]
-"""One array (n, D_m) per local model; local models that see the same view share it."""
 
 PORTION = 2048
 """New rows scored at a time."""

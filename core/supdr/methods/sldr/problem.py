@@ -23,15 +23,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.column_groups import Views
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
 from supdr.functions.kernels import LARGEST_MATRIX, Kernel
-from supdr.methods.sldr.model import GatedModel, Point, Views, closed_form_projections
+from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.state import Candidate, HeldOut, SLDRState, Solved
-from supdr.methods.sldr.support import heads_on_features, heads_on_kernel, purify, support_share
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.kernel_heads import Heads
 from supdr.solvers.stiefel import random_orthonormal
+from supdr.solvers.support_vectors import heads_on_features, heads_on_kernel, purify, support_share
 
 FEATURES = 50
 """Up to this many features in total the SVM is solved in their space, else on the kernel matrix."""

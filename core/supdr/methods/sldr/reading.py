@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice
 from supdr.engine.estimator import SupervisedReducer
-from supdr.methods.sldr.layout import Layout, local_dimensions
+from supdr.engine.view_layout import Layout, local_dimensions
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.problem import SLDRProblem
-from supdr.methods.sldr.support import support_share
+from supdr.solvers.support_vectors import support_share
 
 
 class GatedReducer(SupervisedReducer):

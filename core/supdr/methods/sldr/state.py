@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from supdr.methods.sldr.model import Point, Views
+from supdr.engine.column_groups import Views
+from supdr.methods.sldr.model import Point
 from supdr.solvers.kernel_heads import Heads
 from supdr.solvers.lbfgs import LBFGSState
 

@@ -1,4 +1,4 @@
-"""SLDR's support vector machines, on a kernel matrix or on features, and the fewest support vectors that do the same.
+"""One-vs-rest support vector machines on a kernel matrix or on features, and the fewest support vectors of a solution.
 
 One head for two classes, else one per class against the rest, all on the same kernel.  The multipliers of a kernel of
 low rank are not unique: `purify` moves them to a vertex of the optimal face, which leaves w and b as they are.

@@ -1,4 +1,4 @@
-"""Which columns of X each of SLDR's local models and its gate see, and on which scale."""
+"""Which columns of X each of several local models and their gate see, and on which scale."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.checks import check_integer
-from supdr.engine.column_groups import column_groups, column_indices
-from supdr.methods.sldr.model import Views
+from supdr.engine.column_groups import Views, column_groups, column_indices
 
 PREPROCESSING = ("zscore", "minmax", "none")
 """Of methods on views; whitening would mix their columns."""

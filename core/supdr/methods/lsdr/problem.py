@@ -1,0 +1,187 @@
+"""The optimisation problem of LSDR, shared by its solvers; the objective stands in `supdr.methods.lsdr.estimator`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Problem, generator
+from supdr.functions.losses import loss_gradient, total_loss
+from supdr.solvers.lbfgs import LBFGSState
+from supdr.solvers.reconstruction import initial_factors, reconstruct, reconstruction_terms
+
+
+class LSDRState(NamedTuple):
+    """Iterate of LSDR.  Nothing in it is ever written to.
+
+    Attributes
+    ----------
+    latent : array of shape (N, D)
+        Z = [U, bu] (D = d + 1) with row biases, else U (D = d).
+    components : array of shape (d, m)
+        V.
+    intercept_x : array of shape (m,)
+        bv.
+    coef : array of shape (d, K)
+        W.
+    intercept : array of shape (K,)
+        w0.
+    seed, iteration : int
+    search : LBFGSState or None
+        Memory of solver "lbfgs".
+    """
+
+    latent: NDArray
+    components: NDArray
+    intercept_x: NDArray
+    coef: NDArray
+    intercept: NDArray
+    seed: int
+    iteration: int
+    search: LBFGSState | None = None
+
+
+@dataclass(frozen=True)
+class LSDRProblem(Problem):
+    """Data and hyper-parameters of LSDR.
+
+    Attributes
+    ----------
+    X : array of shape (N, m)
+        Preprocessed data, missing cells filled with anything finite.
+    observed : array of shape (N, m) or None
+        1.0 where a cell is observed, else 0.0.
+    rows : int array of shape (n,)
+        Labelled rows.
+    Y : array of shape (n, K)
+        Their targets, one column per head.
+    code : int
+        The loss.
+    n_components, beta, reg_u, reg_v, reg_w, lr_reconstruction, lr_classification, row_bias, init, init_scale
+        As in `supdr.LSDR`.
+    """
+
+    X: NDArray
+    observed: NDArray | None
+    rows: NDArray
+    Y: NDArray
+    code: int
+    n_components: int
+    beta: float
+    reg_u: float
+    reg_v: float
+    reg_w: float
+    lr_reconstruction: float
+    lr_classification: float
+    row_bias: bool
+    init: Any
+    init_scale: float
+
+    def start(self, seed: int) -> LSDRState:
+        """Return the starting point: the paper's random one, or PCA (or given rows) with zero heads."""
+        rng = generator(seed, 0)
+        factors = initial_factors(
+            self.X,
+            self.n_components,
+            self.init,
+            self.init_scale,
+            rng,
+            reg_v=self.reg_v,
+            beta=self.beta,
+            row_bias=self.row_bias,
+            observed=self.observed,
+        )
+        coef = np.zeros((self.n_components, self.Y.shape[1]))
+        if isinstance(self.init, str) and self.init == "random":
+            coef = self.init_scale * rng.standard_normal(coef.shape)
+        return LSDRState(*factors, coef, np.zeros(self.Y.shape[1]), seed, 0)
+
+    def adopt(self, state: LSDRState) -> LSDRState:
+        """Check the shapes; start heads of other classes anew."""
+        return self.fitting(state)._replace(search=None)
+
+    def fitting(self, state: LSDRState) -> LSDRState:
+        """Return `state` with heads for these classes, without the search's memory where they are new.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of rows, columns or latent coordinates differ.
+        """
+        width, (n_rows, m), n_heads = self.n_components + self.row_bias, self.X.shape, self.Y.shape[1]
+        for name, shape in {"latent": (n_rows, width), "components": (self.n_components, m)}.items():
+            found = getattr(state, name).shape
+            if found != shape:
+                raise ValueError(f"start does not fit: its {name} has shape {found}, this run needs {shape}")
+        if state.coef.shape[1] == n_heads:
+            return state
+        return state._replace(coef=np.zeros((self.n_components, n_heads)), intercept=np.zeros(n_heads), search=None)
+
+    def terms(self, state: LSDRState) -> dict[str, float]:
+        """Return the terms of F; the heads' ridge is part of the regularisation."""
+        terms = reconstruction_terms(
+            self.X,
+            state.latent,
+            state.components,
+            state.intercept_x,
+            beta=self.beta,
+            reg_u=self.reg_u,
+            reg_v=self.reg_v,
+            observed=self.observed,
+        )
+        label = (1.0 - self.beta) * total_loss(self.code, self.Y, self.scores(state))
+        ridge = terms["regularisation"] + self.reg_w * float(np.vdot(state.coef, state.coef))
+        return {"reconstruction": terms["reconstruction"], "label": label, "regularisation": ridge}
+
+    def scores(self, state: LSDRState) -> NDArray:
+        """Return the scores (n, K) of the labelled rows."""
+        return state.latent[self.rows] @ self.extended_coef(state.coef) + state.intercept
+
+    def extended_coef(self, coef: NDArray) -> NDArray:
+        """Return Wt (D, K): the row bias enters every score with weight 1."""
+        return np.concatenate([coef, np.ones((1, coef.shape[1]))]) if self.row_bias else coef
+
+    # --- the objective as a function of one long vector -----------------------------------------------------------
+
+    def pack(self, state: LSDRState) -> NDArray:
+        """Return latent, components, intercept_x, coef and intercept as one vector."""
+        blocks = (state.latent, state.components, state.intercept_x, state.coef, state.intercept)
+        return np.concatenate([block.ravel() for block in blocks])
+
+    def unpack(self, point: NDArray) -> tuple[NDArray, ...]:
+        """Cut the vector into latent, components, intercept_x, coef, intercept (views)."""
+        d, (n_rows, m), n_heads = self.n_components, self.X.shape, self.Y.shape[1]
+        shapes = [(n_rows, d + self.row_bias), (d, m), (m,), (d, n_heads), (n_heads,)]
+        ends = np.cumsum([np.prod(shape) for shape in shapes])
+        return tuple(part.reshape(shape) for part, shape in zip(np.split(point, ends[:-1]), shapes))
+
+    def evaluate(self, point: NDArray) -> tuple[float, NDArray, None]:
+        """Return F and its gradient by (latent, components, intercept_x, coef, intercept)."""
+        latent, components, intercept_x, coef, intercept = self.unpack(point)
+        d = self.n_components
+        visible = latent[:, :d]
+        e = self.X - reconstruct(latent, components, intercept_x)  # (N, m)
+        if self.observed is not None:
+            e *= self.observed
+        wide = self.extended_coef(coef)  # (D, K)
+        total, first = loss_gradient(self.code, self.Y, latent[self.rows] @ wide + intercept)
+        first *= 1.0 - self.beta  # (n, K)
+        by_latent = np.empty_like(latent)
+        by_latent[:, :d] = (-2.0 * self.beta) * (e @ components.T) + (2.0 * self.reg_u) * visible
+        if self.row_bias:
+            by_latent[:, d] = (-2.0 * self.beta) * e.sum(axis=1)
+        by_latent[self.rows] += first @ wide.T
+        by_components = (-2.0 * self.beta) * (visible.T @ e) + (2.0 * self.reg_v) * components
+        by_coef = visible[self.rows].T @ first + (2.0 * self.reg_w) * coef
+        value = (
+            self.beta * float(np.vdot(e, e))
+            + self.reg_u * float(np.vdot(visible, visible))
+            + self.reg_v * float(np.vdot(components, components))
+            + self.reg_w * float(np.vdot(coef, coef))
+            + (1.0 - self.beta) * total
+        )
+        blocks = (by_latent, by_components, (-2.0 * self.beta) * e.sum(axis=0), by_coef, first.sum(axis=0))
+        return value, np.concatenate([block.ravel() for block in blocks]), None
