@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from supdr import NSDR, Stop
 from supdr.functions.kernels import Kernel
-from supdr.methods.nsdr.estimator import problem as _nsdr_problem
+from supdr.methods.nsdr import problem as _nsdr_problem
 from supdr.methods.nsdr.sgd import move_pairs, multiplier_sweep, pair_epoch, pair_orders
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.smo import solve_svm
