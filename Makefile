@@ -15,18 +15,19 @@ INSTALLED_ALL := .venv/installed-all
 INSTALLED_DOCS := .venv/installed-docs
 RECIPE := pyproject.toml constraints.txt scripts/install.sh
 # Two processes: see tests/conftest.py for who does what.  The kernels are compiled before, once for both.
-PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder --durations=15 $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
+PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
-.PHONY: help serve test test-all lint bench docs clean
+.PHONY: help serve test test-all test-times lint bench docs clean
 
 help:
-	@echo "make serve     start the explorer on http://localhost:$(PORT)"
-	@echo "make test      run the tests, those in a real browser included"
-	@echo "make test-all  run the long extras too, among them JupyterLab and UMAP"
-	@echo "make lint      check style, types and docstrings"
-	@echo "make docs      build the documentation: docs/_build/html/index.html"
-	@echo "make bench     measure speed against peers"
-	@echo "make clean     remove .venv, caches and downloaded browsers"
+	@echo "make serve       start the explorer on http://localhost:$(PORT)"
+	@echo "make test        run the tests, those in a real browser included"
+	@echo "make test-all    run the long extras too, among them JupyterLab and UMAP"
+	@echo "make test-times  run the tests and print the seconds of every file and of the slowest tests"
+	@echo "make lint        check style, types and docstrings"
+	@echo "make docs        build the documentation: docs/_build/html/index.html"
+	@echo "make bench       measure speed against peers"
+	@echo "make clean       remove .venv, caches and downloaded browsers"
 
 serve: $(INSTALLED)
 	@$(PYTHON_IN_VENV) -m supdr_viz.cli --port $(PORT) --address $(ADDRESS) $(ARGS)
@@ -38,6 +39,9 @@ test: $(INSTALLED_TEST)
 test-all: $(INSTALLED_ALL)
 	@$(PYTHON_IN_VENV) -m supdr.warm
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) $(ARGS)
+
+test-times: override ARGS += --times
+test-times: test
 
 lint: $(INSTALLED_TEST)
 	$(PYTHON_IN_VENV) -m ruff check .

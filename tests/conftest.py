@@ -8,40 +8,57 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.times import Times
+
+# The processes that run the tests share the cores: threads of BLAS that wait for one another would take most time.
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
 
 def pytest_addoption(parser):
     parser.addoption(
         "--data-dir", metavar="DIR", default=None, help="folder of the benchmark sets; runs the tests marked papers"
     )
+    parser.addoption(
+        "--times", action="store_true", help="print the seconds of every file and of the slowest tests at the end"
+    )
 
 
 def pytest_configure(config):
     """Keep the sweeps of servers under test out of the user's cache folder."""
+    if config.getoption("--times"):
+        config.pluginmanager.register(Times())
     if "SUPDR_SWEEPS" not in os.environ:
         folder = tempfile.mkdtemp(prefix="supdr-tests-")
         os.environ["SUPDR_SWEEPS"] = f"{folder}/sweeps.sqlite"
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-class BrowserTestsInTwoParts(LoadScopeScheduling):
-    """When processes share the work, a server serves many browser tests, and the tests of a file stay together.
+LONG = ()
+"""Files that take long, the longest first: what is begun last should be over soon."""
 
-    Two processes are busy equally long if the one that has the first part of the browser tests has nothing else.
-    """
+
+class OneBrowser(LoadScopeScheduling):
+    """Processes share the work by file.  All browser tests are one share: they have one server and one browser."""
 
     def _split_scope(self, nodeid):
-        file = nodeid.split("::", maxsplit=1)[0]
-        if not file.startswith("tests/browser/"):
-            return file
-        return "browser, first part" if file < "tests/browser/test_share.py" else "browser, second part"
+        return "tests/browser" if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
 
 
 def pytest_xdist_make_scheduler(config, log):
-    return BrowserTestsInTwoParts(config, log)
+    return OneBrowser(config, log)
+
+
+def turn(item):
+    """The browser tests begin, then come the long files; the rest stays in its order."""
+    file = item.nodeid.partition("::")[0]
+    if file.startswith("tests/browser/"):
+        return -1
+    return LONG.index(file) if file in LONG else len(LONG)
 
 
 def pytest_collection_modifyitems(config, items):
     """Without the benchmark sets, the tests that need them are not selected: nothing is skipped in silence."""
+    items.sort(key=turn)
     if config.getoption("--data-dir") is not None:
         return
     without = [item for item in items if item.get_closest_marker("papers")]

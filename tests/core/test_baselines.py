@@ -7,7 +7,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr import baselines
 from supdr.baselines import (
@@ -25,6 +24,7 @@ from supdr.baselines import (
     PCAProjection,
     PolySVM,
 )
+from tests.core.conventions import check_conventions
 
 PEERS = [
     (LinearSVM(), SVC(kernel="linear")),
@@ -38,7 +38,7 @@ PEERS = [
 CLASSIFIERS = [LinearSVM, PolySVM, RBFSVM, PCASVM, LDA, KNN]  # the others have tests of their own
 
 
-@parametrize_with_checks([cls() for cls in CLASSIFIERS])
+@check_conventions(LinearSVM(), LDA(), others=[PolySVM(), RBFSVM(), PCASVM(), KNN()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

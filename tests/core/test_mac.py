@@ -8,7 +8,6 @@ import pytest
 from scipy.optimize import minimize
 from sklearn import config_context
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr.datasets import make_spirals
 from supdr.engine.interruption import Interrupted, abandonable, interruptible
@@ -17,6 +16,7 @@ from supdr.methods.mac.codes import class_codes, class_scores, class_signs, simp
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.mapping import Features, Mapping, choose_centers, choose_gamma
 from supdr.methods.mac.point import cases, move_points
+from tests.core.conventions import check_conventions
 
 
 def spirals(n_classes=2, n_per_class=60, **settings):
@@ -406,8 +406,8 @@ def test_long_calls_are_left_alone_when_a_stop_is_asked_for():
 
 
 @pytest.mark.filterwarnings("ignore:1 of 3 classifiers")  # a check with a class of one row
-@parametrize_with_checks(
-    [
+@check_conventions(
+    others=[
         MAC(max_iter=5),
         MAC(solver="lbfgs", max_iter=3),
         MAC(scheme="ovo", solver="admm", max_iter=5),

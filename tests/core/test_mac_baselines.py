@@ -12,19 +12,22 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep
 from supdr.baselines.klda import KernelDiscriminants
 from supdr.baselines.lmnn import LargeMarginMap, _target_neighbours, triplet_loss
 from supdr.datasets import make_spirals
+from tests.core.conventions import check_conventions
 
 PROJECTIONS = [PCAProjection, KernelPCAProjection, LDAProjection, KLDA, NCA, LMNN]
 
 
 @pytest.mark.filterwarnings("ignore:1 of 3 classifiers")  # a check with a class of one row
-@parametrize_with_checks(
-    [cls(random_state=0) for cls in (*PROJECTIONS, TwoStep)] + [KLDA(head="svm"), LMNN(head="svm", random_state=0)]
+@check_conventions(
+    PCAProjection(random_state=0),
+    TwoStep(random_state=0),
+    others=[cls(random_state=0) for cls in PROJECTIONS if cls is not PCAProjection]
+    + [KLDA(head="svm"), LMNN(head="svm", random_state=0)],
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

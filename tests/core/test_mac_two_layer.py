@@ -5,12 +5,12 @@ import pytest
 from sklearn import config_context
 from sklearn.datasets import load_digits, load_iris
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr.methods.mac.codes import class_codes, simplex_codes
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.mapping import Mapping
 from supdr.methods.mac.two_layer import TwoLayerProblem, _leave_one_out, _spectrum
+from tests.core.conventions import check_conventions
 
 
 def clouds(n_rows=60, n_classes=4, seed=0):
@@ -172,8 +172,8 @@ def test_what_belongs_to_one_layer_says_so():
     np.testing.assert_array_equal(model.targets_, class_codes(4, 2)[y])
 
 
-@parametrize_with_checks(
-    [MAC(n_layers=2, random_state=0), MAC(n_layers=2, head="mix", latent_reference="train", random_state=0)]
+@check_conventions(
+    others=[MAC(n_layers=2, random_state=0), MAC(n_layers=2, head="mix", latent_reference="train", random_state=0)]
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

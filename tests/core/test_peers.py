@@ -7,13 +7,13 @@ from sklearn.datasets import load_diabetes, load_iris, make_blobs
 from sklearn.manifold import TSNE as PEER
 from sklearn.manifold import trustworthiness
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr.baselines import PLS, TSNE, PLSProjection
 from supdr.baselines.tsne import neighbour_probabilities
+from tests.core.conventions import check_conventions
 
 
-@parametrize_with_checks([PLSProjection(random_state=0), PLS(random_state=0), TSNE(random_state=0, max_iter=400)])
+@check_conventions(others=[PLSProjection(random_state=0), PLS(random_state=0), TSNE(random_state=0, max_iter=400)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

@@ -9,15 +9,17 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr.baselines import SVDM, SVMUDR, ElasticNet, LogisticPCA, LogisticUDR
 from supdr.datasets import make_latent_glm
+from tests.core.conventions import check_conventions
 
 ITERATIVE = (LogisticUDR, SVMUDR, SVDM)
 
 
-@parametrize_with_checks([cls(random_state=0) for cls in (LogisticUDR, SVMUDR, SVDM, ElasticNet)])
+@check_conventions(
+    LogisticUDR(random_state=0), ElasticNet(random_state=0), others=[SVMUDR(random_state=0), SVDM(random_state=0)]
+)
 def test_conventions(estimator, check):
     check(estimator)
 

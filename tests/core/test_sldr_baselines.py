@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supdr import Stop
 from supdr.baselines import LMKL, MKL, AllViewsSVM, BestViewSVM
 from supdr.datasets import make_zigzag
+from tests.core.conventions import check_conventions
 
 EVERY = [MKL, LMKL, AllViewsSVM, BestViewSVM]
 every_baseline = pytest.mark.parametrize("cls", EVERY)
@@ -29,7 +29,7 @@ def scaled(X, sizes):
     return [view / np.sqrt(view.shape[1]) for view in np.split(Z, np.cumsum(sizes)[:-1], axis=1)]
 
 
-@parametrize_with_checks([cls(random_state=0) for cls in EVERY])
+@check_conventions(AllViewsSVM(random_state=0), others=[cls(random_state=0) for cls in (MKL, LMKL, BestViewSVM)])
 def test_conventions(estimator, check):
     check(estimator)
 

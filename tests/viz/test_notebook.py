@@ -77,6 +77,7 @@ def test_mistakes_are_named():
         supdr_viz.watch(supdr.LSDR(), DATA.X, DATA.y, X_test=DATA.X)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # the client's own
 def test_in_a_real_kernel():
     from jupyter_client.manager import start_new_kernel

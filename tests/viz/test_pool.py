@@ -5,7 +5,7 @@ import time
 
 import pytest
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from supdr_viz.run.pool import Pool
 
@@ -83,7 +83,8 @@ def test_a_job_with_long_slices_does_not_get_more_time():
 
 def test_libraries_start_no_threads_of_their_own_in_a_worker():
     job = Curious()
-    run_until(Pool(threads=2), [job], lambda: job.turns > 2)
+    with threadpool_limits(limits=2):
+        run_until(Pool(threads=2), [job], lambda: job.turns > 2)
     assert job.threads == {"blas": 1, "openmp": 1}
 
 

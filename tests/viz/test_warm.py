@@ -27,12 +27,12 @@ def is_warm(folder, **environment):
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """A cache of its own, filled from nothing; and what was said on the way."""
+    """A cache of its own, filled from nothing, which takes minutes; and what was said on the way."""
     folder = tmp_path_factory.mktemp("numba")
-    assert run_python("-c", "from supdr import warm; print(warm.is_warm())", NUMBA_CACHE_DIR=str(folder)) == "False\n"
     return folder, run_python("-m", "supdr.warm", NUMBA_CACHE_DIR=str(folder))
 
 
+@pytest.mark.slow
 def test_every_variant_is_reported(compiled):
     _, said = compiled
     lines = said.splitlines()
@@ -44,6 +44,7 @@ def test_every_variant_is_reported(compiled):
             assert str(value) in line
 
 
+@pytest.mark.slow
 def test_warm_caches_are_recognised_and_cheap_to_check(compiled):
     folder, _ = compiled
     code = (
@@ -56,15 +57,21 @@ def test_warm_caches_are_recognised_and_cheap_to_check(compiled):
     assert "already" in run_python("-m", "supdr.warm", NUMBA_CACHE_DIR=str(folder))
 
 
+@pytest.mark.slow
 def test_another_processor_is_cold(compiled):
     folder, _ = compiled
     assert not is_warm(folder, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
+
+
+def test_an_empty_cache_is_cold(tmp_path):
+    assert not is_warm(tmp_path)
 
 
 def test_without_a_compiler_there_is_nothing_to_wait_for(tmp_path):
     assert is_warm(tmp_path, NUMBA_DISABLE_JIT="1")
 
 
+@pytest.mark.slow
 def test_every_kernel_of_the_app_is_compiled(compiled):
     """Also those that only large data reach: a compiled file for each kernel that the explorer imports."""
     folder, _ = compiled
@@ -104,6 +111,7 @@ print(*sorted({kernel.__name__ for kernel in kernels if kernel.stats.cache_misse
 """
 
 
+@pytest.mark.slow
 def test_every_choice_in_the_method_menu_finds_its_kernels(compiled):
     """Run each method with each solver and each other choice, on more rows: nothing is compiled any more."""
     folder, _ = compiled
@@ -112,6 +120,7 @@ def test_every_choice_in_the_method_menu_finds_its_kernels(compiled):
     assert missed == ""
 
 
+@pytest.mark.slow
 def test_lost_compiled_files_are_noticed(compiled):
     folder, _ = compiled
     code_file = next(Path(folder).rglob("*.nbc"))

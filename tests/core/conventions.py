@@ -1,0 +1,53 @@
+"""scikit-learn's checks of conventions, and how often each runs.
+
+An estimator inherits most conventions from its shell, so all checks of every configuration prove the same again and
+again.  ``make test`` runs every check for the estimators that a test names, and for the ``others`` beside them those
+that ask for numbers.  ``make test-all`` runs every check for each.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+NUMERIC = {
+    # fit and what follows from it agree
+    "check_estimators_pickle",
+    "check_decision_proba_consistency",
+    "check_transformer_general",
+    "check_dict_unchanged",
+    # kinds of numbers and their layout
+    "check_estimators_dtypes",
+    "check_f_contiguous_array_estimator",
+    "check_transformer_preserve_dtypes",
+    "check_supervised_y_no_nan",
+    "check_estimators_nan_inf",
+    # small and odd data
+    "check_classifiers_train",
+    "check_classifiers_classes",
+    "check_classifiers_one_label",
+    "check_regressors_train",
+    "check_regressors_int",
+    "check_fit2d_1sample",
+    "check_fit2d_1feature",
+    # the same rows give the same numbers
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+}
+"""Names of the checks that every configuration can fail by itself; the other checks concern the shell."""
+
+
+def check_conventions(*estimators, others=()):
+    """Parametrise a test with all checks; those that the shell decides are slow for `others`."""
+    in_full = {id(estimator) for estimator in estimators}
+    mark = parametrize_with_checks([*estimators, *others])
+    names, pairs = mark.args
+    params = [
+        pair if id(pair[0]) in in_full or is_numeric(pair[1]) else pytest.param(*pair, marks=pytest.mark.slow)
+        for pair in pairs
+    ]
+    return pytest.mark.parametrize(names, params, **mark.kwargs)
+
+
+def is_numeric(check):
+    """Whether a check is one of `NUMERIC`, without the variants that only map the data into memory."""
+    return check.func.__name__ in NUMERIC and not check.keywords.get("readonly_memmap")
