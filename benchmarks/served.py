@@ -14,10 +14,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from supdr_viz import cli
 from supdr_viz.run.link import LiveLink
-from supdr_viz.run.player import Trainer
+from supdr_viz.run.player import Player
 from supdr_viz.run.recording import Recording
 
-TRAINERS: list[Trainer] = []
+PLAYERS: list[Player] = []
 MADE: dict[int, float] = {}
 GAUGES = {"frames": 0, "surfaces": 0, "acknowledged": 0, "steps": 0}
 LAGS: deque[tuple[float, float]] = deque(maxlen=20_000)
@@ -28,7 +28,7 @@ PER_SESSION: dict[int, int] = {}
 def install() -> None:
     """Count at the seams: snapshots made, frames pushed, acknowledgements, changes."""
     add, push, acknowledged = Recording.add, LiveLink._push, LiveLink._acknowledged
-    start, change = Trainer.__init__, Trainer.change
+    start, change = Player.__init__, Player.change
 
     def counted_add(self, snapshot):
         GAUGES["steps"] += 1
@@ -60,14 +60,14 @@ def install() -> None:
         if waiting and self.shown is not None:
             GAUGES["acknowledged"] += 1
             PER_SESSION[id(self)] = PER_SESSION.get(id(self), 0) + 1
-            made = getattr(self._trainer._recording, "made", {}).get(self.shown)
+            made = getattr(self._player._reel.recording, "made", {}).get(self.shown)
             if made is not None:
                 LAGS.append((time.monotonic(), time.monotonic() - made))
         acknowledged(self, attr, old, new)
 
     def counted_start(self, *arguments):
         start(self, *arguments)
-        TRAINERS.append(self)
+        PLAYERS.append(self)
 
     def counted_change(self, estimator):
         change(self, estimator)
@@ -75,7 +75,7 @@ def install() -> None:
         notify.__self__.changed = True
 
     Recording.add, LiveLink._push, LiveLink._acknowledged = counted_add, counted_push, counted_acknowledged
-    Trainer.__init__, Trainer.change = counted_start, counted_change
+    Player.__init__, Player.change = counted_start, counted_change
 
 
 def gauges(event_loop: int) -> dict:
@@ -89,7 +89,7 @@ def gauges(event_loop: int) -> dict:
         "lags": [lag for then, lag in LAGS if now - then < 10.0],
         "changed": list(CHANGED),
         "per_session": list(PER_SESSION.values()),
-        "running": sum(trainer.status.phase == "running" for trainer in TRAINERS),
+        "running": sum(player.status.phase == "running" for player in PLAYERS),
     }
 
 
@@ -100,11 +100,11 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_GET(self):
         """Answer with the counts."""
-        for trainer in TRAINERS:
+        for player in PLAYERS:
             if self.path == "/run":
-                trainer.run()
+                player.run()
             elif self.path == "/pause":
-                trainer.pause()
+                player.pause()
         body = json.dumps(gauges(self.event_loop)).encode()
         self.send_response(200)
         self.end_headers()

@@ -110,17 +110,17 @@ class Column:
         self.frame: Frame | None = None
         self.problem = ""
         self._scene: Scene | None = None
-        lockstep.join(self.trainer)
+        lockstep.join(self.player)
 
     @property
-    def trainer(self) -> Any:
+    def player(self) -> Any:
         """The run."""
-        return self.session.trainer
+        return self.session.player
 
     @property
     def standing(self) -> int | None:
         """The iteration at which the run stands, drawn or not yet; None while it goes and where it has none."""
-        newest, still = self.trainer.newest, self.trainer.status.phase in (Phase.paused, Phase.finished)
+        newest, still = self.player.newest, self.player.status.phase in (Phase.paused, Phase.finished)
         return newest.iteration if still and newest is not None and self.frame is not None else None
 
     @property
@@ -165,7 +165,7 @@ class Column:
         """Say how the run on display stands."""
         settings = self.settings
         assert settings is not None
-        method, status = MENU[settings.method], self.trainer.status
+        method, status = MENU[settings.method], self.player.status
         known = self.frame is not None and not self.problem
         return Facts(
             method.label,
@@ -173,15 +173,15 @@ class Column:
             said_state(status, self.problem),
             self.frame.iteration if known and method.iterates and self.frame is not None else None,
             self._scores() if known else {},
-            size_of(self.trainer.fitted) if known else "",
-            self.trainer.seconds if known else None,
+            size_of(self.player.fitted) if known else "",
+            self.player.seconds if known else None,
             self.problem or (status.message if status.phase in (Phase.failed, Phase.diverged) else ""),
         )
 
     def close(self) -> None:
         """End the run and let go of the data."""
         self.link.detach()
-        self._lockstep.leave(self.trainer)
+        self._lockstep.leave(self.player)
         self.session.close()
 
     def _scores(self) -> dict[str, float]:

@@ -45,7 +45,7 @@ def csv_of(columns: Sequence[Column], what: str) -> str:
         return scoreboard.table_csv([column.facts() for column in columns])
     tables = []
     for letter, column in zip(LETTERS, columns):
-        if column.trainer.newest is not None and not column.problem:
+        if column.player.newest is not None and not column.problem:
             session = column.session
             tables.append((letter, session.embedding_csv() if what == "embedding" else session.curves_csv()))
     return scoreboard.stacked_csv(tables)

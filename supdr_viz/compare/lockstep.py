@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 
 from supdr.engine.iterate import Stop
-from supdr_viz.run.player import STEPS_PER_SECOND, Trainer
+from supdr_viz.run.course import STEPS_PER_SECOND
+from supdr_viz.run.player import Player
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.knobs import ParameterSpec, choices
 
@@ -33,7 +34,7 @@ WAITING = (Phase.preparing, Phase.ready, Phase.paused, Phase.running)
 
 
 class LockStep:
-    """Lets several trainers run in step; it is the gate of each, see `supdr_viz.run.player.Gate`.
+    """Lets several players run in step; it is the gate of each, see `supdr_viz.run.player.Gate`.
 
     Parameters
     ----------
@@ -45,40 +46,40 @@ class LockStep:
 
     def __init__(self, measure: str = "iteration", speed: str = "normal") -> None:
         self.measure, self._speed = measure, speed
-        self._members: list[Trainer] = []
+        self._members: list[Player] = []
         self._lock = threading.RLock()
         self._running = False
-        self._called: list[Trainer] = []
+        self._called: list[Player] = []
         self._goal, self._next_tick = 0.0, 0.0
 
     # --- members ----------------------------------------------------------------------------------------------------
 
-    def join(self, trainer: Trainer) -> None:
-        """Let `trainer` take part; while the others run it catches up with them."""
+    def join(self, player: Player) -> None:
+        """Let `player` take part; while the others run it catches up with them."""
         with self._lock:
-            self._members.append(trainer)
+            self._members.append(player)
 
-    def leave(self, trainer: Trainer) -> None:
-        """Forget `trainer`."""
+    def leave(self, player: Player) -> None:
+        """Forget `player`."""
         with self._lock:
-            self._members.remove(trainer)
+            self._members.remove(player)
 
-    def clock(self, trainer: Trainer) -> float:
+    def clock(self, player: Player) -> float:
         """Return how far a run is: its iteration, or its seconds of computing."""
-        newest = trainer.newest
+        newest = player.newest
         if newest is None:
             return 0.0
-        return float(newest.iteration) if self.measure == "iteration" else trainer.seconds
+        return float(newest.iteration) if self.measure == "iteration" else player.seconds
 
     @property
     def running(self) -> bool:
         """Whether any run is going."""
-        return any(trainer.going for trainer in self._members)
+        return any(player.going for player in self._members)
 
     @property
     def iteration(self) -> int:
         """The furthest iteration."""
-        return max((trainer.newest.iteration for trainer in self._members if trainer.newest is not None), default=0)
+        return max((player.newest.iteration for player in self._members if player.newest is not None), default=0)
 
     # --- commands ---------------------------------------------------------------------------------------------------
 
@@ -92,13 +93,13 @@ class LockStep:
         """
         going = self._unfinished() or self._exhausted()
         with self._lock:
-            self._goal = max((self.clock(trainer) for trainer in going), default=0.0)
+            self._goal = max((self.clock(player) for player in going), default=0.0)
             self._next_tick = 0.0
             self._running = bool(going)
             self._called = going  # one after the other; the first waits for those that are not going yet
         try:
-            for trainer in going:
-                trainer.run()
+            for player in going:
+                player.run()
         finally:
             with self._lock:
                 self._called = []
@@ -107,8 +108,8 @@ class LockStep:
     def pause(self) -> None:
         """Stop; by iteration, runs that are a step behind take it first."""
         self._running = False
-        for trainer in self._members:
-            trainer.pause()
+        for player in self._members:
+            player.pause()
         self._level()
 
     def step(self) -> bool:
@@ -121,24 +122,24 @@ class LockStep:
         """
         self._running = False
         candidates = self._unfinished() or self._exhausted()
-        last = min((self.clock(trainer) for trainer in candidates), default=0.0)
-        for trainer in candidates:
-            if self.clock(trainer) <= last:
-                trainer.step()
-            elif trainer.going:
-                trainer.pause()
+        last = min((self.clock(player) for player in candidates), default=0.0)
+        for player in candidates:
+            if self.clock(player) <= last:
+                player.step()
+            elif player.going:
+                player.pause()
         return bool(candidates)
 
     def reset(self) -> None:
         """Take all runs back to their start."""
         self._running, self._goal = False, 0.0
-        for trainer in self._members:
-            trainer.reset()
+        for player in self._members:
+            player.reset()
 
     def show(self, iteration: int | None) -> None:
         """Show a recorded iteration of every run, or None for the newest."""
-        for trainer in self._members:
-            trainer.show(iteration)
+        for player in self._members:
+            player.show(iteration)
 
     def set_measure(self, measure: str) -> None:
         """Keep level by ``"iteration"`` or by ``"time"`` from now on."""
@@ -146,7 +147,7 @@ class LockStep:
             if measure == self.measure:
                 return
             self.measure = measure
-            self._goal = max((self.clock(trainer) for trainer in self._members if trainer.going), default=0.0)
+            self._goal = max((self.clock(player) for player in self._members if player.going), default=0.0)
 
     def set_speed(self, speed: str) -> None:
         """Set ``"slow"``, ``"normal"`` or ``"fast"``."""
@@ -155,15 +156,15 @@ class LockStep:
 
     # --- the gate (worker threads) ------------------------------------------------------------------------------------
 
-    def wait(self, trainer: Trainer, now: float) -> float | None:
+    def wait(self, player: Player, now: float) -> float | None:
         """See `supdr_viz.run.player.Gate`."""
         with self._lock:
             if not self._running:  # they are paused one after the other, and none may gain on those paused before it
                 return None
-            mine = self.clock(trainer)
+            mine = self.clock(player)
             behind = mine - SLACK[self.measure]
             others = [other for other in self._members if other.going or other in self._called]
-            if any(self.clock(other) < behind for other in others if other is not trainer):
+            if any(self.clock(other) < behind for other in others if other is not player):
                 return None
             pace = STEPS_PER_SECOND[self._speed]
             # Runs that all began anew must not hurry to where the old ones were.
@@ -177,7 +178,7 @@ class LockStep:
             self._next_tick = max(self._next_tick, now - 1 / pace) + 1 / pace
             return 0.0
 
-    def stepped(self, trainer: Trainer) -> None:
+    def stepped(self, player: Player) -> None:
         """See `supdr_viz.run.player.Gate`."""
         if not self._running:
             self._level()
@@ -186,14 +187,14 @@ class LockStep:
         """Let runs that were paused one step behind the others take that step."""
         if self.measure != "iteration" or self._running:
             return
-        paused = [trainer for trainer in self._members if trainer.status.phase is Phase.paused]
-        last = max((self.clock(trainer) for trainer in paused), default=0.0)
-        for trainer in paused:
-            if self.clock(trainer) == last - 1 and not trainer.pending:
-                trainer.step()
+        paused = [player for player in self._members if player.status.phase is Phase.paused]
+        last = max((self.clock(player) for player in paused), default=0.0)
+        for player in paused:
+            if self.clock(player) == last - 1 and not player.pending:
+                player.step()
 
-    def _unfinished(self) -> list[Trainer]:
-        return [trainer for trainer in self._members if trainer.status.phase in WAITING]
+    def _unfinished(self) -> list[Player]:
+        return [player for player in self._members if player.status.phase in WAITING]
 
-    def _exhausted(self) -> list[Trainer]:
-        return [trainer for trainer in self._members if trainer.status.stop is Stop.max_iter]
+    def _exhausted(self) -> list[Player]:
+        return [player for player in self._members if player.status.stop is Stop.max_iter]

@@ -60,7 +60,7 @@ def filming(session: Session) -> Callable[[], Replay] | None:
     callable or None
         None: nothing has been recorded yet.
     """
-    recorded, settings, scene, parts = session.trainer.recorded, session.settings, session.scene, session.split
+    recorded, settings, scene, parts = session.player.recorded, session.settings, session.scene, session.split
     if not recorded or settings is None or scene is None or parts is None:
         return None
     return partial(
@@ -69,9 +69,9 @@ def filming(session: Session) -> Callable[[], Replay] | None:
         scene,
         parts,
         method=MENU[settings.method].label,
-        losses=session.trainer.curves(MAX_DRAWN)[0],
+        losses=session.player.curves(MAX_DRAWN)[0],
         options=session.options,
-        legs=tuple(leg.first_iteration for leg in session.trainer.legs),
+        legs=tuple(leg.first_iteration for leg in session.player.legs),
     )
 
 

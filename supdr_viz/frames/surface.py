@@ -1,6 +1,6 @@
 """Decision surfaces and errors of a fitted estimator, through its public interface only.
 
-They cost far more than a frame, so the trainer evaluates them within a budget: coarse while running, fine on pause.
+They cost far more than a frame, so the player evaluates them within a budget: coarse while running, fine on pause.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from supdr_viz.export.work import filming
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.reading import MAX_RUN
-from supdr_viz.run.pool import Job, Pool
+from supdr_viz.run.pool import ByHand
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 
@@ -85,16 +85,10 @@ def record(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> Re
     return camera.made
 
 
-class _OwnThread(Pool):
-    """Takes no part in the work: whoever holds the session does it."""
-
-    def add(self, job: Job) -> None:
-        pass
-
-
 class _Camera:
     def __init__(self) -> None:
-        self.session = Session(_OwnThread(1), lambda: None)
+        self._pool = ByHand()
+        self.session = Session(self._pool, lambda: None)
         self.made = RecordedLesson()
         self._last: tuple[object, ...] = ()
         self._mode = ""
@@ -103,7 +97,7 @@ class _Camera:
         """Play a step and film it."""
         if step.fresh:
             self.session.apply(step.settings)
-            self.session.trainer.reset()
+            self.session.player.reset()
         self._work()
         self._show(step)
         self._run(step.run)
@@ -133,26 +127,25 @@ class _Camera:
 
     @property
     def _iteration(self) -> int:
-        newest = self.session.trainer.newest
-        return 0 if newest is None else newest.iteration
+        return self.session.player.iteration
 
     def _run(self, until: int) -> None:
         if self._iteration < until:
-            self.session.trainer.run(until=until, hurry_to=until)
+            self.session.player.run(until=until, hurry_to=until)
             self._work()
 
     def _work(self) -> None:
         """Do what the threads of a server would."""
-        trainer = self.session.trainer
-        trainer.work(0.0)
-        while trainer.status.phase in (Phase.preparing, Phase.running):
-            trainer.work(1.0)
-        if trainer.status.phase is Phase.failed:
-            raise ValueError(trainer.status.message)
+        player = self.session.player
+        self._pool.turn(0.0)
+        while player.status.phase in (Phase.preparing, Phase.running):
+            self._pool.turn(1.0)
+        if player.status.phase is Phase.failed:
+            raise ValueError(player.status.message)
 
     def _film(self, start: int, *, plays: bool) -> Showing:
         session = self.session
-        shown = (session.trainer.newest, session.scene, session.options)
+        shown = (session.player.newest, session.scene, session.options)
         if len(self._last) != len(shown) or any(old is not new for old, new in zip(self._last, shown)):
             draw = filming(session)
             assert draw is not None

@@ -143,7 +143,7 @@ class Compare:
         if document is None:
             return
         for column in self.columns:
-            column.link.attach(column.trainer, document)
+            column.link.attach(column.player, document)
         if self._warming:
             self.bar.set_enabled(False)
             compile_first(document, functools.partial(self.bar.set_state, "waiting"), self._compiled)
@@ -192,7 +192,7 @@ class Compare:
         for column in self.columns:
             if not column.link.attached:
                 column.link.on_known = functools.partial(self._learn, column)
-                column.link.attach(column.trainer, document)
+                column.link.attach(column.player, document)
                 column.link.start()
 
     def _learn(self, column: Column) -> None:
@@ -289,7 +289,7 @@ class Compare:
         for column in self.columns:
             column.problem = message
             column.session.settings = None
-            column.trainer.unload()
+            column.player.unload()
         self.bar.set_enabled(False)
         self.layout.show_notice(message, kind)
         self.bar.set_state("waiting" if kind == "info" else "failed", message)
@@ -362,7 +362,7 @@ class Compare:
     def _refresh(self, *, force: bool = False) -> None:
         """Bring everything but the plots up to date, a few times a second."""
         now = time.monotonic()
-        state = [(column.trainer.status.phase.value, column.problem, column.standing) for column in self.columns]
+        state = [(column.player.status.phase.value, column.problem, column.standing) for column in self.columns]
         changed = state != self._stood
         self._untold |= changed
         if not (force or changed or not self.lockstep.running) and now - self._refreshed_at < REFRESH:
@@ -377,7 +377,7 @@ class Compare:
             self._show_state(facts)
 
     def _show_state(self, facts: list[Facts]) -> None:
-        phases = {column.trainer.status.phase for column in self.columns if not column.problem}
+        phases = {column.player.status.phase for column in self.columns if not column.problem}
         frames = [column.frame for column in self.columns if column.frame is not None]
         if frames:
             last = max(frame.last_iteration for frame in frames)

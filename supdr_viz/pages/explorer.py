@@ -165,7 +165,7 @@ class Explorer:
             widgets.toast(problem, "warning", seconds=8)
         document = pn.state.curdoc
         if document is not None:
-            self.link.attach(self.session.trainer, document)
+            self.link.attach(self.session.player, document)
         if self._warming and document is not None:
             self.bar.set_enabled(False)
             compile_first(document, functools.partial(self.bar.set_state, "waiting"), self._compiled)
@@ -182,7 +182,7 @@ class Explorer:
             self._drawn = ()
         self._apply(new)
         if self.controls.preset and self.controls.preset != self._preset and self.session.settings is not None:
-            self.session.trainer.reset()  # an example starts afresh, also where it could carry on
+            self.session.player.reset()  # an example starts afresh, also where it could carry on
             self._show_first_mode(PRESETS[self.controls.preset].mode)
         if self.session.settings is not None or not self.controls.preset:
             self._preset = self.controls.preset  # an example whose data are yet to come has not begun
@@ -214,7 +214,7 @@ class Explorer:
         dataset = self.session.dataset
         self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
         preset = PRESETS.get(self.controls.preset)
-        self.session.trainer.set_slow_start(preset.slow_start if preset is not None else 0)
+        self.session.player.set_slow_start(preset.slow_start if preset is not None else 0)
         self.session.set_display(settings, method_mode=self.board.method.mode or "none")
         self.layout.show_method_modes(self.board.method)
         self.layout.show_colours(self.board.points)
@@ -240,22 +240,22 @@ class Explorer:
         return problems
 
     def _csv(self, what: str) -> str:
-        if self.session.trainer.newest is None:
+        if self.session.player.newest is None:
             return ""
         return self.session.embedding_csv() if what == "embedding" else self.session.curves_csv()
 
     # --- the run -----------------------------------------------------------------------------------------------------
 
     def _toggle(self) -> None:
-        if self.session.trainer.going:
-            self.session.trainer.pause()
+        if self.session.player.going:
+            self.session.player.pause()
         else:
             self._set_viewing(False)
-            self.session.trainer.run()
+            self.session.player.run()
 
     def _step(self) -> None:
         self._set_viewing(False)
-        self.session.trainer.step()
+        self.session.player.step()
 
     def _reset(self) -> None:
         self._set_viewing(False)
@@ -264,21 +264,21 @@ class Explorer:
             drawn, self._drawn = self._drawn, ()
             self.controls.apply(replace(settings, drawn=(*settings.drawn, *drawn)))
         elif self.session.settings is not None:
-            self.session.trainer.reset()
+            self.session.player.reset()
 
     def _set_speed(self, speed: str) -> None:
         self.controls.apply(replace(self.controls.settings, speed=speed))
 
     def _scrub(self, iteration: int) -> None:
-        newest = self.session.trainer.newest
+        newest = self.session.player.newest
         if newest is None:
             return
         self._set_viewing(iteration < newest.iteration)
-        self.session.trainer.show(iteration if self._viewing else None)
+        self.session.player.show(iteration if self._viewing else None)
 
     def _go_live(self) -> None:
         self._set_viewing(False)
-        self.session.trainer.show(None)
+        self.session.player.show(None)
 
     def _set_viewing(self, viewing: bool) -> None:
         self._viewing = viewing
@@ -336,7 +336,7 @@ class Explorer:
                 self._show_numbers(frame)
         if status.phase is not self._phase or status.message:
             self._show_status(status)
-        elif status.phase is Phase.paused and self.session.trainer.newest is not self._told:
+        elif status.phase is Phase.paused and self.session.player.newest is not self._told:
             self._tell(status)
 
     def _show_numbers(self, frame: Frame) -> None:
@@ -347,13 +347,13 @@ class Explorer:
         self.bar.show_numbers(frame.iteration, numbers, seed=settings.seed, task=task)
         now = time.monotonic()
         if frame.live or not self._viewing:
-            running = self.session.trainer.status.phase is Phase.running
+            running = self.session.player.status.phase is Phase.running
             if not running or now - self._range_at >= RANGE_INTERVAL:
                 self._range_at = now
                 self.bar.set_range(frame.first_iteration, frame.last_iteration, frame.iteration)
         else:
             self.bar.set_range(frame.first_iteration, frame.last_iteration, self.bar.scrubber.value)
-            self.bar.set_state("viewing", str(frame.iteration), running=self.session.trainer.going)
+            self.bar.set_state("viewing", str(frame.iteration), running=self.session.player.going)
             self._phase = None
         self.layout.refresh_heads(self.board)
 
@@ -366,7 +366,7 @@ class Explorer:
         detail = status.message if status.phase is Phase.failed else ""  # what diverged has numbers to show
         if status.phase is Phase.preparing:
             detail = "Preparing the data"
-        self.bar.set_state(CHIP[status.phase], detail, running=self.session.trainer.going)
+        self.bar.set_state(CHIP[status.phase], detail, running=self.session.player.going)
         if status.phase is Phase.failed:
             self.layout.show_notice(f"The run failed: {status.message}", "error")
         elif status.phase is Phase.diverged:
@@ -377,16 +377,16 @@ class Explorer:
 
     def _tell(self, status: Status) -> None:
         """Say how the run stands to those who cannot see the plots: when its state changes, and after single steps."""
-        self._told = self.session.trainer.newest
+        self._told = self.session.player.newest
         self.bridge.announce(self._summary(status))
 
     def _summary(self, status: Status) -> str:
-        settings, newest, scene = self.controls.settings, self.session.trainer.newest, self.session.scene
+        settings, newest, scene = self.controls.settings, self.session.player.newest, self.session.scene
         words = [CHIP[status.phase] if status.phase is not Phase.ready else "ready"]
         if newest is not None and scene is not None:
             words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
             words.append(f"objective {newest.objective:.4g}")
-            errors = self.session.trainer.curves()[1]
+            errors = self.session.player.curves()[1]
             for name in ("train", "unlabelled", "test"):
                 if name in errors.values and len(errors.iteration):
                     value = f"{errors.values[name][-1]:.3g}"

@@ -165,12 +165,12 @@ class Lessons(Explorer):
         settings = step.settings
         if settings == self.controls.settings:
             self.bridge.set_query(self._query(settings))
-            self.session.trainer.reset()
+            self.session.player.reset()
         else:
-            if self.session.trainer.going:
-                self.session.trainer.pause()
+            if self.session.player.going:
+                self.session.player.pause()
             self.controls.apply(settings)
-            self.session.trainer.reset()
+            self.session.player.reset()
         self._prepare()
 
     def _present(self) -> None:
@@ -192,11 +192,11 @@ class Lessons(Explorer):
         self.layout.show_pull(step.pull)
         done = _done_before(self.lesson, self.index)
         if step.play == "start":
-            self.session.trainer.run(until=step.until or None, hurry_to=done)
+            self.session.player.run(until=step.until or None, hurry_to=done)
         elif done == TO_THE_END:
-            self.session.trainer.run(hurry_to=done)
+            self.session.player.run(hurry_to=done)
         elif done:
-            self.session.trainer.run(until=done, hurry_to=done)
+            self.session.player.run(until=done, hurry_to=done)
 
     def _answer(self, option: int | None) -> None:
         step = self.step
@@ -210,7 +210,7 @@ class Lessons(Explorer):
     def _start(self, wanted: bool, step: Step) -> None:
         if wanted:
             self._set_viewing(False)
-            self.session.trainer.run(until=step.until or None)
+            self.session.player.run(until=step.until or None)
 
     def _set_zoom(self, factor: float) -> None:
         self.bridge.zoom = factor

@@ -1,4 +1,4 @@
-"""The live loop between a trainer and one browser page.
+"""The live loop between a player and one browser page.
 
 A frame is pushed, the browser draws it and says so, and only then the next one is asked for: one frame in flight.  A
 slow browser therefore gets fewer frames, never a backlog.  A page that falls silent (a hidden tab) suspends its run.
@@ -18,7 +18,7 @@ from panel.io.callbacks import PeriodicCallback
 
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit.page_thread import Call, caller
-from supdr_viz.run.player import Trainer
+from supdr_viz.run.player import Player
 from supdr_viz.run.status import Status
 
 TICK = 500
@@ -43,7 +43,7 @@ def _draw_nothing(frame: Frame | None, surface: Surface | None, status: Status) 
 
 
 class LiveLink:
-    """Pushes a trainer's frames into one document.
+    """Pushes a player's frames into one document.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class LiveLink:
         self._draw = draw
         self._doc: Document | None = None
         self._call: Call | None = None
-        self._trainer: Trainer | None = None
+        self._player: Player | None = None
         self._scheduled = False
         self._started = False
         self._in_flight: int | None = None
@@ -80,19 +80,19 @@ class LiveLink:
     @property
     def attached(self) -> bool:
         """Whether `attach` was called, and not yet `detach`."""
-        return self._trainer is not None
+        return self._player is not None
 
-    def attach(self, trainer: Trainer, doc: Document) -> None:
+    def attach(self, player: Player, doc: Document) -> None:
         """Get ready; to be called once the page is loaded.
 
         Parameters
         ----------
-        trainer : Trainer
+        player : Player
             Its `notify` must be `notify` of this object.
         doc : Document
             The page's document.
         """
-        self._trainer, self._doc, self._call = trainer, doc, caller(doc)
+        self._player, self._doc, self._call = player, doc, caller(doc)
         self._ticker = PeriodicCallback(callback=self._tick, period=TICK, background=True, log=False)
         self._ticker.start()
 
@@ -104,7 +104,7 @@ class LiveLink:
 
     def detach(self) -> None:
         """Stop pushing for good."""
-        self._trainer = self._doc = self._call = None
+        self._player = self._doc = self._call = None
         self._draw = _draw_nothing
         if self._ticker is not None and self._ticker.running:
             self._ticker.stop()
@@ -119,12 +119,12 @@ class LiveLink:
 
     def _push(self) -> None:
         self._scheduled = False
-        trainer = self._trainer
-        if trainer is None or self._in_flight is not None:
+        player = self._player
+        if player is None or self._in_flight is not None:
             return
-        frame, status = trainer.take_frame(), trainer.status
+        frame, status = player.take_frame(), player.status
         # A surface waits for the frame that follows it: by itself it would make the next frame wait, and grow old.
-        surface = trainer.take_surface() if frame is not None else None
+        surface = player.take_surface() if frame is not None else None
         if frame is None and status == self._status:
             return
         self._status = status
@@ -137,7 +137,7 @@ class LiveLink:
 
     def _acknowledged(self, attr: str, old: Any, new: Any) -> None:
         self.start()
-        if self._trainer is None:
+        if self._player is None:
             return
         known, self.on_known = self.on_known, None
         if known is not None:
@@ -147,20 +147,20 @@ class LiveLink:
         if int(new["number"][0]) != self._in_flight:
             return
         self._in_flight = None
-        self._trainer.suspend(False)
-        self._trainer.request_frame()
+        self._player.suspend(False)
+        self._player.request_frame()
         self._push()
 
     def _tick(self) -> None:
-        trainer = self._trainer
-        if trainer is None or self._doc is None:
+        player = self._player
+        if player is None or self._doc is None:
             return
         if self._in_flight is None:
             self.notify()
             return
         silent = time.monotonic() - self._sent_at
         if silent > SUSPEND_AFTER:
-            trainer.suspend(True)
+            player.suspend(True)
         elif silent > PATIENCE:
             self._doc.add_next_tick_callback(partial(self._ask_again, self._in_flight))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -36,12 +35,19 @@ class Painter:
     options : DisplayOptions
     lock : RLock
         Guards the recording; held only while it is read or written.
+    clock : callable
+        Returns the time in seconds.
     """
 
     def __init__(
-        self, builder: FrameBuilder, recording: Recording, options: DisplayOptions, lock: threading.RLock
+        self,
+        builder: FrameBuilder,
+        recording: Recording,
+        options: DisplayOptions,
+        lock: threading.RLock,
+        clock: Callable[[], float],
     ) -> None:
-        self.builder, self._recording, self._lock = builder, recording, lock
+        self.builder, self._recording, self._lock, self._clock = builder, recording, lock, clock
         self._options = options
         self._frame: Frame | None = None
         self._surface: Surface | None = None
@@ -50,7 +56,7 @@ class Painter:
         self._next_surface = 0.0
         self._version = 0
 
-    # --- what the page and the trainer say ------------------------------------------------------------------------
+    # --- what the page and the player say ------------------------------------------------------------------------
 
     def want(self) -> None:
         """Ask for the next frame: the page has drawn the last one."""
@@ -90,7 +96,7 @@ class Painter:
         Parameters
         ----------
         now : float
-            Of ``time.monotonic``.
+            By the painter's clock.
         snapshot : Snapshot or None
             The one on display.
         at_rest : bool
@@ -134,7 +140,7 @@ class Painter:
         return made
 
     def _paint_frame(self, snapshot: Snapshot, live: bool, current: Callable[[], bool]) -> bool:
-        now = time.monotonic()
+        now = self._clock()
         with self._lock:
             if not (self._wanted and self._stale and now >= self._next_frame):
                 return False
@@ -162,7 +168,7 @@ class Painter:
         return True
 
     def _paint_surface(self, snapshot: Snapshot, at_rest: bool, current: Callable[[], bool]) -> bool:
-        now = time.monotonic()
+        now = self._clock()
         with self._lock:
             plane = self.builder.plane
             if plane is None or now < self._next_surface or not self._surface_due(snapshot, at_rest):
@@ -176,7 +182,7 @@ class Painter:
             iteration=snapshot.iteration,
             resolution=FINE if at_rest else COARSE,
         )
-        cost = time.monotonic() - now
+        cost = self._clock() - now
         with self._lock:
             if not current():
                 return False

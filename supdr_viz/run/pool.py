@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from threadpoolctl import threadpool_limits
@@ -37,9 +38,12 @@ class Pool:
     ----------
     threads : int, optional
         Number of threads; by default one less than there are cores, at least one, so that the server stays responsive.
+    clock : callable
+        Returns the time in seconds; jobs are due by it.
     """
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
         self.threads = threads or max(1, (os.cpu_count() or 2) - 1)
         self._changed = threading.Condition()
         self._used: dict[Job, float] = {}
@@ -97,7 +101,7 @@ class Pool:
     def _next(self) -> Job:
         with self._changed:
             while True:
-                now = time.monotonic()
+                now = self.clock()
                 waits = {job: self._wait_of(job, now) for job in list(self._used) if job not in self._busy}
                 ready = [job for job, wait in waits.items() if wait is not None and wait <= 0]
                 if ready:
@@ -125,6 +129,33 @@ class Pool:
         for job, used in self._used.items():
             if used < least and job not in ready:
                 self._used[job] = least
+
+
+class ByHand(Pool):
+    """A pool without threads: whoever holds it lets the jobs take their turns.
+
+    Parameters
+    ----------
+    clock : callable
+        See `Pool`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(1, clock)
+
+    def _start(self) -> None:
+        """Start nothing."""
+
+    @property
+    def due(self) -> float | None:
+        """Seconds until some job wants to be worked on, or None."""
+        waits = [self._wait_of(job, self.clock()) for job in list(self._used)]
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def turn(self, seconds: float) -> None:
+        """Let each job work for about `seconds`."""
+        for job in list(self._used):
+            job.work(seconds)
 
 
 _shared: Pool | None = None

@@ -12,7 +12,7 @@ from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.types import Scene
 from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.history import CurveLog
-from supdr_viz.run.player import Gate, Trainer
+from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.settings.making import Split, build_dataset, build_estimator, check_columns, split
 from supdr_viz.settings.snippet import to_python
@@ -27,9 +27,9 @@ class Session:
     ----------
     pool : Pool
     notify : callable
-        See `Trainer`.
+        See `Player`.
     gate : Gate, optional
-        See `Trainer`.
+        See `Player`.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Session:
         Data set, split and scene of these settings.
     estimator
         The method of these settings.
-    trainer : Trainer
+    player : Player
     """
 
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
-        self.trainer = Trainer(pool, notify, gate)
+        self.player = Player(pool, notify, gate)
         self.settings: Settings | None = None
         self.dataset: Dataset | None = None
         self.split: Split | None = None
@@ -73,9 +73,9 @@ class Session:
         NotAtHand, Unusable, ValueError, OSError
             The settings cannot be shown; the message says why.  The run before is gone.
         """
-        old, running = self.settings, self.trainer.going
+        old, running = self.settings, self.player.going
         same_data = old is not None and settings.same_data(old) and uploaded is self._uploaded
-        self.trainer.set_speed(settings.speed)
+        self.player.set_speed(settings.speed)
         self.set_display(settings)
         try:
             if not same_data or self.dataset is None or self.split is None:
@@ -89,19 +89,19 @@ class Session:
             estimator = build_estimator(settings, self.dataset.task, len(self.split.train), self.dataset.views)
         except (ValueError, OSError):
             self.settings = None
-            self.trainer.unload()
+            self.player.unload()
             raise
         self.settings, self.estimator, self._uploaded = settings, estimator, uploaded
         assert self.scene is not None
         if not same_data or old is None or settings.needs_restart(old):
-            self.trainer.load(estimator, self.split, self.scene)
+            self.player.load(estimator, self.split, self.scene)
             if running:
-                self.trainer.run()
+                self.player.run()
             return new_scene
         if new_scene:
-            self.trainer.set_scene(self.scene)
+            self.player.set_scene(self.scene)
         if settings.method_options != old.method_options:
-            self.trainer.change(estimator)
+            self.player.change(estimator)
         return new_scene
 
     def _take_data(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
@@ -129,7 +129,7 @@ class Session:
 
     def close(self) -> None:
         """End the run and let go of the data."""
-        self.trainer.close()
+        self.player.close()
         self.settings = self.dataset = self.split = self.scene = self._uploaded = None
 
     def set_display(self, settings: Settings, **changes: Any) -> None:
@@ -138,16 +138,16 @@ class Session:
         options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, **changes)
         if options != self.options:
             self.options = options
-            self.trainer.set_options(options)
+            self.player.set_options(options)
 
     def python(self) -> str:
         """Return a program that repeats the run up to the iteration on display."""
         if self.settings is None or self.dataset is None:
             return "# Nothing is loaded yet."
-        shown = self.trainer.shown
+        shown = self.player.shown
         end = shown.iteration if shown is not None else 0
         legs = []
-        for leg in self.trainer.legs:
+        for leg in self.player.legs:
             steps = min(leg.last_iteration, end) - leg.first_iteration
             if steps > 0:
                 legs.append((settings_of(leg.estimator, self.settings), steps))
@@ -156,7 +156,7 @@ class Session:
     def curves_csv(self) -> str:
         """Return losses and errors by iteration as CSV."""
         merged = CurveLog()
-        for table in self.trainer.curves():
+        for table in self.player.curves():
             for place, iteration in enumerate(table.iteration):
                 known = {key: float(values[place]) for key, values in table.values.items()}
                 merged.insert(int(iteration), known)
@@ -165,7 +165,7 @@ class Session:
 
     def embedding_csv(self) -> str:
         """Return the latent rows on display as CSV: row number, part, label, coordinates, prediction."""
-        fitted, parts, dataset = self.trainer.fitted, self.split, self.dataset
+        fitted, parts, dataset = self.player.fitted, self.split, self.dataset
         if fitted is None or parts is None or dataset is None:
             return ""
         import numpy as np

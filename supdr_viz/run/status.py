@@ -18,7 +18,7 @@ STOP_SENTENCES = {
 
 
 class Phase(enum.StrEnum):
-    """What a trainer is doing."""
+    """What a player is doing."""
 
     empty = "empty"
     preparing = "preparing"

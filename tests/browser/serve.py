@@ -8,7 +8,7 @@ import tornado.web
 from bokeh.document import Document
 
 from supdr_viz import cli
-from supdr_viz.run.player import Trainer
+from supdr_viz.run.player import Player
 from supdr_viz.run.pool import shared_pool
 
 
@@ -16,7 +16,7 @@ class Counts(tornado.web.RequestHandler):
     def get(self):
         gc.collect()
         kinds = [type(each) for each in gc.get_objects()]
-        self.write({"jobs": shared_pool().n_jobs, "trainers": kinds.count(Trainer), "documents": kinds.count(Document)})
+        self.write({"jobs": shared_pool().n_jobs, "players": kinds.count(Player), "documents": kinds.count(Document)})
 
 
 get_server = pn.io.server.get_server

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import time
 
 import numpy as np
 import pytest
@@ -12,21 +11,26 @@ from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
 from supdr_viz.compare.files import csv_of, python_of
 from supdr_viz.compare.lockstep import LockStep
-from supdr_viz.run.pool import Pool
 from supdr_viz.settings.making import Unusable
 from supdr_viz.settings.state import Settings
+from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 DIABETES = {"data": "diabetes"}
 
 
 @pytest.fixture
-def columns():
-    pool, lockstep, selection, made = Pool(1), LockStep(speed="fast"), Selection(), []
+def hands():
+    return Hands()
+
+
+@pytest.fixture
+def columns(hands):
+    lockstep, selection, made = LockStep(speed="fast"), Selection(), []
 
     def make(*settings):
         for each in settings:
-            column = Column(pool, lockstep, selection, lambda _column: None)
+            column = Column(hands.pool, lockstep, selection, lambda _column: None)
             made.append(column)
             try:
                 column.apply(each, None, made[0].session if len(made) > 1 else None)
@@ -40,44 +44,44 @@ def columns():
         column.close()
 
 
-def wait_for_scores(columns, seconds=60.0):
+def scores(hands, columns):
     """Take frames as a page would, until train and test errors are known."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+
+    def known():
         for column in columns:
-            frame = column.trainer.take_frame()
+            frame = column.player.take_frame()
             if frame is not None:
-                column._draw(frame, column.trainer.take_surface(), column.trainer.status)
-                column.trainer.request_frame()
-        if all(column.problem or "test" in column.facts().scores for column in columns):
-            return [column.facts() for column in columns]
-        time.sleep(0.01)
-    raise AssertionError("no scores")
+                column._draw(frame, column.player.take_surface(), column.player.status)
+                column.player.request_frame()
+        return all(column.problem or "test" in column.facts().scores for column in columns)
+
+    hands.until(known)
+    return [column.facts() for column in columns]
 
 
-def test_the_table_says_what_the_library_measures(columns):
+def test_the_table_says_what_the_library_measures(hands, columns):
     made, _ = columns(
         Settings(**MOONS, method="RBFSVM"), Settings(**MOONS, method="MAC", method_options={"n_centers": 20})
     )
-    facts = wait_for_scores(made)
+    facts = scores(hands, made)
     for column, row in zip(made, facts):
-        fitted, parts = column.trainer.fitted, column.session.split
+        fitted, parts = column.player.fitted, column.session.split
         assert row.scores["test"] == pytest.approx(100 * (1 - fitted.score(parts.X_test, parts.y_test)))
     assert facts[0].iteration is None
-    assert facts[0].size == f"{len(made[0].trainer.fitted.support_)} support vectors"
+    assert facts[0].size == f"{len(made[0].player.fitted.support_)} support vectors"
     assert facts[1].iteration == 0
     assert "20 basis functions" in facts[1].size
     assert facts[0].seconds > 0
 
 
-def test_r2_is_that_of_the_library(columns):
+def test_r2_is_that_of_the_library(hands, columns):
     made, _ = columns(Settings(**DIABETES, method="ElasticNet"), Settings(**DIABETES, method="PLS"))
-    for column, row in zip(made, wait_for_scores(made)):
+    for column, row in zip(made, scores(hands, made)):
         parts = column.session.split
-        assert row.scores["test R²"] == pytest.approx(column.trainer.fitted.score(parts.X_test, parts.y_test), rel=1e-4)
+        assert row.scores["test R²"] == pytest.approx(column.player.fitted.score(parts.X_test, parts.y_test), rel=1e-4)
 
 
-def test_a_column_that_cannot_run_says_why_and_can_be_mended(columns):
+def test_a_column_that_cannot_run_says_why_and_can_be_mended(hands, columns):
     made, _ = columns(Settings(**DIABETES, method="ElasticNet"), Settings(**DIABETES, method="LDA"))
     assert "predicts classes" in made[1].facts().problem
     assert made[1].facts().state == "cannot run"
@@ -85,19 +89,19 @@ def test_a_column_that_cannot_run_says_why_and_can_be_mended(columns):
         made[1].apply(Settings(**DIABETES, method="NSDR"), None, made[0].session)
     made[1].apply(Settings(**DIABETES, method="PLS"), None, made[0].session)
     made[1].show_scene()
-    assert wait_for_scores(made)[1].problem == ""
+    assert scores(hands, made)[1].problem == ""
 
 
-def test_selection_is_shared_and_rows_are_the_same(columns):
+def test_selection_is_shared_and_rows_are_the_same(hands, columns):
     made, _ = columns(Settings(**MOONS, method="LSDR"), Settings(**MOONS, method="LDA"))
     first, second = (column.pair.points for column in made)
     assert first.input.selected is second.latent.selected
     np.testing.assert_array_equal(first.facts.data["row"], second.facts.data["row"])
 
 
-def test_everything_can_be_saved(columns):
+def test_everything_can_be_saved(hands, columns):
     made, _ = columns(Settings(**MOONS, method="LSDR"), Settings(**MOONS, method="LDA"))
-    wait_for_scores(made)
+    scores(hands, made)
     table = list(csv.DictReader(io.StringIO(csv_of(made, "table"))))
     assert [row["column"] for row in table] == ["A", "B"]
     assert float(table[1]["test"]) == made[1].facts().scores["test"]

@@ -1,18 +1,18 @@
 """Runs side by side: level by iteration or by time, and each as if it were alone."""
 
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from supdr_viz.compare.lockstep import LockStep
-from supdr_viz.run.player import STEPS_PER_SECOND
+from supdr_viz.run.course import STEPS_PER_SECOND
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.state import Settings
+from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 ENDLESS = {"tol": -1.0, "max_iter": 5000}
@@ -25,63 +25,53 @@ OTHERS = (
 )
 
 
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.005)
-    raise AssertionError("waited in vain")
+class Watched(LockStep):
+    """Notes after each step how far the runs are apart, and says so."""
 
-
-class Group:
-    def __init__(self, threads=1, measure="iteration", speed="fast"):
-        self.pool = Pool(threads)
-        self.lockstep = LockStep(measure, speed)
-        self.sessions = []
-
-    def add(self, settings):
-        session = Session(self.pool, lambda: None, self.lockstep)
-        self.lockstep.join(session.trainer)
-        session.apply(settings, like=self.sessions[0] if self.sessions else None)
-        self.sessions.append(session)
-        return session
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.apart, self.news = [], threading.Event()
 
     @property
     def iterations(self):
-        return [s.trainer.newest.iteration if s.trainer.newest else -1 for s in self.sessions]
+        return [player.iteration for player in self._members]
+
+    def stepped(self, player):
+        first, then = self.iterations, self.iterations
+        self.apart.append(max(first) - min(then))  # between the two readings they were at least so far apart
+        super().stepped(player)
+        self.news.set()
+
+
+class Group:
+    def __init__(self, measure="iteration", speed="fast"):
+        self.hands, self.lockstep, self.sessions = Hands(), Watched(measure, speed), []
+
+    def add(self, settings):
+        session = Session(self.hands.pool, lambda: None, self.lockstep)
+        self.lockstep.join(session.player)
+        session.apply(settings, like=self.sessions[0] if self.sessions else None)
+        self.sessions.append(session)
+        self.hands.rest()
+        return session
+
+    def until(self, condition):
+        return self.hands.until(condition)
+
+    def settle(self):
+        self.hands.rest()
 
     @property
-    def phases(self):
-        return {session.trainer.status.phase for session in self.sessions}
-
-    def ready(self):
-        wait_for(lambda: Phase.preparing not in self.phases)
-        return self
-
-    def settled(self):
-        """Wait until no step is under way or due; the last step of one run may have made steps of others due."""
-
-        def at_rest():
-            with self.pool._changed:  # nothing begins meanwhile
-                trainers = [session.trainer for session in self.sessions]
-                return not self.pool._busy and not any(trainer.pending or trainer.going for trainer in trainers)
-
-        wait_for(at_rest)
-
-    def close(self):
-        for session in self.sessions:
-            session.close()
+    def iterations(self):
+        return [session.player.iteration for session in self.sessions]
 
 
-@pytest.fixture(params=[1, 3], ids=["one thread", "three threads"])
-def group(request):
-    made = Group(request.param)
+@pytest.fixture
+def group():
+    made = Group()
     for settings in OTHERS:
         made.add(settings)
-    yield made.ready()
-    made.close()
+    return made
 
 
 def straight(session, count):
@@ -109,104 +99,120 @@ def test_all_start_from_the_same_rows_and_split(group):
 def test_single_steps_take_all_to_the_same_iteration_and_equal_single_runs(group):
     for _ in range(4):
         assert group.lockstep.step()
-    group.settled()
+    group.settle()
     assert group.iterations == [4, 4, 4, 4]
     for session in group.sessions:
-        assert_same_state(session.trainer.newest, straight(session, 4))
+        assert_same_state(session.player.newest, straight(session, 4))
 
 
 def test_running_never_parts_them_by_more_than_a_step_and_pausing_levels_them(group):
-    apart = []
     group.lockstep.run()
-    while min(group.iterations) < 25:
-        first, then = group.iterations, group.iterations
-        apart.append(max(first) - min(then))  # between the two readings they were at least so far apart
-        time.sleep(0.002)
+    group.until(lambda: min(group.iterations) >= 25)
     group.lockstep.pause()
-    group.settled()
-    assert max(apart) <= 1
+    group.settle()
+    assert max(group.lockstep.apart) == 1
     assert len(set(group.iterations)) == 1
     for session in group.sessions:
-        assert_same_state(session.trainer.newest, straight(session, group.iterations[0]))
+        assert_same_state(session.player.newest, straight(session, group.iterations[0]))
+
+
+def test_threads_do_not_part_them_either():
+    lockstep, pool, sessions = Watched("iteration", "fast"), Pool(threads=3), []
+    for settings in OTHERS:
+        session = Session(pool, lockstep.news.set, lockstep)
+        lockstep.join(session.player)
+        session.apply(settings, like=sessions[0] if sessions else None)
+        sessions.append(session)
+
+    def until(condition):
+        while not condition():
+            assert lockstep.news.wait(60)
+            lockstep.news.clear()
+
+    for goal in (25, 50, 75):
+        lockstep.run()
+        until(lambda goal=goal: min(lockstep.iterations) >= goal)
+        lockstep.pause()
+        until(lambda: len(set(lockstep.iterations)) == 1)
+        for session in sessions:
+            newest = session.player.newest
+            assert_same_state(newest, straight(session, newest.iteration))
+    assert max(lockstep.apart) <= 1
+    for session in sessions:
+        session.close()
 
 
 def test_a_run_waits_for_those_that_are_called_after_it(group, monkeypatch):
     for session in group.sessions:
-        begin = session.trainer.run
-        monkeypatch.setattr(session.trainer, "run", lambda begin=begin: (begin(), time.sleep(0.05)))
-    apart = []
-    threading.Thread(target=group.lockstep.run).start()
-    while min(group.iterations) < 10:
-        first, then = group.iterations, group.iterations
-        apart.append(max(first) - min(then))
-        time.sleep(0.002)
-    assert max(apart) <= 1
+        begin = session.player.run
+        monkeypatch.setattr(session.player, "run", lambda begin=begin: (begin(), group.hands.work(0.05)))
+    group.lockstep.run()
+    group.until(lambda: min(group.iterations) >= 10)
+    assert max(group.lockstep.apart) <= 1
 
 
 def test_by_time_those_who_are_quick_take_more_steps(group):
     group.lockstep.set_measure("time")
     group.lockstep.run()
-    wait_for(lambda: min(s.trainer.seconds for s in group.sessions) > 0.15)
+    group.until(lambda: min(s.player.seconds for s in group.sessions) > 0.15)
     group.lockstep.pause()
-    group.settled()
-    clocks = np.array([s.trainer.seconds for s in group.sessions])
+    group.settle()
+    clocks = np.array([s.player.seconds for s in group.sessions])
     steps = np.array(group.iterations)
     # nobody is ahead by more than its own last step and the slack
-    slowest = max(s.trainer.seconds / s.trainer.newest.iteration for s in group.sessions)
+    slowest = max(s.player.seconds / s.player.newest.iteration for s in group.sessions)
     assert np.ptp(clocks) <= 20 * slowest + 0.02
     assert steps.max() > 1.5 * steps.min()
 
 
 def test_a_new_column_catches_up_with_the_others(group):
     dropped = group.sessions.pop()
-    group.lockstep.leave(dropped.trainer)
+    group.lockstep.leave(dropped.player)
     dropped.close()
     group.lockstep.run()
-    wait_for(lambda: min(group.iterations) >= 20)
+    group.until(lambda: min(group.iterations) >= 20)
     group.lockstep.pause()
-    group.settled()
+    group.settle()
     reached = group.iterations[0]
     late = group.add(OTHERS[3])
-    group.ready()
-    assert late.trainer.newest.iteration == 0
+    assert late.player.newest.iteration == 0
     group.lockstep.run()
-    wait_for(lambda: late.trainer.newest.iteration > 5)
-    wait_for(lambda: min(group.iterations) > reached)
+    group.until(lambda: late.player.newest.iteration > 5)
+    group.until(lambda: min(group.iterations) > reached)
     group.lockstep.pause()
-    group.settled()
+    group.settle()
     assert len(set(group.iterations)) == 1
 
 
 def test_methods_without_iterations_and_finished_runs_hold_nobody_up(group):
     group.sessions[0].apply(replace(BASE, method="PCAProjection", method_options={}))
     group.sessions[1].apply(replace(BASE, method_options={**BASE.method_options, "max_iter": 3}))
-    group.ready()
     group.lockstep.run()
-    wait_for(lambda: min(group.iterations[2:]) >= 10)
+    group.until(lambda: min(group.iterations[2:]) >= 10)
     assert group.iterations[:2] == [1, 3]
-    assert group.sessions[1].trainer.status.phase is Phase.finished
-    assert group.sessions[0].trainer.seconds > 0
+    assert group.sessions[1].player.status.phase is Phase.finished
+    assert group.sessions[0].player.seconds > 0
 
 
 def test_a_failing_column_says_why_and_the_others_go_on(group):
-    group.sessions[0].trainer.change(group.sessions[0].estimator.set_params(beta=-1.0))
-    wait_for(lambda: group.sessions[0].trainer.status.phase is Phase.failed)
-    assert "beta" in group.sessions[0].trainer.status.message
+    group.sessions[0].player.change(group.sessions[0].estimator.set_params(beta=-1.0))
+    group.until(lambda: group.sessions[0].player.status.phase is Phase.failed)
+    assert "beta" in group.sessions[0].player.status.message
     group.lockstep.run()
-    wait_for(lambda: min(group.iterations[1:]) >= 5)
+    group.until(lambda: min(group.iterations[1:]) >= 5)
 
 
 def test_reset_takes_all_back_and_an_earlier_iteration_can_be_carried_on_from(group):
     group.lockstep.run()
-    wait_for(lambda: min(group.iterations) >= 20)
+    group.until(lambda: min(group.iterations) >= 20)
     group.lockstep.pause()
-    group.settled()
+    group.settle()
     group.lockstep.show(5)
     group.lockstep.step()
-    group.settled()
+    group.settle()
     assert group.iterations == [6, 6, 6, 6]
     group.lockstep.reset()
-    group.ready()
+    group.settle()
     assert group.iterations == [0, 0, 0, 0]
     assert not group.lockstep.running
 
@@ -214,10 +220,8 @@ def test_reset_takes_all_back_and_an_earlier_iteration_can_be_carried_on_from(gr
 def test_everything_converged_leaves_nothing_to_run():
     group = Group()
     group.add(replace(BASE, method="LDA", method_options={}))
-    group.ready()
     assert not group.lockstep.run()
     assert not group.lockstep.step()
-    group.close()
 
 
 @pytest.mark.parametrize("speed", ["slow", "normal"])
@@ -225,12 +229,7 @@ def test_the_speed_is_that_of_a_single_run(speed):
     group = Group(speed=speed)
     for settings in OTHERS[:2]:
         group.add(settings)
-    group.ready()
-    began = time.monotonic()
     group.lockstep.run()
-    wait_for(lambda: min(group.iterations) >= 8)
-    interval, seconds = 1 / STEPS_PER_SECOND[speed], time.monotonic() - began
-    put_off = group.lockstep._next_tick - time.monotonic()
-    group.close()
-    assert seconds > 6 * interval - 0.02  # the first two may come at once
-    assert put_off <= interval
+    group.hands.work(4.0)
+    assert group.iterations[0] == pytest.approx(4 * STEPS_PER_SECOND[speed], abs=2)
+    assert max(group.lockstep.apart) <= 1

@@ -39,8 +39,8 @@ def session(request):
     pool = Pool(1)
     made = Session(pool, lambda: None)
     made.apply(request.param)
-    made.trainer.set_speed("fast")
-    made.trainer.run()
+    made.player.set_speed("fast")
+    made.player.run()
     wait_until_finished(made)
     yield made
     made.close()
@@ -48,17 +48,17 @@ def session(request):
 
 def wait_until_finished(session):
     end = time.monotonic() + 60
-    while session.trainer.status.phase is not Phase.finished and time.monotonic() < end:
+    while session.player.status.phase is not Phase.finished and time.monotonic() < end:
         time.sleep(0.01)
 
 
 def film(session, limit=40, **options):
     return make_replay(
-        session.trainer.recorded,
+        session.player.recorded,
         session.scene,
         session.split,
         method=session.settings.method,
-        losses=session.trainer.curves(500)[0],
+        losses=session.player.curves(500)[0],
         limit=limit,
         options=DisplayOptions(**{"method_mode": "none", **options}),
     )
@@ -66,7 +66,7 @@ def film(session, limit=40, **options):
 
 def test_the_film_holds_the_recorded_iterations(session):
     replay = film(session)
-    recorded = session.trainer.recorded
+    recorded = session.player.recorded
     assert [moment.iteration for moment in replay.moments] == [snapshot.iteration for snapshot, _ in recorded]
     short = film(session, limit=2)
     assert short.moments[0].iteration == recorded[0][0].iteration
@@ -145,7 +145,7 @@ def test_the_report_shows_what_the_method_shows(session):
 def test_pictures_of_a_curve_end_at_their_moment():
     with closing(Session(Pool(1), lambda: None)) as session:
         session.apply(SETTINGS["bits"])
-        session.trainer.run()
+        session.player.run()
         wait_until_finished(session)
         replay = film(session, method_mode="ascent")
     reached = [max(np.nanmax(stroke.points[:, 0]) for stroke in each.picture.strokes) for each in replay.moments]
@@ -187,4 +187,4 @@ def test_without_a_run_there_is_nothing(session):
     assert export_work(session, "report")().startswith(b"<!doctype html>")
     assert export_work(session, "film")().startswith(b"GIF8")
     with pytest.raises(ValueError, match="nothing to show yet"):
-        make_replay([], session.scene, session.split, method="x", losses=session.trainer.curves(500)[0])
+        make_replay([], session.scene, session.split, method="x", losses=session.player.curves(500)[0])

@@ -1,0 +1,196 @@
+"""What is wanted of one run, and when: a state machine without threads, data or a clock of its own.
+
+A `Course` never changes; commands and events give the next one.  Times are seconds of whatever clock the caller keeps.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+
+from supdr.engine.iterate import Stop
+from supdr_viz.run.status import STOP_SENTENCES, Phase, Status
+
+STEPS_PER_SECOND = {"slow": 3.0, "normal": 15.0, "fast": None}
+SLOW_START = 4.0
+"""Steps per second at the slow start of an example."""
+
+LONG_STEP = 0.05
+"""A command interrupts a step that has taken longer than this (seconds); shorter steps are left to finish."""
+
+
+EMPTY = Status(Phase.empty)
+
+
+class Iterates(enum.Enum):
+    """Whether the method's next iterate can be asked for."""
+
+    closed = "nobody has asked"
+    wanted = "to be opened at the newest iterate"
+    opening = "being opened"
+    open = "the next one is a step away"
+
+
+@dataclass(frozen=True)
+class Course:
+    """The state of a run, but for its data.
+
+    Attributes
+    ----------
+    status : Status
+    iterates : Iterates
+    version : int
+        Rises whenever the work under way is no longer wanted.
+    running : bool
+        Whether it runs, or will as soon as it is prepared.
+    single_steps : int
+        Asked for and yet to be taken.
+    until : int or None
+        The iteration at which it pauses.
+    hurry_to : int
+        Steps up to this iteration are taken as fast as they go.
+    next_step : float
+        When the next step may be taken.
+    shown : int or None
+        The iteration on display, None for the newest.
+    speed : {"slow", "normal", "fast"}
+    slow_start : int
+        So many first steps are taken at no more than `SLOW_START` a second.
+    suspended : bool
+        Whether nobody can see the run.
+    """
+
+    status: Status = EMPTY
+    iterates: Iterates = Iterates.closed
+    version: int = 0
+    running: bool = False
+    single_steps: int = 0
+    until: int | None = None
+    hurry_to: int = 0
+    next_step: float = 0.0
+    shown: int | None = None
+    speed: str = "normal"
+    slow_start: int = 0
+    suspended: bool = False
+
+    # --- commands -------------------------------------------------------------------------------------------------
+
+    def load(self) -> Course:
+        """Begin anew, at the starting point."""
+        return replace(self.unload(), status=Status(Phase.preparing), iterates=Iterates.wanted)
+
+    def unload(self) -> Course:
+        """Forget everything but the user's pace."""
+        return Course(version=self.version + 1, speed=self.speed, slow_start=self.slow_start, suspended=self.suspended)
+
+    def change(self) -> Course:
+        """Open the iterates again, under other hyper-parameters; what has ended can go on."""
+        ended = self.status.phase in (Phase.failed, Phase.diverged, Phase.finished)
+        status = Status(Phase.paused) if ended else self.status
+        return replace(self, version=self.version + 1, iterates=Iterates.wanted, status=status, shown=None)
+
+    def branch(self) -> Course:
+        """Go on from the iteration on display, which has become the newest."""
+        return replace(self, version=self.version + 1, iterates=Iterates.wanted, shown=None)
+
+    def run(self, until: int | None = None, hurry_to: int = 0) -> Course:
+        """Go on by itself from the newest iterate."""
+        return replace(
+            self._asked(Phase.running), running=True, until=until, hurry_to=hurry_to, next_step=0.0, shown=None
+        )
+
+    def step(self) -> Course:
+        """Take one step more, and no others."""
+        steps = self.single_steps + 1
+        return replace(self._asked(Phase.paused), running=False, single_steps=steps, until=None, hurry_to=0, shown=None)
+
+    def pause(self) -> Course:
+        """Take no step more."""
+        status = Status(Phase.paused) if self.status.phase is Phase.running else self.status
+        return replace(self, running=False, single_steps=0, until=None, hurry_to=0, status=status)
+
+    def show(self, iteration: int | None) -> Course:
+        """Show this iteration, or the newest; the run goes on meanwhile."""
+        return replace(self, shown=iteration)
+
+    def at_speed(self, speed: str) -> Course:
+        """Take steps at another speed from now on."""
+        return replace(self, speed=speed, next_step=0.0)
+
+    def start_slowly(self, steps: int) -> Course:
+        """Take so many first steps slowly, whatever the speed."""
+        return replace(self, slow_start=steps)
+
+    def suspend(self, suspended: bool) -> Course:
+        """Wait while nobody can see the run."""
+        return replace(self, suspended=suspended)
+
+    def _asked(self, phase: Phase) -> Course:
+        iterates = Iterates.wanted if self.iterates is Iterates.closed else self.iterates
+        status = self.status if self.status.phase is Phase.preparing else Status(phase)
+        return replace(self, iterates=iterates, status=status)
+
+    # --- what has happened ----------------------------------------------------------------------------------------
+
+    def opening(self) -> Course:
+        """Note that somebody opens the iterates."""
+        return replace(self, iterates=Iterates.opening)
+
+    def opened(self, stop: Stop | None = None) -> Course:
+        """Note that the first iterate is there; it may be the only one."""
+        status = self.status
+        if status.phase is Phase.preparing:
+            status = Status(Phase.running if self.running else Phase.ready)
+        course = replace(self, iterates=Iterates.open, status=status)
+        return course if stop is None else course.ended(stop)
+
+    def without_iterates(self) -> Course:
+        """Note that there is not even a first iterate."""
+        return replace(self.pause(), iterates=Iterates.closed)
+
+    def stepped(self, iteration: int, began: float, stop: Stop | None = None) -> Course:
+        """Note that a step, begun at `began`, has led to `iteration`."""
+        hurry = iteration < self.hurry_to
+        pace = None if hurry else STEPS_PER_SECOND[self.speed]
+        if iteration <= self.slow_start and not hurry:
+            pace = min(SLOW_START, pace or SLOW_START)
+        # A run that is late may take one step at once, and no more than that.
+        next_step = 0.0 if pace is None else max(self.next_step, began - 1 / pace) + 1 / pace
+        course = replace(self, single_steps=max(0, self.single_steps - 1), next_step=next_step)
+        if stop is not None:
+            return course.ended(stop)
+        return course.pause() if self.until is not None and iteration >= self.until else course
+
+    def interrupted(self) -> Course:
+        """Note that the step under way was broken off; it is taken anew if it is still wanted."""
+        again = self.running or self.single_steps > 0
+        return replace(self, iterates=Iterates.wanted if again else Iterates.closed)
+
+    def ended(self, stop: Stop) -> Course:
+        """Note that there are no more iterates, and why."""
+        phase = Phase.diverged if stop is Stop.diverged else Phase.finished
+        return replace(self.pause(), iterates=Iterates.closed, status=Status(phase, STOP_SENTENCES[stop], stop))
+
+    def failed(self, message: str) -> Course:
+        """Note that something went wrong."""
+        return replace(self.pause(), iterates=Iterates.closed, status=Status(Phase.failed, message))
+
+    # --- what is due ----------------------------------------------------------------------------------------------
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is something to run."""
+        return self.status.phase not in (Phase.empty, Phase.failed)
+
+    @property
+    def steps_wanted(self) -> bool:
+        """Whether any step is to be taken, now or in due time."""
+        return self.single_steps > 0 or (self.running and not self.suspended)
+
+    def step_due(self, now: float) -> float:
+        """Seconds until the next of the steps that are wanted."""
+        return 0.0 if self.single_steps else self.next_step - now
+
+    def breaks_off(self, seconds: float) -> bool:
+        """Whether a step that has taken so long already is to be broken off."""
+        return seconds > LONG_STEP and self.iterates is not Iterates.opening and not self.steps_wanted

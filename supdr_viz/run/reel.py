@@ -1,0 +1,70 @@
+"""One run with its data: what the player, who commands, and the worker, who obeys, have in common."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.run.course import Course, Iterates
+from supdr_viz.run.painter import Painter
+from supdr_viz.run.recording import Recording
+from supdr_viz.settings.making import Split
+
+
+class Reel:
+    """A run: where it stands, what it runs on, what it has recorded.
+
+    Attributes
+    ----------
+    lock : RLock
+        To be held by whoever changes anything.
+    course : Course
+    estimator : estimator or None
+    split : Split or None
+    recording : Recording
+    painter : Painter or None
+        None where nothing is loaded.
+    iterates : iterator of Snapshot or None
+        At hand while the course says that they are open.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.course = Course()
+        self.estimator: Any = None
+        self.split: Split | None = None
+        self.recording = Recording()
+        self.painter: Painter | None = None
+        self.iterates: Iterator[Snapshot] | None = None
+
+    def become(self, course: Course, iterates: Iterator[Snapshot] | None = None) -> None:
+        """Take another course, and the iterates that were opened for it, if they were."""
+        self.course = course
+        if iterates is not None:
+            self.iterates = iterates
+        if course.iterates is not Iterates.open:
+            self.iterates = None
+
+    def empty(self) -> None:
+        """Forget the run and its data."""
+        self.become(self.course.unload())
+        self.estimator = self.split = self.painter = None
+        self.recording = Recording()
+
+    def spoil(self, *, surface: bool = False) -> None:
+        """Note that what is on display is out of date; see `Painter.spoil`."""
+        if self.painter is not None:
+            self.painter.spoil(surface=surface)
+
+    @property
+    def newest(self) -> Snapshot | None:
+        """The newest snapshot."""
+        return self.recording.ring.newest
+
+    @property
+    def shown(self) -> Snapshot | None:
+        """The snapshot on display."""
+        ring, shown = self.recording.ring, self.course.shown
+        return ring.newest if shown is None else ring.nearest(shown)

@@ -1,0 +1,41 @@
+"""Runs without threads and without waiting: a test lets the time pass and the work be done."""
+
+from supdr_viz.run.pool import ByHand
+
+TURN = 0.001
+"""Seconds that a turn takes, by the clock of the test."""
+
+
+class Hands:
+    """A pool and a clock in the hands of a test."""
+
+    def __init__(self):
+        self.now = 100.0
+        self.pool = ByHand(lambda: self.now)
+
+    def work(self, seconds):
+        """Let so much time pass, and do what is due meanwhile."""
+        end = self.now + seconds
+        while self._turn(end):
+            pass
+        self.now = end
+
+    def until(self, condition):
+        """Let time pass and do what is due until the condition holds; return what it says."""
+        while not (value := condition()):
+            assert self._turn(float("inf")), "nothing is left to do, and the condition does not hold"
+        return value
+
+    def rest(self):
+        """Do everything that is due, now or later."""
+        while self._turn(float("inf")):
+            pass
+
+    def _turn(self, end):
+        due = self.pool.due
+        if due is None or self.now + due > end:
+            return False
+        self.now += max(0.0, due)
+        self.pool.turn(0.0)
+        self.now += TURN
+        return self.now < end

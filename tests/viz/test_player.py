@@ -1,0 +1,397 @@
+"""The player: what it shows is what the library computes, whatever the user does and when."""
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import supdr
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.run.builder import DisplayOptions
+from supdr_viz.run.player import Player
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, split
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import Settings
+from tests.viz.hands import Hands
+
+SETTINGS = Settings(
+    data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0}
+)
+
+
+@pytest.fixture
+def hands():
+    return Hands()
+
+
+@pytest.fixture
+def player(hands):
+    player = Player(hands.pool, lambda: None)
+    load(player, SETTINGS)
+    yield player
+    player.close()
+
+
+def load(player, settings):
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    player.load(build_estimator(settings, dataset.task), parts, build_scene(dataset, parts))
+    return parts
+
+
+def next_frame(hands, player, condition=lambda frame: True):
+    def look():
+        frame = player.take_frame()
+        if frame is not None:
+            player.request_frame()
+        return frame if frame is not None and condition(frame) else None
+
+    return hands.until(look)
+
+
+def reach(hands, player, iteration):
+    hands.until(lambda: player.iteration >= iteration)
+
+
+def straight(parts, settings, count):
+    """What the library computes on its own."""
+    estimator = build_estimator(settings.with_options(max_iter=count + 1))
+    return next(each for each in estimator.iterate(parts.X_train, parts.y_train) if each.iteration == count)
+
+
+def assert_same_state(ours, theirs):
+    assert ours.iteration == theirs.iteration
+    for mine, expected in zip(ours.state, theirs.state):
+        np.testing.assert_array_equal(mine, expected)
+
+
+def test_it_waits_at_the_start_and_shows_it(hands, player):
+    frame = next_frame(hands, player)
+    assert player.status.phase is Phase.ready
+    assert frame.iteration == 0
+    assert frame.latent.dtype == np.float32
+    assert frame.latent.shape == (120, 2)
+    hands.rest()
+    assert player.iteration == 0
+
+
+def test_steps_are_those_of_the_library(hands, player):
+    parts = load(player, SETTINGS)
+    for _ in range(3):
+        player.step()
+        hands.rest()
+    assert player.status.phase is Phase.paused
+    assert player.iteration == 3
+    assert_same_state(player.newest, straight(parts, SETTINGS, 3))
+
+
+def test_pause_holds_and_run_carries_on_as_if_never_paused(hands, player):
+    parts = load(player, SETTINGS)
+    player.set_speed("fast")
+    player.run()
+    reach(hands, player, 5)
+    player.pause()
+    held = player.iteration
+    hands.rest()
+    assert player.iteration == held
+    player.run()
+    reach(hands, player, held + 20)
+    assert_same_state(player.newest, straight(parts, SETTINGS, player.iteration))
+
+
+def test_a_run_ends_by_itself_and_can_go_on(hands, player):
+    load(player, replace(SETTINGS, method_options={"max_iter": 10, "tol": 0.0}))
+    player.set_speed("fast")
+    player.run()
+    hands.until(lambda: player.status.phase is Phase.finished)
+    assert player.newest.iteration == 10
+    player.run()
+    reach(hands, player, 20)
+
+
+def test_slow_is_slow_and_fast_is_faster(hands, player):
+    steps = {}
+    for speed in ("slow", "normal", "fast"):
+        load(player, SETTINGS)
+        player.set_speed(speed)
+        hands.rest()
+        player.run()
+        hands.work(4.0)
+        steps[speed] = player.iteration
+    assert steps["slow"] == pytest.approx(4 * 3, abs=2)
+    assert steps["normal"] == pytest.approx(4 * 15, abs=2)
+    assert steps["fast"] > 5 * steps["normal"]
+
+
+def test_scrubbing_shows_the_past_while_the_run_goes_on_and_continues_from_there(hands, player):
+    parts = load(player, SETTINGS)
+    player.set_speed("fast")
+    player.run()
+    reach(hands, player, 40)
+    player.show(10)
+    frame = next_frame(hands, player, lambda frame: not frame.live)
+    assert frame.iteration == 10
+    assert player.iteration > 40
+    player.pause()
+    player.show(10)
+    player.step()
+    hands.rest()
+    assert_same_state(player.newest, straight(parts, SETTINGS, 11))
+    assert player.curves()[0].iteration[-1] == 11
+
+
+def test_a_changed_hyper_parameter_acts_on_the_running_state(hands, player):
+    player.set_speed("fast")
+    player.run()
+    reach(hands, player, 20)
+    player.change(build_estimator(replace(SETTINGS, method_options={**SETTINGS.method_options, "beta": 0.5})))
+    reach(hands, player, player.newest.iteration + 20)
+    assert len(player.legs) == 2
+    first, second = player.legs
+    assert first.last_iteration == second.first_iteration >= 20
+    assert second.estimator.beta == 0.5
+
+
+def test_reset_goes_back_to_the_start(hands, player):
+    player.run()
+    reach(hands, player, 2)
+    player.reset()
+    hands.rest()
+    assert player.status.phase is Phase.ready
+    assert player.iteration == 0
+    assert player.curves()[0].iteration.tolist() == [0]
+
+
+def test_surfaces_are_coarse_while_running_and_fine_at_rest(hands, player):
+    fine = hands.until(player.take_surface)
+    player.run()
+    coarse = hands.until(lambda: next((s for s in [player.take_surface()] if s is not None and s.iteration > 0), None))
+    assert coarse.input.resolution < fine.input.resolution
+    player.pause()
+    last = hands.until(
+        lambda: next((s for s in [player.take_surface()] if s is not None and s.input.resolution > 60), None)
+    )
+    assert last.iteration == player.newest.iteration
+
+
+def test_errors_shown_are_those_of_the_library(hands, player):
+    parts = load(player, SETTINGS)
+    for _ in range(5):
+        player.step()
+    reach(hands, player, 5)
+    numbers = next_frame(
+        hands, player, lambda frame: frame.iteration == 5 and frame.errors.iteration[-1:].tolist() == [5]
+    ).numbers
+    model = supdr.LSDR(max_iter=5, tol=0.0, random_state=0).fit(parts.X_train, parts.y_train)
+    assert numbers["test"] == pytest.approx(100 * (1 - model.score(parts.X_test, parts.y_test)))
+    assert numbers["train"] == pytest.approx(100 * np.mean(model.transduction_ != parts.truth_train))
+
+
+def test_early_stopping_shows_the_error_of_the_rows_it_holds_out(hands, player):
+    load(player, replace(SETTINGS, method_options={"max_iter": 8, "tol": 0.0, "early_stopping": True}))
+    player.set_speed("fast")
+    player.run()
+    hands.until(lambda: player.status.phase is Phase.finished)
+    newest = player.newest
+
+    # The best iteration is the newest in the end; the curve may hold later ones, which were drawn on the way.
+    errors = next_frame(hands, player, lambda frame: newest.iteration in frame.errors.iteration).errors
+    (curve,) = errors.values["validation"][errors.iteration == newest.iteration]
+    assert curve == pytest.approx(100 * newest.diagnostics["validation_error"])
+
+
+def test_a_failing_run_says_why_and_another_one_works(hands, player):
+    load(player, replace(SETTINGS, method_options={"max_iter": 10}))
+    broken = supdr.LSDR(beta=-1.0)
+    player.change(broken)
+    hands.until(lambda: player.status.phase is Phase.failed)
+    assert "beta" in player.status.message
+    load(player, SETTINGS)
+    hands.until(lambda: player.status.phase is Phase.ready)
+
+
+def test_divergence_keeps_the_last_finite_iterate_and_advises(hands, player):
+    settings = replace(
+        SETTINGS, method_options={"solver": "sgd", "lr_reconstruction": 1e3, "max_iter": 200, "tol": 0.0}
+    )
+    load(player, settings)
+    player.set_speed("fast")
+    player.run()
+    hands.until(lambda: player.status.phase is Phase.diverged)
+    assert "learning rate" in player.status.message
+    assert np.isfinite(player.newest.state.latent).all()
+
+
+def test_suspending_holds_the_run(hands, player):
+    player.set_speed("fast")
+    player.run()
+    reach(hands, player, 3)
+    player.suspend(True)
+    held = player.iteration
+    hands.rest()
+    assert player.iteration == held
+    assert player.status.phase is Phase.running
+    player.suspend(False)
+    reach(hands, player, held + 5)
+
+
+def test_a_run_asked_for_at_the_moment_the_last_one_ends_is_not_lost(hands):
+    def go_on():
+        if player.status.phase is Phase.finished and player.iteration < 30:
+            player.run()
+
+    player = Player(hands.pool, go_on)
+    load(player, replace(SETTINGS, method_options={"max_iter": 10, "tol": 0.0}))
+    player.set_speed("fast")
+    player.run()
+    reach(hands, player, 30)
+
+
+def test_closing_frees_the_data_and_leaves_the_pool(hands):
+    player = Player(hands.pool, lambda: None)
+    load(player, SETTINGS)
+    player.run()
+    player.close()
+    load(player, SETTINGS)  # by something that came late
+    assert hands.pool.n_jobs == 0
+    assert player.newest is None
+    assert player.status.phase is Phase.empty
+
+
+def test_several_runs_share_the_threads_of_a_pool():
+    pool, runs, settings = Pool(threads=2), [], SETTINGS.with_options(max_iter=30)
+    for _ in range(5):
+        news = threading.Event()
+        player = Player(pool, news.set)
+        runs.append((player, load(player, settings), news))
+        player.set_speed("fast")
+        player.run()
+    for player, parts, news in runs:
+        while player.status.phase is not Phase.finished:
+            assert news.wait(60)
+            news.clear()
+        assert_same_state(player.newest, straight(parts, SETTINGS, 30))
+        player.close()
+
+
+def test_commands_from_another_thread_never_harm_a_run():
+    """Whatever is asked for while threads are at work, the run is the library's."""
+    news, settings = threading.Event(), SETTINGS.with_options(tol=-1.0)
+    player = Player(Pool(threads=2), news.set)
+    parts = load(player, settings)
+    player.set_speed("fast")
+    show = (lambda: player.show(3)), (lambda: player.show(None))
+    for command in (player.run, player.pause, player.run, show[0], player.step, show[1], player.run, player.reset) * 6:
+        news.clear()
+        command()
+        player.request_frame()
+        assert news.wait(60)
+        player.take_frame()
+        newest = player.newest
+        if newest is not None:
+            assert_same_state(newest, straight(parts, settings, newest.iteration))
+    assert player.status.phase is not Phase.failed, player.status.message
+    player.close()
+
+
+@pytest.mark.parametrize("mode", ["reconstruction", "margins"])
+@pytest.mark.parametrize("latent", ["embedding", "transform"])
+def test_view_options_change_the_frame(hands, player, mode, latent):
+    player.set_options(DisplayOptions(latent=latent, pull=latent == "embedding", method_mode=mode))
+    # A frame that was asked for before the change may still arrive.
+    frame = next_frame(
+        hands,
+        player,
+        lambda frame: (
+            latent in frame.latent_caption
+            and (frame.margin is not None) == (mode == "margins")
+            and (frame.pulled is not None) == (latent == "embedding")
+        ),
+    )
+    assert (frame.reconstruction is not None) == (mode == "reconstruction")
+    assert (frame.margin is not None) == (mode == "margins")
+    assert (frame.pulled is not None) == (latent == "embedding")
+
+
+def test_a_slow_start_slows_the_first_steps_only(hands, player):
+    player.set_slow_start(8)
+    player.set_speed("fast")
+    hands.rest()
+    player.run()
+    hands.work(1.0)
+    assert 4 <= player.iteration <= 6
+    hands.work(4.0)
+    assert player.iteration > 500
+
+
+def test_an_experiment_on_display_goes_on_while_nothing_runs(hands, player):
+    load(player, Settings(data="diabetes", method="SNF", label_share=0.1, method_options={"max_iter": 3}))
+    player.set_options(DisplayOptions(method_mode="methods"))
+    done = next_frame(hands, player, lambda frame: frame.picture is not None and len(frame.picture.areas) >= 1)
+    assert done.iteration == 0
+    player.set_options(DisplayOptions(method_mode="predictions"))
+    next_frame(hands, player, lambda frame: frame.picture is not None and frame.picture.mode == "predictions")
+    (study,) = player._reel.painter.builder.studies.values()
+    before = study.done
+    hands.rest()
+    assert study.done == before  # out of sight, nothing is worked on
+    player.set_scene(player._reel.painter.builder.scene)
+    player.set_options(DisplayOptions(method_mode="methods"))
+    next_frame(hands, player, lambda frame: frame.picture is not None and frame.picture.mode == "methods")
+    assert player._reel.painter.builder.studies["methods"] is study  # another plane does not lose it
+    assert study.done >= before
+
+
+FOR_BITS = [name for name, method in MENU.items() if hasattr(method.estimator(), "family_x")]
+
+
+@pytest.mark.parametrize("method", FOR_BITS)
+def test_between_bits_there_are_no_regions(hands, player, method):
+    load(player, Settings(data="digits_bits", method=method))
+    player.step()
+    surface = hands.until(player.take_surface)
+    assert surface.input is None
+    assert surface.latent is not None
+    assert player.status.phase is not Phase.failed, player.status.message
+
+
+@pytest.mark.parametrize("method", [name for name, method in MENU.items() if not method.bits_only])
+@pytest.mark.parametrize("data", ["spirals", "iris", "diabetes"])
+def test_every_method_shows_on_every_kind_of_data(hands, player, method, data):
+    options = {"n_per_class": 40} if data == "spirals" else {}
+    if ("regression" if data == "diabetes" else "classification") not in MENU[method].tasks():
+        with pytest.raises(Unusable, match="these data are for"):
+            load(player, Settings(data=data, data_options=options, method=method))
+        return
+    load(player, Settings(data=data, data_options=options, method=method))
+    player.step()
+    surface = hands.until(player.take_surface)
+    assert surface.input is not None
+    assert surface.latent is not None
+    assert player.status.phase is not Phase.failed, player.status.message
+
+
+def test_regression_shows_values(hands, player):
+    load(player, Settings(data="diabetes", method="LSDR"))
+    player.step()
+    surface = hands.until(player.take_surface)
+    assert surface.predicted.dtype == np.float32
+    assert not surface.wrong.any()
+    assert player.status.phase is not Phase.failed, player.status.message
+
+
+def test_an_earlier_iteration_is_shown_by_the_settings_it_was_made_under(hands, player):
+    player.set_speed("fast")
+    player.run()
+    reach(hands, player, 5)
+    player.pause()
+    player.change(build_estimator(SETTINGS.with_options(beta=0.9)))
+    player.step()
+    hands.until(lambda: len(player.legs) == 2)
+    player.show(2)
+    assert player.fitted.beta == player.legs[0].estimator.beta
+    player.show(None)
+    assert player.fitted.beta == 0.9
