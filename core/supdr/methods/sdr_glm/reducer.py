@@ -12,7 +12,8 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.estimator import SupervisedReducer, _is_classifier
+from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.fitted import predicts_classes
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
 from supdr.functions.families import BERNOULLI, FAMILIES, check_values, means, null_loss
@@ -28,7 +29,7 @@ DROWNED = 100.0
 
 
 def _is_probabilistic(estimator: Any) -> bool:
-    return _is_classifier(estimator) and estimator.is_probabilistic
+    return predicts_classes(estimator) and estimator.is_probabilistic
 
 
 class GLMReducer(SupervisedReducer):
@@ -169,8 +170,8 @@ class GLMReducer(SupervisedReducer):
 
     def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
         labels: NDArray = np.empty(0) if y is None else np.asarray(y)
-        self._several_labels = _is_classifier(self) and labels.ndim == 2 and labels.shape[1] > 1
-        if labels.ndim < 2 or (_is_classifier(self) and not self._several_labels):
+        self._several_labels = predicts_classes(self) and labels.ndim == 2 and labels.shape[1] > 1
+        if labels.ndim < 2 or (predicts_classes(self) and not self._several_labels):
             return super()._validate(X, y)
         X = self._checked(X, reset=True)
         targets = decode_columns(labels, len(X), self.task, self.missing_label)
@@ -238,7 +239,7 @@ class GLMReducer(SupervisedReducer):
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         theta = self._theta(latent, calibrated)
-        if not _is_classifier(self):
+        if not predicts_classes(self):
             return self._targets.expected(theta) * self._target_scale + self._target_mean
         if self._targets.codes is None and theta.shape[1] == 2:
             return theta[:, 1:] - theta[:, :1]
