@@ -25,6 +25,9 @@ from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.progress import reported
 from supdr.engine.targets import Targets, decode_targets
 
+STILL_FALLING = 0.01
+"""A relative fall of the objective in the last epoch beyond this earns a warning."""
+
 
 class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     """Base class: a dimensionality reduction that learns from labels and predicts them.
@@ -234,6 +237,18 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         check_integer("max_iter", self.max_iter)
         check_number("tol", self.tol, "that is finite (negative: never converged)", lambda value: True)
         check_jobs("n_jobs", getattr(self, "n_jobs", None))
+
+    def _warn_if_falling(self, advice: str) -> None:
+        """Warn, on behalf of the caller of `fit`, that a run of single epochs was cut off while the objective fell."""
+        objective = self.history_["objective"]
+        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * abs(objective[-2])
+        if self.stop_ is Stop.max_iter and falling:
+            warnings.warn(
+                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
+                f"{advice}",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):

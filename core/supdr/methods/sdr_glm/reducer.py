@@ -12,9 +12,9 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.preprocessing import Preprocessing
+from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
 from supdr.functions.families import BERNOULLI, FAMILIES, check_values, means, null_loss
 from supdr.methods.sdr_glm.features import WeightedFeatures
@@ -32,7 +32,7 @@ def _is_probabilistic(estimator: Any) -> bool:
     return predicts_classes(estimator) and estimator.is_probabilistic
 
 
-class GLMReducer(SupervisedReducer):
+class GLMReducer(Reconstructing):
     """Base of `supdr.SDRGLM` and of the reductions it is compared with, whose constructors set the hyper-parameters."""
 
     accepts_missing_cells: ClassVar[bool] = True
@@ -59,32 +59,6 @@ class GLMReducer(SupervisedReducer):
     _input_codes: NDArray
 
     # --- use ----------------------------------------------------------------------------------------------------------
-
-    def inverse_transform(self, latent: ArrayLike) -> NDArray:
-        """Return the expected X of latent rows: the families' means of U V + b_x, in input units.
-
-        Parameters
-        ----------
-        latent : array-like of shape (n_samples, n_components)
-            Latent rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-
-        Raises
-        ------
-        ValueError
-            If the number of columns is wrong.
-        """
-        check_is_fitted(self)
-        latent = np.asarray(latent, dtype=float)
-        L = self._state.latent.shape[1]
-        if latent.ndim != 2 or latent.shape[1] != L:
-            raise ValueError(f"latent must have shape (n_samples, {L}); got {latent.shape}")
-        theta = latent @ self.components_
-        theta += self.intercept_x_
-        return self._preprocessing.inverse_transform(means(self._codes, theta))
 
     @available_if(_is_probabilistic)
     def predict_proba(self, X: ArrayLike) -> NDArray:
@@ -136,11 +110,6 @@ class GLMReducer(SupervisedReducer):
     def intercept_x_(self) -> NDArray:
         """Biases b_x, (m,)."""
         return self._loadings()[1]
-
-    @property
-    def reconstruction_(self) -> NDArray:
-        """Expected X of the training rows, (n_samples, n_features), in input units."""
-        return self.inverse_transform(self._own_latent())
 
     @property
     def label_pull_(self) -> NDArray:
@@ -229,8 +198,11 @@ class GLMReducer(SupervisedReducer):
         loadings = np.concatenate([components, intercept_x[None]])
         return embed(features, loadings, self.recon_weight_, self._reg_u)
 
-    def _own_latent(self) -> NDArray:
-        return self._state.latent
+    def _reconstructed(self, latent: NDArray) -> NDArray:
+        """Return the families' means of U V + b_x."""
+        theta = latent @ self.components_
+        theta += self.intercept_x_
+        return means(self._codes, theta)
 
     def _theta(self, latent: NDArray, calibrated: bool) -> NDArray:
         """Return the natural parameters of the targets of latent rows, (n, K)."""
