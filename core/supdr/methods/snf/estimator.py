@@ -36,13 +36,11 @@ from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.fold_in import N_STARTS, fold_in, nearest_rows
+from supdr.methods.snf.parameters import check_matrices, check_settings, initial_rows
 from supdr.methods.snf.problem import SNFProblem, SNFState
-from supdr.methods.snf.settings import check_matrices, check_settings, initial_rows
-from supdr.methods.snf.solvers import PaperLoop
+from supdr.methods.snf.solvers import SOLVERS
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal
 from supdr.solvers.reconstruction import split_missing
-
-SOLVERS: dict[str, type[SNFProblem]] = {"lbfgs": SNFProblem, "sgd": PaperLoop}
 
 COLLAPSED = 1e-4
 """Latent coordinates all below this say nothing any more."""
