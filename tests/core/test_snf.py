@@ -9,8 +9,8 @@ from supdr import SNF, Stop
 from supdr.datasets import make_curved_sheet
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.fold_in import fold_in, nearest_rows
-from supdr.methods.snf.problem import SNFProblem, pca_starts
-from supdr.methods.snf.solvers import PaperLoop
+from supdr.methods.snf.problem import pca_starts
+from supdr.methods.snf.solvers import PaperLoop, QuasiNewton
 from supdr.solvers.kernel_ridge import Dual, Primal, cholesky, regression, solve_cholesky
 from supdr.solvers.monomials import monomials
 
@@ -24,7 +24,7 @@ KERNELS = [*POLYNOMIALS, Kernel("rbf", gamma=0.5)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
 
 
-def problem(kernel=POLYNOMIALS[2], cls=SNFProblem, n_rows=14, **settings):
+def problem(kernel=POLYNOMIALS[2], cls=QuasiNewton, n_rows=14, **settings):
     rng = np.random.default_rng(0)
     X, rows = rng.standard_normal((n_rows, 4)), np.array([1, 3, 4, 8, 12])
     defaults = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -35,6 +36,27 @@ def check_choice_or_number(
         return
     if not _is_number(value) or not holds(value):
         raise ValueError(f"{name} must be {', '.join(map(repr, choices))} or a number {accepted}; got {value!r}")
+
+
+def warn_of_many_components(n_components: int, n_columns: int) -> None:
+    """Warn, on behalf of the caller of `fit`, of more latent coordinates than preprocessed columns."""
+    if n_components > n_columns:
+        warnings.warn(
+            f"n_components={n_components} exceeds the {n_columns} columns of the preprocessed data",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def check_start(init: Any, names: Collection[str], shape: tuple[int, int]) -> None:
+    """Raise ValueError unless `init` is one of `names` or a finite array of latent rows of this shape."""
+    if isinstance(init, str):
+        check_choice("init", init, names)
+    elif np.shape(init) != shape:
+        quoted = ", ".join(map(repr, names))
+        raise ValueError(f"init must be {quoted} or an array of shape {shape}; got shape {np.shape(init)}")
+    elif not np.isfinite(np.asarray(init, dtype=float)).all():
+        raise ValueError("init must be finite")
 
 
 def check_jobs(name: str, value: Any) -> None:

@@ -12,36 +12,30 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags, Tags, check_random_state, column_or_1d
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from supdr.engine.checks import check_integer, check_jobs, check_number, check_unchanged
+from supdr.engine.fitted import FittedReducer, predicts_classes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Problem, Snapshot, Stop, iterate
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.progress import reported
 from supdr.engine.targets import Targets, decode_targets
 
+STILL_FALLING = 0.01
+"""A relative fall of the objective in the last epoch beyond this earns a warning."""
 
-def _is_classifier(estimator: Any) -> bool:
-    return estimator._task() == "classification"
 
-
-class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     """Base class: a dimensionality reduction that learns from labels and predicts them.
 
     Subclasses have the constructor parameters ``max_iter, tol, random_state, verbose, missing_label`` and define
 
     - ``_problem(X, targets)``: the `Problem` on preprocessed rows;
-    - ``_expose(state)``: sets the method's fitted attributes (cheap: called for every frame that is drawn);
-    - ``_latent(X)``: embeds preprocessed rows without labels;
-    - ``_latent_scores(latent, calibrated)``: head outputs (n, K) of latent rows;
-    - ``_own_latent()``: latent rows of the training set, learnt with labels.
+    - what `FittedReducer` asks for.
 
     Attributes
     ----------
@@ -52,7 +46,6 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
-    accepts_missing_cells: ClassVar[bool] = False
     embedding_note: ClassVar[str] = "embedding (saw labels)"
 
     stop_: Stop | None
@@ -193,109 +186,6 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
         """
         return self.fit(X, y, start).transform(X)
 
-    # --- use ----------------------------------------------------------------------------------------------------
-
-    def transform(self, X: ArrayLike) -> NDArray:
-        """Embed rows without looking at labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
-        return self._visible(self._latent(self._prepare(X)))
-
-    @available_if(_is_classifier)
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the scores of new rows: (n,) for two classes, else (n, K); the largest score wins.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        array
-        """
-        return _flat(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
-
-    def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
-        """Return the scores of latent rows; for regression, their predicted values.
-
-        Parameters
-        ----------
-        latent : array-like of shape (n_samples, n_components)
-            Points of the latent space.
-        head : {"fitted", "calibrated"}
-            ``"fitted"``: the head learnt with `embedding_`; ``"calibrated"``: the one refitted on ``transform`` of the
-            labelled rows, which `predict` uses when ``calibrate=True``.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self, "_training")
-        if head not in ("fitted", "calibrated"):
-            raise ValueError(f"head must be 'fitted' or 'calibrated'; got {head!r}")
-        latent = np.ascontiguousarray(latent, dtype=float)
-        return _flat(self._latent_scores(self._padded(latent), head == "calibrated"))
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Predict class labels, or target values for regression.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_targets)
-        """
-        return self._decide(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy, or R² for regression, of `predict` on labelled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            True labels or values.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights.
-
-        Returns
-        -------
-        float
-        """
-        measure = accuracy_score if _is_classifier(self) else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
-
-    @property
-    def embedding_(self) -> NDArray:
-        """Latent rows of the training set, (n, n_components), learnt with labels."""
-        check_is_fitted(self, "_training")
-        return self._visible(self._own_latent())
-
-    @property
-    def training_decision_(self) -> NDArray:
-        """Scores of the training rows from their own latent rows; shaped as by `decision_function`."""
-        check_is_fitted(self, "_training")
-        return _flat(self._latent_scores(self._own_latent(), False))
-
-    @property
-    def transduction_(self) -> NDArray:
-        """Predictions of the training rows, unlabelled ones included, from their own latent rows; shape (n,)."""
-        check_is_fitted(self, "_training")
-        return self._decide(self._latent_scores(self._own_latent(), False))
-
     # --- what subclasses define -----------------------------------------------------------------------------------
 
     def _snapshots(self, **settings: Any) -> Iterator[Snapshot]:
@@ -311,28 +201,8 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
     def _problem(self, X: NDArray, targets: Targets) -> Problem:
         raise NotImplementedError
 
-    def _expose(self, state: Any) -> None:
-        raise NotImplementedError
-
-    def _latent(self, X: NDArray) -> NDArray:
-        raise NotImplementedError
-
-    def _own_latent(self) -> NDArray:
-        raise NotImplementedError
-
-    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        raise NotImplementedError
-
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         """Raise ValueError for a hyper-parameter that is out of range."""
-
-    def _visible(self, latent: NDArray) -> NDArray:
-        """Drop hidden coordinates (row biases) from internal latent rows."""
-        return latent
-
-    def _padded(self, latent: NDArray) -> NDArray:
-        """Add hidden coordinates, as zeros, to latent rows given by a user."""
-        return latent
 
     def _fit_preprocessing(self, X: NDArray) -> Preprocessing:
         """Fit what is applied to the rows of X before anything else; a method may spare some columns."""
@@ -343,39 +213,17 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
 
     # --- shared -----------------------------------------------------------------------------------------------------
 
-    def _task(self) -> str:
-        return getattr(self, "task", "classification")
-
-    def _calibrated(self) -> bool:
-        return bool(getattr(self, "calibrate", False))
-
     def _use(self, snapshot: Snapshot) -> None:
         self._state = snapshot.state
         self._memo: dict[str, Any] = {}
         self._expose(snapshot.state)
-
-    def _prepare(self, X: ArrayLike) -> NDArray:
-        check_is_fitted(self, "_state")
-        return self._preprocessing.transform(self._checked(X, reset=False))
-
-    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray:
-        finite = "allow-nan" if self.accepts_missing_cells else True
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=finite,
-            ensure_min_samples=2 if reset else 1,
-        )
 
     def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X = self._checked(X, reset=True)
         labels: NDArray = np.asarray(y)
-        if _is_classifier(self) or labels.ndim < 2:
+        if predicts_classes(self) or labels.ndim < 2:
             labels = column_or_1d(labels, warn=True)
         check_consistent_length(X, labels)
         targets = decode_targets(labels, self._task(), self.missing_label)
@@ -390,36 +238,19 @@ class SupervisedReducer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, T
         check_number("tol", self.tol, "that is finite (negative: never converged)", lambda value: True)
         check_jobs("n_jobs", getattr(self, "n_jobs", None))
 
+    def _warn_if_falling(self, advice: str) -> None:
+        """Warn, on behalf of the caller of `fit`, that a run of single epochs was cut off while the objective fell."""
+        objective = self.history_["objective"]
+        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * abs(objective[-2])
+        if self.stop_ is Stop.max_iter and falling:
+            warnings.warn(
+                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
+                f"{advice}",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    def _decide(self, scores: NDArray) -> NDArray:
-        if not _is_classifier(self):
-            return scores[:, 0] if self._single_target else scores
-        winners = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self.classes_[winners]
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.accepts_missing_cells
-        if _is_classifier(self):
-            tags.estimator_type = "classifier"
-            tags.classifier_tags = ClassifierTags()
-        else:
-            tags.estimator_type = "regressor"
-            tags.regressor_tags = RegressorTags()
-        return tags
-
-
-def _flat(scores: NDArray) -> NDArray:
-    return scores[:, 0] if scores.shape[1] == 1 else scores

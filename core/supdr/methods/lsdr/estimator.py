@@ -13,28 +13,29 @@ ridges without weights; here they have theirs.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_cells, check_choice, check_integer, check_number
-from supdr.engine.iterate import Stop
+from supdr.engine.checks import (
+    check_cells,
+    check_choice,
+    check_integer,
+    check_number,
+    check_start,
+    warn_of_many_components,
+)
+from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
-from supdr.methods.factorisation import Factorisation
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
 from supdr.solvers.linear_heads import column_spread, fit_heads, loo_ridge
-from supdr.solvers.reconstruction import fold_in, split_missing
-
-STILL_FALLING = 0.01
-"""A relative fall of F in the last sgd epoch beyond this earns a warning."""
+from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
 
 
 class LSDR(Factorisation):
@@ -246,24 +247,11 @@ class LSDR(Factorisation):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
         check_choice("solver", self.solver, SOLVERS)
         check_choice("loss", self.loss, LOSSES)
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("pca", "random"))
-        elif np.shape(self.init) != (len(X), self.n_components):
-            raise ValueError(
-                f"init must be 'pca', 'random' or an array of shape {(len(X), self.n_components)}; "
-                f"got shape {np.shape(self.init)}"
-            )
-        elif not np.isfinite(np.asarray(self.init, dtype=float)).all():
-            raise ValueError("init must be finite")
+        check_start(self.init, ("pca", "random"), (len(X), self.n_components))
         check_cells(X)
 
     def _problem(self, X: NDArray, targets: Targets) -> LSDRProblem:
-        if self.n_components > X.shape[1]:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the {X.shape[1]} columns of the preprocessed data",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_many_components(self.n_components, X.shape[1])
         filled, observed = split_missing(X)
         rows = np.flatnonzero(targets.labelled)
         Y = targets.values[rows]
@@ -311,6 +299,9 @@ class LSDR(Factorisation):
             observed=observed,
         )
 
+    def _reconstructed(self, latent: NDArray) -> NDArray:
+        return reconstruct(latent, self.components_, self.intercept_x_)
+
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         if calibrated:
             coef, intercept = self._calibrated_heads()
@@ -324,15 +315,8 @@ class LSDR(Factorisation):
     def _finish(self) -> None:
         if self.calibrate:
             self._calibrated_heads()
-        objective = self.history_["objective"]
-        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * abs(objective[-2])
-        if self.solver == "sgd" and self.stop_ is Stop.max_iter and falling:
-            warnings.warn(
-                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
-                "raise max_iter or the learning rates, or use solver 'bcd'",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        if self.solver == "sgd":
+            self._warn_if_falling("raise max_iter or the learning rates, or use solver 'bcd'")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

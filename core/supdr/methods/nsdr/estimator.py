@@ -26,19 +26,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_cells, check_integer, check_number
-from supdr.engine.iterate import Stop
+from supdr.engine.checks import check_cells, check_integer, check_number, warn_of_many_components
+from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
-from supdr.methods.factorisation import Factorisation
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.methods.nsdr.solvers import SOLVERS
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.linear_heads import column_spread
-from supdr.solvers.reconstruction import fold_in, split_missing
-
-STILL_FALLING = 0.01
-"""A relative fall of the objective in the last sgd epoch beyond this earns a warning."""
+from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
 
 
 class NSDR(Factorisation):
@@ -246,12 +242,7 @@ class NSDR(Factorisation):
         check_cells(X)
 
     def _problem(self, X: NDArray, targets: Targets) -> NSDRProblem:
-        if self.n_components > X.shape[1]:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the {X.shape[1]} columns of the preprocessed data",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_many_components(self.n_components, X.shape[1])
         filled, observed = split_missing(X)
         extra = {}
         if self.solver == "sgd":
@@ -293,6 +284,9 @@ class NSDR(Factorisation):
         weights = float(self.reg_u), float(self.beta)
         return fold_in(X, self.components_, self.intercept_x_, *weights, row_bias=self.row_bias, observed=observed)
 
+    def _reconstructed(self, latent: NDArray) -> NDArray:
+        return reconstruct(latent, self.components_, self.intercept_x_)
+
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         if calibrated:
             return self._calibrated_head().scores(latent)
@@ -302,15 +296,8 @@ class NSDR(Factorisation):
     def _finish(self) -> None:
         if self.calibrate:
             self._calibrated_head()
-        objective = self.history_["objective"]
-        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * objective[-2]
-        if self.solver == "sgd" and self.stop_ is Stop.max_iter and falling:
-            warnings.warn(
-                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
-                "raise max_iter or the learning rates, or use solver 'bcd'",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        if self.solver == "sgd":
+            self._warn_if_falling("raise max_iter or the learning rates, or use solver 'bcd'")
 
     # --- parts --------------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
+from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, check_start
 from supdr.engine.targets import Targets
 from supdr.functions.families import BOUNDS, check_values
 from supdr.methods.sdr_glm.reducer import GLMReducer
@@ -246,15 +246,7 @@ class SDRGLM(GLMReducer):
         check_choice("reg_scaling", self.reg_scaling, ("lam", "none"))
         check_choice("bound", self.bound, BOUNDS)
         check_choice("solver", self.solver, SOLVERS)
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("svd", "random"))
-        elif np.shape(self.init) != (len(X), self.n_components):
-            raise ValueError(
-                f"init must be 'svd', 'random' or an array of shape {(len(X), self.n_components)}; "
-                f"got shape {np.shape(self.init)}"
-            )
-        elif not np.isfinite(np.asarray(self.init, dtype=float)).all():
-            raise ValueError("init must be finite")
+        check_start(self.init, ("svd", "random"), (len(X), self.n_components))
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
         self._input_codes = feature_codes(self.family_x, X)

@@ -12,8 +12,9 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.estimator import SupervisedReducer, _is_classifier
+from supdr.engine.fitted import predicts_classes
 from supdr.engine.preprocessing import Preprocessing
+from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
 from supdr.functions.families import BERNOULLI, FAMILIES, check_values, means, null_loss
 from supdr.methods.sdr_glm.features import WeightedFeatures
@@ -28,10 +29,10 @@ DROWNED = 100.0
 
 
 def _is_probabilistic(estimator: Any) -> bool:
-    return _is_classifier(estimator) and estimator.is_probabilistic
+    return predicts_classes(estimator) and estimator.is_probabilistic
 
 
-class GLMReducer(SupervisedReducer):
+class GLMReducer(Reconstructing):
     """Base of `supdr.SDRGLM` and of the reductions it is compared with, whose constructors set the hyper-parameters."""
 
     accepts_missing_cells: ClassVar[bool] = True
@@ -58,32 +59,6 @@ class GLMReducer(SupervisedReducer):
     _input_codes: NDArray
 
     # --- use ----------------------------------------------------------------------------------------------------------
-
-    def inverse_transform(self, latent: ArrayLike) -> NDArray:
-        """Return the expected X of latent rows: the families' means of U V + b_x, in input units.
-
-        Parameters
-        ----------
-        latent : array-like of shape (n_samples, n_components)
-            Latent rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-
-        Raises
-        ------
-        ValueError
-            If the number of columns is wrong.
-        """
-        check_is_fitted(self)
-        latent = np.asarray(latent, dtype=float)
-        L = self._state.latent.shape[1]
-        if latent.ndim != 2 or latent.shape[1] != L:
-            raise ValueError(f"latent must have shape (n_samples, {L}); got {latent.shape}")
-        theta = latent @ self.components_
-        theta += self.intercept_x_
-        return self._preprocessing.inverse_transform(means(self._codes, theta))
 
     @available_if(_is_probabilistic)
     def predict_proba(self, X: ArrayLike) -> NDArray:
@@ -137,11 +112,6 @@ class GLMReducer(SupervisedReducer):
         return self._loadings()[1]
 
     @property
-    def reconstruction_(self) -> NDArray:
-        """Expected X of the training rows, (n_samples, n_features), in input units."""
-        return self.inverse_transform(self._own_latent())
-
-    @property
     def label_pull_(self) -> NDArray:
         """Largest pull of a target on each training row, (n_samples,), in [0, 1]."""
         check_is_fitted(self)
@@ -169,8 +139,8 @@ class GLMReducer(SupervisedReducer):
 
     def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
         labels: NDArray = np.empty(0) if y is None else np.asarray(y)
-        self._several_labels = _is_classifier(self) and labels.ndim == 2 and labels.shape[1] > 1
-        if labels.ndim < 2 or (_is_classifier(self) and not self._several_labels):
+        self._several_labels = predicts_classes(self) and labels.ndim == 2 and labels.shape[1] > 1
+        if labels.ndim < 2 or (predicts_classes(self) and not self._several_labels):
             return super()._validate(X, y)
         X = self._checked(X, reset=True)
         targets = decode_columns(labels, len(X), self.task, self.missing_label)
@@ -228,8 +198,11 @@ class GLMReducer(SupervisedReducer):
         loadings = np.concatenate([components, intercept_x[None]])
         return embed(features, loadings, self.recon_weight_, self._reg_u)
 
-    def _own_latent(self) -> NDArray:
-        return self._state.latent
+    def _reconstructed(self, latent: NDArray) -> NDArray:
+        """Return the families' means of U V + b_x."""
+        theta = latent @ self.components_
+        theta += self.intercept_x_
+        return means(self._codes, theta)
 
     def _theta(self, latent: NDArray, calibrated: bool) -> NDArray:
         """Return the natural parameters of the targets of latent rows, (n, K)."""
@@ -238,7 +211,7 @@ class GLMReducer(SupervisedReducer):
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         theta = self._theta(latent, calibrated)
-        if not _is_classifier(self):
+        if not predicts_classes(self):
             return self._targets.expected(theta) * self._target_scale + self._target_mean
         if self._targets.codes is None and theta.shape[1] == 2:
             return theta[:, 1:] - theta[:, :1]

@@ -30,29 +30,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_cells, check_choice
-from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.iterate import Stop
+from supdr.engine.checks import check_cells, check_choice, warn_of_many_components
 from supdr.engine.preprocessing import fit_preprocessing
+from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.fold_in import N_STARTS, fold_in, nearest_rows
+from supdr.methods.snf.parameters import check_matrices, check_settings, initial_rows
 from supdr.methods.snf.problem import SNFProblem, SNFState
-from supdr.methods.snf.settings import check_matrices, check_settings, initial_rows
-from supdr.methods.snf.solvers import PaperLoop
+from supdr.methods.snf.solvers import SOLVERS
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal
 from supdr.solvers.reconstruction import split_missing
-
-SOLVERS: dict[str, type[SNFProblem]] = {"lbfgs": SNFProblem, "sgd": PaperLoop}
 
 COLLAPSED = 1e-4
 """Latent coordinates all below this say nothing any more."""
 
-STILL_FALLING = 0.01
-"""A relative fall of F in the last sgd epoch beyond this earns a warning."""
 
-
-class SNF(SupervisedReducer):
+class SNF(Reconstructing):
     """Supervised nonlinear factorisation for regression with few labels.
 
     Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
@@ -228,36 +222,6 @@ class SNF(SupervisedReducer):
 
     # --- what can be seen ---------------------------------------------------------------------------------------------
 
-    def inverse_transform(self, latent: ArrayLike) -> NDArray:
-        """Map latent rows to the input space, preprocessing undone.
-
-        Parameters
-        ----------
-        latent : array-like of shape (n_samples, n_components)
-            Latent rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-
-        Raises
-        ------
-        ValueError
-            If the number of columns is wrong.
-        """
-        check_is_fitted(self)
-        latent = np.ascontiguousarray(latent, dtype=float)
-        if latent.ndim != 2 or latent.shape[1] != self.n_components:
-            raise ValueError(f"latent must have shape (n_samples, {self.n_components}); got {latent.shape}")
-        fitted = self._on_all.predict(self._state.predictors, self._state.latent, latent)
-        return self._preprocessing.inverse_transform(fitted)
-
-    @property
-    def reconstruction_(self) -> NDArray:
-        """Training rows (n, m), in the units of X, as their own latent rows reconstruct them."""
-        check_is_fitted(self)
-        return self.inverse_transform(self._state.latent)
-
     @property
     def dual_coef_(self) -> NDArray:
         """Dual weights (T, n_labelled) of the target's regression: residuals / reg_w, in preprocessed units."""
@@ -282,12 +246,7 @@ class SNF(SupervisedReducer):
         check_cells(X)
 
     def _problem(self, X: NDArray, targets: Targets) -> SNFProblem:
-        if self.n_components > X.shape[1]:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the {X.shape[1]} columns of the preprocessed data",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_many_components(self.n_components, X.shape[1])
         filled, observed = split_missing(X)
         self._labelled = np.flatnonzero(targets.labelled)
         Y = np.ascontiguousarray(targets.values[self._labelled])
@@ -319,9 +278,6 @@ class SNF(SupervisedReducer):
         self.kernel_ = self._kernel()
         self.intercept_ = state.target.bias
 
-    def _own_latent(self) -> NDArray:
-        return self._state.latent
-
     def _latent(self, X: NDArray) -> NDArray:
         check_cells(X)
         filled, observed = split_missing(X)
@@ -329,6 +285,9 @@ class SNF(SupervisedReducer):
         nearest = nearest_rows(filled, self._training_rows(), N_STARTS, observed)
         starts = state.latent[nearest]  # (p, S, D)
         return fold_in(self._on_all, state.predictors, state.latent, filled, starts, float(self.reg_z), observed)
+
+    def _reconstructed(self, latent: NDArray) -> NDArray:
+        return self._on_all.predict(self._state.predictors, self._state.latent, latent)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         if calibrated:
@@ -340,15 +299,8 @@ class SNF(SupervisedReducer):
     def _finish(self) -> None:
         if self.calibrate:
             self._refitted()
-        objective = self.history_["objective"]
-        falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * abs(objective[-2])
-        if self.solver == "sgd" and self.stop_ is Stop.max_iter and falling:
-            warnings.warn(
-                f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
-                "raise max_iter or lr_reconstruction, or use solver 'lbfgs'",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        if self.solver == "sgd":
+            self._warn_if_falling("raise max_iter or lr_reconstruction, or use solver 'lbfgs'")
         if np.abs(self._state.latent).max() < COLLAPSED:
             warnings.warn(
                 "the latent matrix collapsed to 0, predictions are constant; lower reg_z or reg_v",

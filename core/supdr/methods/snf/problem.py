@@ -1,4 +1,4 @@
-"""The objective of SNF and its minimisation by L-BFGS; the formulas stand in `supdr.methods.snf.estimator`.
+"""The optimisation problem of SNF, shared by its solvers; the formulas stand in `supdr.methods.snf.estimator`.
 
 The point that moves holds the latent rows and, if cells of X are missing, their values: a free value costs nothing at
 its optimum, where it equals its reconstruction, and one factorisation still serves all columns.
@@ -65,7 +65,7 @@ class SNFState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SNFProblem(Problem):
-    """solver="lbfgs", and what both solvers share.
+    """Data, hyper-parameters, objective and starting points; subclasses are the solvers.
 
     Attributes
     ----------
@@ -212,13 +212,7 @@ class SNFProblem(Problem):
             search = lbfgs_start(np.concatenate([state.latent.ravel(), state.filling]), self.evaluate)
         return self.at_point(lbfgs_adopt(search, self.evaluate), state.seed, state.iteration)
 
-    # --- stepping -----------------------------------------------------------------------------------------------------
-
-    def step(self, state: SNFState) -> SNFState:
-        """One accepted L-BFGS step, or the same point if none was found."""
-        search = self.best_start(state.seed) if self.chooses(state) else state.search
-        assert search is not None
-        return self.at_point(self.searched(search), state.seed, state.iteration + 1)
+    # --- parts of a step ----------------------------------------------------------------------------------------------
 
     def searched(self, search: LBFGSState) -> LBFGSState:
         """Return the search one step further."""

@@ -1,8 +1,9 @@
-"""SNF by the paper's own loop (algorithm 1): per predictor one dual solve, then gradient steps over pairs of rows.
+"""SNF's solvers: L-BFGS on the whole point, and the paper's own loop (algorithm 1).
 
-Errata, and what the loop minimises.  The factor 1 / (2 lambda) of eq. 6 is never undone, the target's pass runs once
-per predictor with a rate of its own, and the decay stands inside the loop over pairs, so that a row decays 2 n times
-per predictor.  In the units of eq. 5, with lr = eta_X,
+The loop takes one dual solve per predictor, then gradient steps over pairs of rows.  Its errata, and what it
+minimises: the factor 1 / (2 lambda) of eq. 6 is never undone, the target's pass runs once per predictor with a rate of
+its own, and the decay stands inside the loop over pairs, so that a row decays 2 n times per predictor.  In the units of
+eq. 5, with lr = eta_X,
 
     eta_Y = target_weight lr reg_w / (M reg_v)      lambda_Z = reg_z / (reg_v M (n + N T eta_Y / eta_X))
 
@@ -28,6 +29,16 @@ from supdr.solvers.kernel_ridge import Dual, blocks
 
 LARGEST_COORDINATE = 1e3
 """Latent coordinates beyond this mean that the loop diverges."""
+
+
+class QuasiNewton(SNFProblem):
+    """solver="lbfgs": latent rows and missing cells at once, the regressions eliminated."""
+
+    def step(self, state: SNFState) -> SNFState:
+        """One accepted L-BFGS step, or the same point if none was found."""
+        search = self.best_start(state.seed) if self.chooses(state) else state.search
+        assert search is not None
+        return self.at_point(self.searched(search), state.seed, state.iteration + 1)
 
 
 class PaperLoop(SNFProblem):
@@ -146,3 +157,6 @@ def _rbf_pairs(latent, rows, start, stop, weights, gamma, rate, decay):  # noqa:
                 z, other = latent[i, k], latent[l, k]
                 latent[i, k] = z + c * (other - z) - rate * decay[i] * z
                 latent[l, k] = other + c * (z - other) - rate * decay[l] * other
+
+
+SOLVERS: dict[str, type[SNFProblem]] = {"lbfgs": QuasiNewton, "sgd": PaperLoop}

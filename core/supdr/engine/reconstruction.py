@@ -1,6 +1,8 @@
-"""What LSDR and NSDR have in common: latent rows U that reconstruct X as U V + bv, with or without a bias per row."""
+"""From latent rows back to the input space: what the methods whose latent rows explain X have in common."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,29 +10,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.estimator import SupervisedReducer
-from supdr.solvers.reconstruction import reconstruct
 
 
-def _reconstructs(estimator: Factorisation) -> bool:
-    if estimator.row_bias:
+def _reconstructs(estimator: Any) -> bool:
+    if getattr(estimator, "row_bias", False):
         raise AttributeError("inverse_transform needs row_bias=False: a latent row does not contain its row bias")
     return True
 
 
-class Factorisation(SupervisedReducer):
-    """Base of the methods whose state has ``latent`` (N, d or d + 1), ``components`` (d, m), ``intercept_x`` (m,).
+class Reconstructing(SupervisedReducer):
+    """Base of the methods whose state has ``latent``, the training rows' coordinates, from which X is reconstructed.
 
-    A row bias, where there is one, is the last column of ``latent``: it is part of the reconstruction, not of a latent
-    row that a user sees.
+    Subclasses define ``_reconstructed(latent)``, the preprocessed columns that internal latent rows stand for.
     """
-
-    row_bias: bool
-    components_: NDArray
-    intercept_x_: NDArray
 
     @available_if(_reconstructs)
     def inverse_transform(self, latent: ArrayLike) -> NDArray:
-        """Map latent rows to the input space, ``latent @ components_ + intercept_x_`` with preprocessing undone.
+        """Map latent rows to the input space, preprocessing undone.
 
         Parameters
         ----------
@@ -47,22 +43,34 @@ class Factorisation(SupervisedReducer):
             If the number of columns is wrong.
         """
         check_is_fitted(self)
-        latent = np.asarray(latent, dtype=float)
-        d = len(self.components_)
+        latent, d = np.ascontiguousarray(latent, dtype=float), self._n_features_out
         if latent.ndim != 2 or latent.shape[1] != d:
             raise ValueError(f"latent must have shape (n_samples, {d}); got {latent.shape}")
-        return self._preprocessing.inverse_transform(reconstruct(latent, self.components_, self.intercept_x_))
+        return self._preprocessing.inverse_transform(self._reconstructed(latent))
 
     @property
     def reconstruction_(self) -> NDArray:
-        """Training rows (n, m), in the units of X, as their own latent rows and row biases reconstruct them."""
+        """Training rows (n, m), in the units of X, as their own latent rows (and row biases) reconstruct them."""
         check_is_fitted(self)
-        return self._preprocessing.inverse_transform(
-            reconstruct(self._own_latent(), self.components_, self.intercept_x_)
-        )
+        return self._preprocessing.inverse_transform(self._reconstructed(self._own_latent()))
 
     def _own_latent(self) -> NDArray:
         return self._state.latent
+
+    def _reconstructed(self, latent: NDArray) -> NDArray:
+        raise NotImplementedError
+
+
+class Factorisation(Reconstructing):
+    """Base of the matrix factorisations, X ~ U V + bv, with or without a bias per row.
+
+    A row bias, where there is one, is the last column of ``latent``: it is part of the reconstruction, not of a latent
+    row that a user sees.
+    """
+
+    row_bias: bool
+    components_: NDArray
+    intercept_x_: NDArray
 
     def _visible(self, latent: NDArray) -> NDArray:
         return latent[:, : len(self.components_)]
