@@ -21,17 +21,6 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
 from supdr_viz.views.multiples import Pair
 
-STATES = {
-    Phase.empty: "cannot run",
-    Phase.preparing: "preparing",
-    Phase.ready: "ready",
-    Phase.running: "running",
-    Phase.paused: "paused",
-    Phase.finished: "finished",
-    Phase.diverged: "diverged",
-    Phase.failed: "failed",
-}
-
 
 @dataclass(frozen=True)
 class Facts:
@@ -170,7 +159,7 @@ class Column:
         return Facts(
             method.label,
             differences(settings),
-            said_state(status, self.problem),
+            status.said,
             self.frame.iteration if known and method.iterates and self.frame is not None else None,
             self._scores() if known else {},
             size_of(self.player.fitted) if known else "",
@@ -205,32 +194,6 @@ class Column:
             self.frame = frame
             self.pair.show_frame(frame)
         self._on_news(self)
-
-
-def said_state(status: Status, problem: str = "") -> str:
-    """Say in a word or two what a run is doing."""
-    if problem:
-        return "cannot run"
-    if status.phase is Phase.finished and status.stop is not None:
-        return {"converged": "converged", "no_improvement": "stopped early"}.get(status.stop.value, "all steps done")
-    return STATES[status.phase]
-
-
-def overall(phases: set[Phase], running: bool) -> str:
-    """Return one word for all columns: a key of `supdr_viz.controls.training.STATES`."""
-    if running:
-        return "running"
-    if Phase.preparing in phases:
-        return "waiting"
-    for phase, state in (
-        (Phase.ready, "idle"),
-        (Phase.paused, "paused"),
-        (Phase.finished, "finished"),
-        (Phase.diverged, "diverged"),
-    ):
-        if phase in phases:
-            return state
-    return "failed"
 
 
 def size_of(fitted: Any) -> str:

@@ -17,6 +17,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.run.status import Phase
 from supdr_viz.settings.making import build_dataset
 from supdr_viz.settings.menu import METHOD_FORMS
 from supdr_viz.settings.state import SPLIT_FORM, Settings, to_json
@@ -470,16 +471,16 @@ def test_a_value_that_a_slow_browser_repeats_is_not_the_users(bar):
 
 def test_training_bar_shows_the_state(bar):
     bar, _ = bar
-    bar.set_state("running")
+    bar.set_state(Phase.running, running=True)
     bar.show_numbers(64, {"rate": 24.6, "objective": 243.1234, "test_error": 0.71, "train_error": float("nan")}, seed=3)
     assert bar.run.label == "Pause"
     for part in ("running", "<b>64</b>", "25 it/s", "243.1", "test error <b>0.7 %</b>", "seed 3"):
         assert part in bar.status.object
     assert "train" not in bar.status.object
-    bar.set_state("viewing", "22", running=True)
+    bar.set_viewing(22, running=True)
     assert "viewing 22" in bar.status.object
     assert bar.run.label == "Pause"
-    bar.set_state("failed", "C must be <positive>")
+    bar.set_state(Phase.failed, "C must be <positive>")
     assert "C must be &lt;positive&gt;" in bar.status.object
 
 

@@ -214,7 +214,7 @@ def test_reset_takes_all_back_and_an_earlier_iteration_can_be_carried_on_from(gr
     group.lockstep.reset()
     group.settle()
     assert group.iterations == [0, 0, 0, 0]
-    assert not group.lockstep.running
+    assert not group.lockstep.going
 
 
 def test_everything_converged_leaves_nothing_to_run():

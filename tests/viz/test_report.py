@@ -14,7 +14,7 @@ from PIL import Image
 from supdr_viz.export.film import gif, picture
 from supdr_viz.export.packing import HIDDEN, LEVELS, packed_places
 from supdr_viz.export.replay import make_replay
-from supdr_viz.export.report import Facts, film_data, report
+from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.run.builder import DisplayOptions
@@ -79,7 +79,7 @@ def test_the_film_holds_the_recorded_iterations(session):
 
 def test_the_report_is_whole_and_says_what_was_measured(session):
     replay = film(session)
-    text = report(replay, Facts([("seed", "<3>")], "if a < b: pass"))
+    text = report(replay, [("seed", "<3>")], "if a < b: pass")
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)
     assert "&lt;3&gt;" in text
     assert "if a &lt; b" in text
