@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from bokeh.models import Selection
 
-from supdr.datasets import Dataset
 from supdr_viz.compare.comparison import differences
 from supdr_viz.compare.lockstep import LockStep
 from supdr_viz.frames.types import Frame, Scene, Surface
@@ -17,6 +16,7 @@ from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
 from supdr_viz.views.multiples import Pair
@@ -117,14 +117,12 @@ class Column:
         """Whether the iteration at which the run stands, if it does, is on display."""
         return self.standing is None or (self.frame is not None and self.frame.iteration == self.standing)
 
-    def apply(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
-        """Make these settings the ones in force.
+    def apply(self, experiment: Experiment, like: Session | None) -> None:
+        """Put an experiment in force.
 
         Parameters
         ----------
-        settings : Settings
-        uploaded : Dataset or None
-            What the user loaded, if the data are of that kind.
+        experiment : Experiment
         like : Session or None
             Another column's, to share rows and split with.
 
@@ -133,11 +131,12 @@ class Column:
         NotAtHand, ValueError
             See `Session.apply`; `problem` holds the message too.
         """
+        settings = experiment.settings
         if self.settings is None or settings.method != self.settings.method or not settings.same_data(self.settings):
             self.frame = None
         self.settings, self.problem = settings, ""
         try:
-            self.session.apply(settings, uploaded, like)
+            self.session.apply(experiment, like)
         except (ValueError, OSError) as error:
             self.frame, self.problem = None, str(error)
             raise

@@ -36,9 +36,10 @@ from supdr_viz.pages.compare_layout import CompareLayout
 from supdr_viz.pages.warming import compile_first
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.status import WORDS, Phase
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import Settings, to_query
+from supdr_viz.settings.state import to_query
 from supdr_viz.views.multiples import hover_link, link_hover
 
 REFRESH = 0.2
@@ -239,8 +240,8 @@ class Compare:
 
     # --- settings → columns -------------------------------------------------------------------------------------------
 
-    def _changed(self, _old: Settings, new: Settings) -> None:
-        self.comparison = self.comparison.changed(self._chosen, new)
+    def _changed(self, _old: Experiment, new: Experiment) -> None:
+        self.comparison = self.comparison.changed(self._chosen, new.settings)
         self._apply()
 
     def _apply(self) -> None:
@@ -253,10 +254,10 @@ class Compare:
         first = self.comparison.columns[0]
         self.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)
-        running, shown = self.lockstep.going, None
+        running, shown, table = self.lockstep.going, None, self.controls.experiment.table
         for column, settings in zip(self.columns, self.comparison.columns):
             try:
-                column.apply(settings, self.controls.uploaded, shown.session if shown else None)
+                column.apply(Experiment(settings, table), shown.session if shown else None)
             except NotAtHand as error:
                 self._cannot(str(error))
                 return
@@ -286,14 +287,12 @@ class Compare:
 
     def _cannot(self, message: str) -> None:
         """Say why these settings cannot be shown, where the plots would be, and let nothing run."""
-        kind = "info" if any(not column.session.settings for column in self.columns[:1]) else "warning"
         for column in self.columns:
             column.problem = message
-            column.session.settings = None
-            column.player.unload()
+            column.session.unload()
         self.bar.set_enabled(False)
-        self.layout.show_notice(message, kind)
-        self.bar.set_state(Phase.empty if kind == "info" else Phase.failed, message)
+        self.layout.show_notice(message)
+        self.bar.set_state(Phase.empty, message)
         self.bridge.announce(message)
         self._refresh(force=True)
 

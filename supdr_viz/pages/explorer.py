@@ -29,6 +29,7 @@ from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import WORDS, Phase, Status
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
@@ -125,7 +126,7 @@ class Explorer:
         self.page = self.layout.page
         self.page.param.watch(lambda event: self.board.set_theme(bool(event.new)), "dark_theme")
         if not self._warming:
-            self._apply(settings)
+            self._apply(self.controls.experiment)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link))
@@ -161,12 +162,12 @@ class Explorer:
 
     def _compiled(self) -> None:
         self._warming = False
-        self._apply(self.controls.settings)
+        self._apply(self.controls.experiment)
 
     # --- settings → session -----------------------------------------------------------------------------------------
 
-    def _changed(self, old: Settings, new: Settings) -> None:
-        self.bar.set_speed(new.speed)
+    def _changed(self, old: Experiment, new: Experiment) -> None:
+        self.bar.set_speed(new.settings.speed)
         if not new.same_data(old):
             self._drawn = ()
         self._apply(new)
@@ -176,13 +177,14 @@ class Explorer:
         if self.session.settings is not None or not self.controls.preset:
             self._preset = self.controls.preset  # an example whose data are yet to come has not begun
 
-    def _apply(self, settings: Settings) -> None:
+    def _apply(self, experiment: Experiment) -> None:
         if self._warming:
             return
+        settings = experiment.settings
         self._set_viewing(False)
         self.bridge.set_query(self._query(settings))
         try:
-            new_scene = self.session.apply(settings, self.controls.uploaded)
+            new_scene = self.session.apply(experiment)
         except (ValueError, OSError) as error:
             self._cannot(error)
             return

@@ -21,6 +21,7 @@ from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
 
 SETTINGS = {
@@ -38,7 +39,7 @@ SETTINGS = {
 def session(request):
     pool = Pool(1)
     made = Session(pool, lambda: None)
-    made.apply(request.param)
+    made.apply(Experiment(request.param))
     made.player.set_speed("fast")
     made.player.run()
     wait_until_finished(made)
@@ -144,7 +145,7 @@ def test_the_report_shows_what_the_method_shows(session):
 
 def test_pictures_of_a_curve_end_at_their_moment():
     with closing(Session(Pool(1), lambda: None)) as session:
-        session.apply(SETTINGS["bits"])
+        session.apply(Experiment(SETTINGS["bits"]))
         session.player.run()
         wait_until_finished(session)
         replay = film(session, method_mode="ascent")
