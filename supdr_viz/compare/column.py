@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from bokeh.models import Selection
 
-from supdr.datasets import Dataset
 from supdr_viz.compare.comparison import differences
 from supdr_viz.compare.lockstep import LockStep
 from supdr_viz.frames.types import Frame, Scene, Surface
@@ -17,20 +16,10 @@ from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
 from supdr_viz.views.multiples import Pair
-
-STATES = {
-    Phase.empty: "cannot run",
-    Phase.preparing: "preparing",
-    Phase.ready: "ready",
-    Phase.running: "running",
-    Phase.paused: "paused",
-    Phase.finished: "finished",
-    Phase.diverged: "diverged",
-    Phase.failed: "failed",
-}
 
 
 @dataclass(frozen=True)
@@ -128,14 +117,12 @@ class Column:
         """Whether the iteration at which the run stands, if it does, is on display."""
         return self.standing is None or (self.frame is not None and self.frame.iteration == self.standing)
 
-    def apply(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
-        """Make these settings the ones in force.
+    def apply(self, experiment: Experiment, like: Session | None) -> None:
+        """Put an experiment in force.
 
         Parameters
         ----------
-        settings : Settings
-        uploaded : Dataset or None
-            What the user loaded, if the data are of that kind.
+        experiment : Experiment
         like : Session or None
             Another column's, to share rows and split with.
 
@@ -144,11 +131,12 @@ class Column:
         NotAtHand, ValueError
             See `Session.apply`; `problem` holds the message too.
         """
+        settings = experiment.settings
         if self.settings is None or settings.method != self.settings.method or not settings.same_data(self.settings):
             self.frame = None
         self.settings, self.problem = settings, ""
         try:
-            self.session.apply(settings, uploaded, like)
+            self.session.apply(experiment, like)
         except (ValueError, OSError) as error:
             self.frame, self.problem = None, str(error)
             raise
@@ -170,7 +158,7 @@ class Column:
         return Facts(
             method.label,
             differences(settings),
-            said_state(status, self.problem),
+            status.said,
             self.frame.iteration if known and method.iterates and self.frame is not None else None,
             self._scores() if known else {},
             size_of(self.player.fitted) if known else "",
@@ -205,32 +193,6 @@ class Column:
             self.frame = frame
             self.pair.show_frame(frame)
         self._on_news(self)
-
-
-def said_state(status: Status, problem: str = "") -> str:
-    """Say in a word or two what a run is doing."""
-    if problem:
-        return "cannot run"
-    if status.phase is Phase.finished and status.stop is not None:
-        return {"converged": "converged", "no_improvement": "stopped early"}.get(status.stop.value, "all steps done")
-    return STATES[status.phase]
-
-
-def overall(phases: set[Phase], running: bool) -> str:
-    """Return one word for all columns: a key of `supdr_viz.controls.training.STATES`."""
-    if running:
-        return "running"
-    if Phase.preparing in phases:
-        return "waiting"
-    for phase, state in (
-        (Phase.ready, "idle"),
-        (Phase.paused, "paused"),
-        (Phase.finished, "finished"),
-        (Phase.diverged, "diverged"),
-    ):
-        if phase in phases:
-            return state
-    return "failed"
 
 
 def size_of(fitted: Any) -> str:

@@ -32,6 +32,9 @@ SLACK = {"iteration": 0.0, "time": 0.01}
 
 WAITING = (Phase.preparing, Phase.ready, Phase.paused, Phase.running)
 
+STANDING = (Phase.preparing, Phase.ready, Phase.paused, Phase.finished, Phase.diverged)
+"""Phases of a run that does not go, the liveliest first."""
+
 
 class LockStep:
     """Lets several players run in step; it is the gate of each, see `supdr_viz.run.player.Gate`.
@@ -72,14 +75,22 @@ class LockStep:
         return float(newest.iteration) if self.measure == "iteration" else player.seconds
 
     @property
-    def running(self) -> bool:
+    def phase(self) -> Phase:
+        """What the runs are doing, all together: the liveliest phase of any."""
+        phases = {player.status.phase for player in self._members}
+        if self.going:
+            return Phase.running
+        return next((phase for phase in STANDING if phase in phases), Phase.failed)
+
+    @property
+    def going(self) -> bool:
         """Whether any run is going."""
         return any(player.going for player in self._members)
 
     @property
     def iteration(self) -> int:
         """The furthest iteration."""
-        return max((player.newest.iteration for player in self._members if player.newest is not None), default=0)
+        return max((player.iteration for player in self._members), default=0)
 
     # --- commands ---------------------------------------------------------------------------------------------------
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import panel as pn
 
-from supdr.datasets import Dataset
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.display import DisplayControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.kit import widgets
 from supdr_viz.presets.catalogue import PRESETS, Needs, Preset
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
 
 OWN = "own settings"
@@ -46,9 +46,9 @@ class Controls:
     """
 
     def __init__(self, settings: Settings, preset: str = "") -> None:
-        self._settings = settings
+        self._experiment = Experiment(settings)
         self._preset = preset
-        self._callbacks: list[Callable[[Settings, Settings], Any]] = []
+        self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
         self._silent = False
         self.presets = widgets.select("Example", _menu(), preset, self._preset_chosen)
         self.note = widgets.html(visible=False, margin=(0, 8, 2, 8))
@@ -59,6 +59,7 @@ class Controls:
         self.parts = (self.data, self.split, self.method, self.planes)
         for part in self.parts:
             part.on_change(self._changed)
+        self.data.on_loaded(self._loaded)
         if preset:
             self._show_note(PRESETS[preset], at_hand=PRESETS[preset].needs is None)
         self.view = pn.Column(
@@ -75,22 +76,20 @@ class Controls:
     @property
     def settings(self) -> Settings:
         """The settings of all parts."""
-        return self._settings
+        return self._experiment.settings
+
+    @property
+    def experiment(self) -> Experiment:
+        """The settings of all parts, and the table that they speak of if it is loaded."""
+        return self._experiment
 
     @property
     def preset(self) -> str:
         """Name of the example that the settings stem from, empty if none."""
         return self._preset
 
-    @property
-    def uploaded(self) -> Dataset | None:
-        """What was loaded from a file or OpenML, if the settings are about it; for `build_dataset`."""
-        return self.data.uploaded
-
-    def on_change(self, callback: Callable[[Settings, Settings], Any]) -> None:
+    def on_change(self, callback: Callable[[Experiment, Experiment], Any]) -> None:
         """Call ``callback(old, new)`` once after each action of the user.
-
-        Old and new are equal when a file of the same name was loaded again.
 
         Parameters
         ----------
@@ -127,7 +126,7 @@ class Controls:
         self._select(name)
         self._show_note(preset, at_hand)
         # The speed is the user's own, whatever is looked at.
-        self._become(replace(settings, speed=self._settings.speed))
+        self._become(replace(settings, speed=self.settings.speed))
 
     def describe(self, feature_names: Sequence[str], n_components: int, task: str = "classification") -> None:
         """Name the columns and latent coordinates that the planes can show, and the task of the data."""
@@ -143,33 +142,38 @@ class Controls:
             self._leave_preset()
 
     def _changed(self, fields: dict[str, Any]) -> None:
-        reloaded = bool(fields.pop("reloaded", False))
-        new = replace(self._settings, **fields)
+        new = replace(self.settings, **fields)
         preset = PRESETS.get(self._preset)
         if preset is not None:
-            if reloaded and preset.needs is not None and self._fits(preset.needs):
-                self._show_note(preset)
-                wanted = preset.settings
-                new = replace(
-                    new, method=wanted.method, method_options=wanted.method_options, test_share=wanted.test_share
-                )
-            elif reloaded or new.data != preset.settings.data:
+            if new.data != preset.settings.data:
                 self._leave_preset()
             else:
                 self._select("")
-        self._become(new, force=reloaded)
+        self._become(new)
+
+    def _loaded(self, fields: dict[str, Any]) -> None:
+        """Take a table that was loaded; an example that waited for it begins."""
+        new = replace(self.settings, **fields)
+        preset = PRESETS.get(self._preset)
+        if preset is not None and preset.needs is not None and self._fits(preset.needs):
+            self._show_note(preset)
+            wanted = preset.settings
+            new = replace(new, method=wanted.method, method_options=wanted.method_options, test_share=wanted.test_share)
+        elif preset is not None:
+            self._leave_preset()
+        self._become(new)
 
     def _fits(self, needs: Needs) -> bool:
         """Whether the data that a preset waits for have just been loaded."""
         return self.data.loaded_fields(needs.rows, needs.columns) is not None
 
-    def _become(self, settings: Settings, *, notify: bool = True, force: bool = False) -> None:
-        old, self._settings = self._settings, settings
+    def _become(self, settings: Settings, *, notify: bool = True) -> None:
         for part in self.parts:
             part.apply(settings)
-        if notify and (force or old != settings):
+        old, self._experiment = self._experiment, Experiment(settings, self.data.table)
+        if notify and self._experiment != old:
             for callback in self._callbacks:
-                callback(old, settings)
+                callback(old, self._experiment)
 
     def _select(self, name: str) -> None:
         if self.presets.value != name:

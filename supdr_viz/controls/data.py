@@ -35,12 +35,13 @@ class DataControls:
     Attributes
     ----------
     view : Column
-    uploaded : Dataset or None
-        What was loaded from a file or from OpenML, if the settings are about it.
+    table : Dataset or None
+        What was loaded from a file or from OpenML, if the settings are about it; None if it has yet to be loaded.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._callbacks: list[Change] = []
+        self._on_loaded: list[Change] = []
         self._settings = settings
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
         self._silent = False
@@ -59,14 +60,18 @@ class DataControls:
         return {"data": self._settings.data, "data_options": self._settings.data_options}
 
     @property
-    def uploaded(self) -> Dataset | None:
+    def table(self) -> Dataset | None:
         """The loaded data set that the settings speak of, None if it has yet to be loaded."""
         dataset, options = self._loaded.get(self._settings.data, (None, {}))
         return dataset if options == self._settings.data_options else None
 
     def on_change(self, callback: Change) -> None:
-        """Call ``callback(fields)`` after each action of the user."""
+        """Call ``callback(fields)`` after each action of the user that needs no table to be loaded."""
         self._callbacks.append(callback)
+
+    def on_loaded(self, callback: Change) -> None:
+        """Call ``callback(fields)`` after the user loaded a table; it may be another one of the same name."""
+        self._on_loaded.append(callback)
 
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them.
@@ -91,7 +96,7 @@ class DataControls:
     def _expect(self) -> None:
         """Name the data that shared settings want and that are not at hand."""
         panel = {"file": self._upload, "openml": self._openml}.get(self._settings.data)
-        if panel is not None and self.uploaded is None:
+        if panel is not None and self.table is None:
             panel.expect(self._settings.data_options)
 
     def loaded_fields(self, rows: int, columns: int) -> dict[str, Any] | None:
@@ -142,7 +147,8 @@ class DataControls:
 
     def _arrived(self, name: str, dataset: Dataset, options: dict[str, Any]) -> None:
         self._loaded[name] = (dataset, options)
-        self._report({"data": name, "data_options": options, "drawn": (), "reloaded": True})
+        for callback in self._on_loaded:
+            callback({"data": name, "data_options": options, "drawn": ()})
 
     def _report(self, fields: dict[str, Any]) -> None:
         for callback in self._callbacks:

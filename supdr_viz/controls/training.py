@@ -11,19 +11,8 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr_viz.kit import widgets
+from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.settings.state import SPEED
-
-STATES = {
-    "idle": ("ready", "quiet"),
-    "running": ("running", "running"),
-    "paused": ("paused", "paused"),
-    "viewing": ("viewing", "primary"),
-    "finished": ("finished", "running"),
-    "waiting": ("waiting", "quiet"),
-    "failed": ("failed", "failed"),
-    "diverged": ("diverged", "failed"),
-}
-"""State of a run -> (word in the chip, colour)."""
 
 STATUS_CSS = """
 :host { min-width: 0; } .status { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; }
@@ -79,7 +68,7 @@ class TrainingBar:
     ) -> None:
         self._silent = False
         self._told: deque[tuple[int, float]] = deque(maxlen=64)
-        self._state, self._detail, self._numbers = "idle", "", ""
+        self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
         self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=104, height=34)
         self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
@@ -114,20 +103,25 @@ class TrainingBar:
         )
         self.view = pn.Column(buttons, line, margin=(6, 4, 4, 4), **widgets.WIDE)
 
-    def set_state(self, state: str, detail: str = "", *, running: bool | None = None) -> None:
+    def set_state(self, phase: Phase, detail: str = "", *, running: bool = False) -> None:
         """Show what the run is doing.
 
         Parameters
         ----------
-        state : str
-            Key of `STATES`.
+        phase : Phase
         detail : str
-            Added to the chip ("viewing 22") or said instead of the numbers while waiting.
-        running : bool, optional
-            Whether the button says Pause; by default it does in the state "running" only.
+            Said instead of the numbers.
+        running : bool
+            Whether the button says Pause.
         """
-        self._state, self._detail = state, detail
-        running = state == "running" if running is None else running
+        self._show(WORDS[phase], detail, running)
+
+    def set_viewing(self, iteration: int, *, running: bool) -> None:
+        """Show that an earlier iteration is looked at; `running` as in `set_state`."""
+        self._show((f"viewing {iteration}", "primary"), "", running)
+
+    def _show(self, chip: tuple[str, str], detail: str, running: bool) -> None:
+        self._chip, self._detail = chip, detail
         if (self.run.label == "Pause") != running:
             self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
         self._refresh()
@@ -183,6 +177,11 @@ class TrainingBar:
         if self.live.disabled != following:
             self.live.disabled = following
 
+    @property
+    def enabled(self) -> bool:
+        """Whether the buttons of the run can be pressed."""
+        return not self.run.disabled
+
     def set_enabled(self, enabled: bool) -> None:
         """Allow or forbid running: there may be no data yet."""
         for part in (self.run, self.step, self.reset):
@@ -218,12 +217,10 @@ class TrainingBar:
             self.status.object = text
 
     def _status_html(self) -> str:
-        word, colour = STATES[self._state]
-        waiting = self._state in ("waiting", "failed", "diverged", "idle") and self._detail
-        chip = word if waiting or not self._detail else f"{word} {self._detail}"
-        text = widgets.escape(self._detail) if waiting else self._numbers
+        word, colour = self._chip
+        text = widgets.escape(self._detail) or self._numbers
         return (
-            f'<div class="status"><span class="chip {colour}">{widgets.escape(chip)}</span>'
+            f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
             f'<span class="numbers">{text}</span></div>'
         )
 

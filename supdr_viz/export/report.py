@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -25,45 +24,31 @@ from supdr_viz.views.figures import colour_of
 MAX_CURVES = 8
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a report says beside the film.
-
-    Attributes
-    ----------
-    settings : sequence of (str, str)
-        Name and value.
-    python : str
-        The program that repeats the run; empty: none.
-    """
-
-    settings: Sequence[tuple[str, str]] = ()
-    python: str = ""
-
-
-def report(replay: Replay, facts: Facts | None = None) -> str:
+def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "") -> str:
     """Write the report.
 
     Parameters
     ----------
     replay : Replay
-    facts : Facts, optional
+    settings : sequence of (str, str)
+        Name and value.
+    python : str
+        The program that repeats the run; empty: none.
 
     Returns
     -------
     str
         A whole HTML document.
     """
-    facts = facts or Facts()
     scene = replay.scene
     title = _title(replay)
     size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features."
     words = " ".join(part for part in (size, scene.description, *scene.notes) if part)
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts.settings)
-    settings = f"<section><h2>Settings</h2><table>{rows}</table></section>" if rows else ""
-    code = f'<pre tabindex="0" aria-label="Python code">{escape(facts.python)}</pre>'
-    python = f"<section><h2>The same run in Python</h2>{code}</section>" if facts.python else ""
-    body = f"<h1>{escape(title)}</h1><p>{escape(words)}</p>{PLAYER}{settings}{python}"
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in settings)
+    table = f"<section><h2>Settings</h2><table>{rows}</table></section>" if rows else ""
+    code = f'<pre tabindex="0" aria-label="Python code">{escape(python)}</pre>'
+    program = f"<section><h2>The same run in Python</h2>{code}</section>" if python else ""
+    body = f"<h1>{escape(title)}</h1><p>{escape(words)}</p>{PLAYER}{table}{program}"
     scripts = (*PLAYER_SCRIPTS, "report.js")
     return document(title, body, {"film": film_data(replay)}, styles=["report.css"], scripts=scripts)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from supdr_viz.export.film import gif
 from supdr_viz.export.replay import Replay, make_replay
-from supdr_viz.export.report import Facts, report
+from supdr_viz.export.report import report
 from supdr_viz.run.history import MAX_DRAWN
 from supdr_viz.run.session import Session
 from supdr_viz.settings.menu import MENU
@@ -95,6 +95,6 @@ def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[
         return None
     if kind == "film":
         return lambda: gif(draw(), dark=dark)
-    names = [pair.partition("=") for pair in to_query(settings).split("&")]
-    facts = Facts([(name, value) for name, _, value in names], session.python())
-    return lambda: report(draw(), facts).encode()
+    pairs = (pair.partition("=") for pair in to_query(settings).split("&"))
+    listed, python = [(name, value) for name, _, value in pairs], session.python()
+    return lambda: report(draw(), listed, python).encode()

@@ -13,6 +13,7 @@ from supdr_viz.lessons.reading import MAX_RUN
 from supdr_viz.run.pool import ByHand
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class _Camera:
     def take(self, step: Step) -> None:
         """Play a step and film it."""
         if step.fresh:
-            self.session.apply(step.settings)
+            self.session.apply(Experiment(step.settings))
             self.session.player.reset()
         self._work()
         self._show(step)
@@ -108,7 +109,7 @@ class _Camera:
         after = None
         if step.question is not None and (step.then is not None or step.play == "answer"):
             if step.then is not None:
-                self.session.apply(step.then)
+                self.session.apply(Experiment(step.then))
                 self._work()
             start = self._iteration
             if step.play == "answer":

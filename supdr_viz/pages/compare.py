@@ -13,7 +13,7 @@ from bokeh.models import Selection
 
 from supdr import warm
 from supdr_viz.compare import table as scoreboard
-from supdr_viz.compare.column import Column, Facts, overall
+from supdr_viz.compare.column import Column, Facts
 from supdr_viz.compare.comparison import (
     LETTERS,
     Comparison,
@@ -35,9 +35,11 @@ from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.compare_layout import CompareLayout
 from supdr_viz.pages.warming import compile_first
 from supdr_viz.run.pool import shared_pool
+from supdr_viz.run.status import WORDS, Phase
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import Settings, to_query
+from supdr_viz.settings.state import to_query
 from supdr_viz.views.multiples import hover_link, link_hover
 
 REFRESH = 0.2
@@ -146,7 +148,7 @@ class Compare:
             column.link.attach(column.player, document)
         if self._warming:
             self.bar.set_enabled(False)
-            compile_first(document, functools.partial(self.bar.set_state, "waiting"), self._compiled)
+            compile_first(document, functools.partial(self.bar.set_state, Phase.preparing), self._compiled)
 
     def _compiled(self) -> None:
         self._warming = False
@@ -238,8 +240,8 @@ class Compare:
 
     # --- settings → columns -------------------------------------------------------------------------------------------
 
-    def _changed(self, _old: Settings, new: Settings) -> None:
-        self.comparison = self.comparison.changed(self._chosen, new)
+    def _changed(self, _old: Experiment, new: Experiment) -> None:
+        self.comparison = self.comparison.changed(self._chosen, new.settings)
         self._apply()
 
     def _apply(self) -> None:
@@ -252,10 +254,10 @@ class Compare:
         first = self.comparison.columns[0]
         self.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)
-        running, shown = self.lockstep.running, None
+        running, shown, table = self.lockstep.going, None, self.controls.experiment.table
         for column, settings in zip(self.columns, self.comparison.columns):
             try:
-                column.apply(settings, self.controls.uploaded, shown.session if shown else None)
+                column.apply(Experiment(settings, table), shown.session if shown else None)
             except NotAtHand as error:
                 self._cannot(str(error))
                 return
@@ -285,14 +287,12 @@ class Compare:
 
     def _cannot(self, message: str) -> None:
         """Say why these settings cannot be shown, where the plots would be, and let nothing run."""
-        kind = "info" if any(not column.session.settings for column in self.columns[:1]) else "warning"
         for column in self.columns:
             column.problem = message
-            column.session.settings = None
-            column.player.unload()
+            column.session.unload()
         self.bar.set_enabled(False)
-        self.layout.show_notice(message, kind)
-        self.bar.set_state("waiting" if kind == "info" else "failed", message)
+        self.layout.show_notice(message)
+        self.bar.set_state(Phase.empty, message)
         self.bridge.announce(message)
         self._refresh(force=True)
 
@@ -310,7 +310,7 @@ class Compare:
 
     def _toggle(self) -> None:
         self._set_viewing(False)
-        if self.lockstep.running:
+        if self.lockstep.going:
             self.lockstep.pause()
         elif not self.lockstep.run():
             self._nothing_left()
@@ -365,7 +365,7 @@ class Compare:
         state = [(column.player.status.phase.value, column.problem, column.standing) for column in self.columns]
         changed = state != self._stood
         self._untold |= changed
-        if not (force or changed or not self.lockstep.running) and now - self._refreshed_at < REFRESH:
+        if not (force or changed or not self.lockstep.going) and now - self._refreshed_at < REFRESH:
             return
         if any(column.settings is None for column in self.columns):
             return
@@ -377,23 +377,23 @@ class Compare:
             self._show_state(facts)
 
     def _show_state(self, facts: list[Facts]) -> None:
-        phases = {column.player.status.phase for column in self.columns if not column.problem}
         frames = [column.frame for column in self.columns if column.frame is not None]
         if frames:
             last = max(frame.last_iteration for frame in frames)
             shown = max(frame.iteration for frame in frames)
             rates = [frame.numbers.get("rate", 0.0) for frame in frames]
-            rate = max(rates, default=0.0) if self.lockstep.running else 0.0
+            rate = max(rates, default=0.0) if self.lockstep.going else 0.0
             self.bar.show_numbers(shown, {"rate": rate}, seed=self.comparison.columns[0].seed)
             value = self.bar.scrubber.value if self._viewing else shown
             self.bar.set_range(min(frame.first_iteration for frame in frames), last, value)
         if self._viewing:
-            self.bar.set_state("viewing", str(self.bar.scrubber.value), running=self.lockstep.running)
+            self.bar.set_viewing(self.bar.scrubber.value, running=self.lockstep.going)
             return
-        self.bar.set_state(overall(phases, self.lockstep.running), "")
+        phase = self.lockstep.phase
+        self.bar.set_state(phase, running=self.lockstep.going)
         if self._untold and all(column.all_drawn for column in self.columns):
             self._untold = False
-            self.bridge.announce(f"{overall(phases, self.lockstep.running)}: {scoreboard.sentence(facts, self.task)}")
+            self.bridge.announce(f"{WORDS[phase][0]}: {scoreboard.sentence(facts, self.task)}")
 
 
 def _end(columns: list[Column], _context: Any) -> None:

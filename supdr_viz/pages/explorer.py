@@ -28,7 +28,8 @@ from supdr_viz.presets.catalogue import OPENING, PRESETS
 from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
-from supdr_viz.run.status import Phase, Status
+from supdr_viz.run.status import WORDS, Phase, Status
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
@@ -52,17 +53,6 @@ PLOTS = {
     "Error": "errors",
 }
 """What can be saved as a picture: title -> name of the figure."""
-
-CHIP = {
-    Phase.empty: "idle",
-    Phase.preparing: "waiting",
-    Phase.ready: "idle",
-    Phase.running: "running",
-    Phase.paused: "paused",
-    Phase.finished: "finished",
-    Phase.diverged: "diverged",
-    Phase.failed: "failed",
-}
 
 
 def explorer() -> Any:
@@ -136,7 +126,7 @@ class Explorer:
         self.page = self.layout.page
         self.page.param.watch(lambda event: self.board.set_theme(bool(event.new)), "dark_theme")
         if not self._warming:
-            self._apply(settings)
+            self._apply(self.controls.experiment)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link))
@@ -168,16 +158,16 @@ class Explorer:
             self.link.attach(self.session.player, document)
         if self._warming and document is not None:
             self.bar.set_enabled(False)
-            compile_first(document, functools.partial(self.bar.set_state, "waiting"), self._compiled)
+            compile_first(document, functools.partial(self.bar.set_state, Phase.preparing), self._compiled)
 
     def _compiled(self) -> None:
         self._warming = False
-        self._apply(self.controls.settings)
+        self._apply(self.controls.experiment)
 
     # --- settings → session -----------------------------------------------------------------------------------------
 
-    def _changed(self, old: Settings, new: Settings) -> None:
-        self.bar.set_speed(new.speed)
+    def _changed(self, old: Experiment, new: Experiment) -> None:
+        self.bar.set_speed(new.settings.speed)
         if not new.same_data(old):
             self._drawn = ()
         self._apply(new)
@@ -187,13 +177,14 @@ class Explorer:
         if self.session.settings is not None or not self.controls.preset:
             self._preset = self.controls.preset  # an example whose data are yet to come has not begun
 
-    def _apply(self, settings: Settings) -> None:
+    def _apply(self, experiment: Experiment) -> None:
         if self._warming:
             return
+        settings = experiment.settings
         self._set_viewing(False)
         self.bridge.set_query(self._query(settings))
         try:
-            new_scene = self.session.apply(settings, self.controls.uploaded)
+            new_scene = self.session.apply(experiment)
         except (ValueError, OSError) as error:
             self._cannot(error)
             return
@@ -231,7 +222,7 @@ class Explorer:
         self.bar.set_enabled(False)
         kind = "info" if isinstance(error, NotAtHand) else "warning"
         self.layout.show_notice(str(error), kind, stale=True)
-        self.bar.set_state("waiting" if kind == "info" else "failed", str(error))
+        self.bar.set_state(Phase.empty if kind == "info" else Phase.failed, str(error))
         self.bridge.announce(str(error))
 
     def _load_json(self, text: str) -> list[str]:
@@ -353,7 +344,7 @@ class Explorer:
                 self.bar.set_range(frame.first_iteration, frame.last_iteration, frame.iteration)
         else:
             self.bar.set_range(frame.first_iteration, frame.last_iteration, self.bar.scrubber.value)
-            self.bar.set_state("viewing", str(frame.iteration), running=self.session.player.going)
+            self.bar.set_viewing(frame.iteration, running=self.session.player.going)
             self._phase = None
         self.layout.refresh_heads(self.board)
 
@@ -366,7 +357,7 @@ class Explorer:
         detail = status.message if status.phase is Phase.failed else ""  # what diverged has numbers to show
         if status.phase is Phase.preparing:
             detail = "Preparing the data"
-        self.bar.set_state(CHIP[status.phase], detail, running=self.session.player.going)
+        self.bar.set_state(status.phase, detail, running=self.session.player.going)
         if status.phase is Phase.failed:
             self.layout.show_notice(f"The run failed: {status.message}", "error")
         elif status.phase is Phase.diverged:
@@ -382,7 +373,7 @@ class Explorer:
 
     def _summary(self, status: Status) -> str:
         settings, newest, scene = self.controls.settings, self.session.player.newest, self.session.scene
-        words = [CHIP[status.phase] if status.phase is not Phase.ready else "ready"]
+        words = [WORDS[status.phase][0]]
         if newest is not None and scene is not None:
             words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
             words.append(f"objective {newest.objective:.4g}")

@@ -82,6 +82,7 @@ class Sensitivity:
         self.method = MethodControls(settings.base)
         for part in (self.data, self.split, self.method):
             part.on_change(self._base_changed)
+        self.data.on_loaded(self._base_loaded)
         self.controls = SweepControls(settings, self._apply)
         self.layout = SensitivityLayout(
             self.figures,
@@ -113,22 +114,26 @@ class Sensitivity:
     # --- settings -----------------------------------------------------------------------------------------------------
 
     def _base_changed(self, fields: dict[str, Any]) -> None:
-        reloaded = bool(fields.pop("reloaded", False))
         base = replace(self.settings.base, **fields)
-        preset = SWEEP_PRESETS.get(self.layout.preset)
-        needs = preset.needs if preset is not None else None
-        if reloaded and preset is not None and needs is not None:
-            wanted = preset.settings
-            if self.data.loaded_fields(needs.rows, needs.columns) is not None:
-                base = replace(base, method=wanted.base.method, method_options=wanted.base.method_options)
-                self._apply(replace(wanted, base=base), own=False)
-                self.layout.say_preset(preset)
-                return
         settings = replace(self.settings, base=base)
         if base.method != self.settings.base.method:
             axes = tuple(default_axis(base.method, name) for name in usual_axes(base.method))
             settings = replace(settings, axes=axes, transductive=False, warm=False)
         self._apply(settings)
+
+    def _base_loaded(self, fields: dict[str, Any]) -> None:
+        """Take a table that was loaded; a prepared sweep that waited for it is shown."""
+        preset = SWEEP_PRESETS.get(self.layout.preset)
+        needs = preset.needs if preset is not None else None
+        if preset is None or needs is None or self.data.loaded_fields(needs.rows, needs.columns) is None:
+            self._base_changed(fields)
+            return
+        wanted = preset.settings
+        base = replace(
+            self.settings.base, **fields, method=wanted.base.method, method_options=wanted.base.method_options
+        )
+        self._apply(replace(wanted, base=base), own=False)
+        self.layout.say_preset(preset)
 
     def _preset_chosen(self, name: str) -> None:
         preset = SWEEP_PRESETS[name]
@@ -157,7 +162,7 @@ class Sensitivity:
     def _prepare(self, settings: SweepSettings) -> None:
         self._ready = None
         try:
-            dataset = build_dataset(settings.base, self.data.uploaded)
+            dataset = build_dataset(settings.base, self.data.table)
             if settings.metric not in FOR_TASK[dataset.task]:
                 self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
             self.controls.set_task(dataset.task)

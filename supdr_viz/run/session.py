@@ -1,4 +1,4 @@
-"""One visitor's experiment: settings in, a run out.  Knows no widgets."""
+"""One visitor's experiment: it goes in, a run comes out.  Knows no widgets."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.history import CurveLog
 from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import Split, build_dataset, build_estimator, check_columns, split
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.sources import SOURCES
@@ -33,33 +34,35 @@ class Session:
 
     Attributes
     ----------
-    settings : Settings or None
-        In force; None before the first `apply`, and after settings whose data are not at hand.
-    dataset, parts, scene
-        Data set, split and scene of these settings.
+    experiment : Experiment or None
+        In force; None before the first `apply`, and after one that cannot be shown.
+    dataset, split, scene
+        Its data set, split and scene.
     estimator
-        The method of these settings.
+        Its method.
     player : Player
     """
 
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
         self.player = Player(pool, notify, gate)
-        self.settings: Settings | None = None
+        self.experiment: Experiment | None = None
         self.dataset: Dataset | None = None
         self.split: Split | None = None
         self.scene: Scene | None = None
         self.estimator: Any = None
         self.options = DisplayOptions()
-        self._uploaded: Dataset | None = None
 
-    def apply(self, settings: Settings, uploaded: Dataset | None = None, like: Session | None = None) -> bool:
-        """Make `settings` the ones in force; a running run keeps running.
+    @property
+    def settings(self) -> Settings | None:
+        """The settings in force."""
+        return None if self.experiment is None else self.experiment.settings
+
+    def apply(self, experiment: Experiment, like: Session | None = None) -> bool:
+        """Put an experiment in force; a running run keeps running.
 
         Parameters
         ----------
-        settings : Settings
-        uploaded : Dataset, optional
-            What the user loaded, for the sources "openml" and "file".
+        experiment : Experiment
         like : Session, optional
             If its data and split are the same, they are shared instead of made anew.
 
@@ -71,15 +74,16 @@ class Session:
         Raises
         ------
         NotAtHand, Unusable, ValueError, OSError
-            The settings cannot be shown; the message says why.  The run before is gone.
+            It cannot be shown; the message says why.  The run before is gone.
         """
-        old, running = self.settings, self.player.going
-        same_data = old is not None and settings.same_data(old) and uploaded is self._uploaded
+        before, settings, running = self.experiment, experiment.settings, self.player.going
+        old = self.settings
+        same_data = before is not None and experiment.same_data(before)
         self.player.set_speed(settings.speed)
         self.set_display(settings)
         try:
             if not same_data or self.dataset is None or self.split is None:
-                self._take_data(settings, uploaded, like)
+                self._take_data(experiment, like)
                 assert self.dataset is not None
                 assert self.split is not None
             new_scene = not same_data or old is None or settings.input_plane != old.input_plane
@@ -88,10 +92,9 @@ class Session:
             check_columns(settings, self.dataset)
             estimator = build_estimator(settings, self.dataset.task, len(self.split.train), self.dataset.views)
         except (ValueError, OSError):
-            self.settings = None
-            self.player.unload()
+            self.unload()
             raise
-        self.settings, self.estimator, self._uploaded = settings, estimator, uploaded
+        self.experiment, self.estimator = experiment, estimator
         assert self.scene is not None
         if not same_data or old is None or settings.needs_restart(old):
             self.player.load(estimator, self.split, self.scene)
@@ -104,13 +107,17 @@ class Session:
             self.player.change(estimator)
         return new_scene
 
-    def _take_data(self, settings: Settings, uploaded: Dataset | None, like: Session | None) -> None:
-        theirs = like.settings if like is not None else None
-        if like is not None and theirs is not None and settings.same_data(theirs) and like._uploaded is uploaded:
+    def unload(self) -> None:
+        """Show nothing: there are no settings in force."""
+        self.experiment = None
+        self.player.unload()
+
+    def _take_data(self, experiment: Experiment, like: Session | None) -> None:
+        if like is not None and like.experiment is not None and experiment.same_data(like.experiment):
             self.dataset, self.split = like.dataset, like.split
             return
-        self.dataset = build_dataset(settings, uploaded)
-        self.split = split(self.dataset, settings)
+        self.dataset = build_dataset(experiment.settings, experiment.table)
+        self.split = split(self.dataset, experiment.settings)
 
     def _scene_of(self, settings: Settings, like: Session | None) -> Scene:
         assert self.dataset is not None
@@ -130,7 +137,7 @@ class Session:
     def close(self) -> None:
         """End the run and let go of the data."""
         self.player.close()
-        self.settings = self.dataset = self.split = self.scene = self._uploaded = None
+        self.experiment = self.dataset = self.split = self.scene = None
 
     def set_display(self, settings: Settings, **changes: Any) -> None:
         """Change what frames show; `changes` are fields of `DisplayOptions` that no link carries."""

@@ -18,7 +18,7 @@ STOP_SENTENCES = {
 
 
 class Phase(enum.StrEnum):
-    """What a player is doing."""
+    """What a run is doing."""
 
     empty = "empty"
     preparing = "preparing"
@@ -30,6 +30,22 @@ class Phase(enum.StrEnum):
     failed = "failed"
 
 
+WORDS = {
+    Phase.empty: ("waiting", "quiet"),
+    Phase.preparing: ("waiting", "quiet"),
+    Phase.ready: ("ready", "quiet"),
+    Phase.running: ("running", "running"),
+    Phase.paused: ("paused", "paused"),
+    Phase.finished: ("finished", "running"),
+    Phase.diverged: ("diverged", "failed"),
+    Phase.failed: ("failed", "failed"),
+}
+"""What a page calls a phase, and the colour in which it does."""
+
+ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "all steps done"}
+"""Why a run is finished."""
+
+
 @dataclass(frozen=True)
 class Status:
     """Phase of the run and, where something went wrong, a plain sentence."""
@@ -37,3 +53,11 @@ class Status:
     phase: Phase
     message: str = ""
     stop: Stop | None = None
+
+    @property
+    def said(self) -> str:
+        """What one run among several is doing, and why it has ended, in a word or two."""
+        if self.phase is Phase.empty:
+            return "cannot run"
+        ending = ENDINGS.get(self.stop) if self.phase is Phase.finished and self.stop is not None else None
+        return ending or self.phase.value

@@ -11,6 +11,7 @@ from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
 from supdr_viz.compare.files import csv_of, python_of
 from supdr_viz.compare.lockstep import LockStep
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import Unusable
 from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
@@ -33,7 +34,7 @@ def columns(hands):
             column = Column(hands.pool, lockstep, selection, lambda _column: None)
             made.append(column)
             try:
-                column.apply(each, None, made[0].session if len(made) > 1 else None)
+                column.apply(Experiment(each), made[0].session if len(made) > 1 else None)
             except ValueError:
                 continue
             column.show_scene()
@@ -86,8 +87,8 @@ def test_a_column_that_cannot_run_says_why_and_can_be_mended(hands, columns):
     assert "predicts classes" in made[1].facts().problem
     assert made[1].facts().state == "cannot run"
     with pytest.raises(Unusable):
-        made[1].apply(Settings(**DIABETES, method="NSDR"), None, made[0].session)
-    made[1].apply(Settings(**DIABETES, method="PLS"), None, made[0].session)
+        made[1].apply(Experiment(Settings(**DIABETES, method="NSDR")), made[0].session)
+    made[1].apply(Experiment(Settings(**DIABETES, method="PLS")), made[0].session)
     made[1].show_scene()
     assert scores(hands, made)[1].problem == ""
 

@@ -17,6 +17,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.run.status import Phase
 from supdr_viz.settings.making import build_dataset
 from supdr_viz.settings.menu import METHOD_FORMS
 from supdr_viz.settings.state import SPLIT_FORM, Settings, to_json
@@ -26,7 +27,7 @@ from supdr_viz.settings.state import SPLIT_FORM, Settings, to_json
 def watched():
     controls = Controls(Settings())
     log = []
-    controls.on_change(lambda old, new: log.append((old, new)))
+    controls.on_change(lambda old, new: log.append((old.settings, new.settings)))
     return controls, log
 
 
@@ -276,15 +277,18 @@ def test_upload_from_choosing_to_use(watched):
     panel.use.clicks += 1
     assert len(log) == 1
     assert controls.settings.data_options == {"name": "mine.csv", "target": "", "task": "auto"}
-    assert controls.uploaded.n_samples == 80
-    assert build_dataset(controls.settings, controls.uploaded) is controls.uploaded
+    assert controls.experiment.table.n_samples == 80
+    assert build_dataset(controls.settings, controls.experiment.table) is controls.experiment.table
+    first = controls.experiment
     panel.use.clicks += 1
-    assert log[-1][0] == log[-1][1]
+    assert len(log) == 2  # the file may be another one
+    assert controls.experiment.settings == first.settings
+    assert controls.experiment != first
     controls.data.menu.value = "iris"
-    assert controls.uploaded is None
+    assert controls.experiment.table is None
     controls.data.menu.value = "file"
     assert controls.settings.data == "file"
-    assert controls.uploaded is not None
+    assert controls.experiment.table is not None
 
 
 def test_another_target_changes_the_task(watched):
@@ -294,7 +298,7 @@ def test_another_target_changes_the_task(watched):
     assert panel.task.value == "regression"
     panel.use.clicks += 1
     assert controls.settings.data_options == {"name": "mine.csv", "target": "f0", "task": "auto"}
-    assert controls.uploaded.task == "regression"
+    assert controls.experiment.table.task == "regression"
 
 
 @pytest.mark.parametrize(
@@ -327,13 +331,13 @@ def test_shared_settings_name_the_file_they_want(watched):
     controls, log = watched
     wanted = Settings(data="file", data_options={"name": "mine.csv", "target": "f1", "task": "regression"})
     controls.apply(wanted)
-    assert controls.uploaded is None
+    assert controls.experiment.table is None
     panel = controls.data._upload
     assert "mine.csv" in panel.message.object
     panel.dropper.value = {"mine.csv": csv()}
     assert panel.target.value == "f1"
     panel.use.clicks += 1
-    assert controls.uploaded.task == "regression"
+    assert controls.experiment.table.task == "regression"
     assert controls.settings.data_options["target"] == "f1"
     assert len(log) == 2
 
@@ -406,7 +410,7 @@ def test_preset_waits_for_its_data_and_takes_them_from_a_file(watched):
     controls.apply_preset("figure-3")
     assert "351 rows" in controls.note.object
     assert controls.settings.data == "openml"
-    assert controls.uploaded is None
+    assert controls.experiment.table is None
     controls.method.menu.value = "KNN"
     panel = choose_file(controls, "radar.csv", csv(rows=351, columns=34))
     panel.use.clicks += 1
@@ -416,7 +420,7 @@ def test_preset_waits_for_its_data_and_takes_them_from_a_file(watched):
     controls.apply_preset("table-1-ionosphere-lsdr")
     assert controls.settings.data == "file"
     assert controls.settings.method == "LSDR"
-    assert controls.uploaded is not None
+    assert controls.experiment.table is not None
     assert all(old != new for old, new in log)
 
 
@@ -470,16 +474,16 @@ def test_a_value_that_a_slow_browser_repeats_is_not_the_users(bar):
 
 def test_training_bar_shows_the_state(bar):
     bar, _ = bar
-    bar.set_state("running")
+    bar.set_state(Phase.running, running=True)
     bar.show_numbers(64, {"rate": 24.6, "objective": 243.1234, "test_error": 0.71, "train_error": float("nan")}, seed=3)
     assert bar.run.label == "Pause"
     for part in ("running", "<b>64</b>", "25 it/s", "243.1", "test error <b>0.7 %</b>", "seed 3"):
         assert part in bar.status.object
     assert "train" not in bar.status.object
-    bar.set_state("viewing", "22", running=True)
+    bar.set_viewing(22, running=True)
     assert "viewing 22" in bar.status.object
     assert bar.run.label == "Pause"
-    bar.set_state("failed", "C must be <positive>")
+    bar.set_state(Phase.failed, "C must be <positive>")
     assert "C must be &lt;positive&gt;" in bar.status.object
 
 

@@ -11,6 +11,7 @@ from supdr_viz.run.course import STEPS_PER_SECOND
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 
@@ -50,7 +51,7 @@ class Group:
     def add(self, settings):
         session = Session(self.hands.pool, lambda: None, self.lockstep)
         self.lockstep.join(session.player)
-        session.apply(settings, like=self.sessions[0] if self.sessions else None)
+        session.apply(Experiment(settings), like=self.sessions[0] if self.sessions else None)
         self.sessions.append(session)
         self.hands.rest()
         return session
@@ -121,7 +122,7 @@ def test_threads_do_not_part_them_either():
     for settings in OTHERS:
         session = Session(pool, lockstep.news.set, lockstep)
         lockstep.join(session.player)
-        session.apply(settings, like=sessions[0] if sessions else None)
+        session.apply(Experiment(settings), like=sessions[0] if sessions else None)
         sessions.append(session)
 
     def until(condition):
@@ -185,8 +186,8 @@ def test_a_new_column_catches_up_with_the_others(group):
 
 
 def test_methods_without_iterations_and_finished_runs_hold_nobody_up(group):
-    group.sessions[0].apply(replace(BASE, method="PCAProjection", method_options={}))
-    group.sessions[1].apply(replace(BASE, method_options={**BASE.method_options, "max_iter": 3}))
+    group.sessions[0].apply(Experiment(replace(BASE, method="PCAProjection", method_options={})))
+    group.sessions[1].apply(Experiment(BASE.with_options(max_iter=3)))
     group.lockstep.run()
     group.until(lambda: min(group.iterations[2:]) >= 10)
     assert group.iterations[:2] == [1, 3]
@@ -214,7 +215,7 @@ def test_reset_takes_all_back_and_an_earlier_iteration_can_be_carried_on_from(gr
     group.lockstep.reset()
     group.settle()
     assert group.iterations == [0, 0, 0, 0]
-    assert not group.lockstep.running
+    assert not group.lockstep.going
 
 
 def test_everything_converged_leaves_nothing_to_run():

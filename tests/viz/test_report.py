@@ -14,13 +14,14 @@ from PIL import Image
 from supdr_viz.export.film import gif, picture
 from supdr_viz.export.packing import HIDDEN, LEVELS, packed_places
 from supdr_viz.export.replay import make_replay
-from supdr_viz.export.report import Facts, film_data, report
+from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
 
 SETTINGS = {
@@ -38,7 +39,7 @@ SETTINGS = {
 def session(request):
     pool = Pool(1)
     made = Session(pool, lambda: None)
-    made.apply(request.param)
+    made.apply(Experiment(request.param))
     made.player.set_speed("fast")
     made.player.run()
     wait_until_finished(made)
@@ -79,7 +80,7 @@ def test_the_film_holds_the_recorded_iterations(session):
 
 def test_the_report_is_whole_and_says_what_was_measured(session):
     replay = film(session)
-    text = report(replay, Facts([("seed", "<3>")], "if a < b: pass"))
+    text = report(replay, [("seed", "<3>")], "if a < b: pass")
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)
     assert "&lt;3&gt;" in text
     assert "if a &lt; b" in text
@@ -144,7 +145,7 @@ def test_the_report_shows_what_the_method_shows(session):
 
 def test_pictures_of_a_curve_end_at_their_moment():
     with closing(Session(Pool(1), lambda: None)) as session:
-        session.apply(SETTINGS["bits"])
+        session.apply(Experiment(SETTINGS["bits"]))
         session.player.run()
         wait_until_finished(session)
         replay = film(session, method_mode="ascent")

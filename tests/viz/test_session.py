@@ -7,6 +7,8 @@ import pytest
 from supdr_viz.run import session as session_module
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.making import NotAtHand, build_dataset
 from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 
@@ -23,21 +25,21 @@ def hands():
 @pytest.fixture
 def session(hands):
     made = Session(hands.pool, lambda: None)
-    made.apply(SETTINGS)
+    made.apply(Experiment(SETTINGS))
     return made
 
 
 def test_a_running_run_keeps_running_however_fast_settings_change(hands, session):
     session.player.run()
     for n_components in (1, 2, 1):
-        session.apply(replace(SETTINGS, method_options={**SETTINGS.method_options, "n_components": n_components}))
+        session.apply(Experiment(SETTINGS.with_options(n_components=n_components)))
         assert session.player.going
     hands.until(lambda: session.player.status.phase is Phase.running)
     assert session.player.fitted.n_components == 1
 
 
 def test_a_run_that_waits_keeps_waiting(hands, session):
-    session.apply(replace(SETTINGS, method_options={**SETTINGS.method_options, "n_components": 1}))
+    session.apply(Experiment(SETTINGS.with_options(n_components=1)))
     hands.rest()
     assert session.player.status.phase is Phase.ready
     assert not session.player.going
@@ -52,6 +54,25 @@ def test_data_that_cannot_be_had_leave_nothing_running(hands, session, monkeypat
     hands.until(lambda: session.player.status.phase is Phase.running)
     monkeypatch.setattr(session_module, "build_dataset", fail)
     with pytest.raises(type(error), match=str(error)):
-        session.apply(replace(SETTINGS, data="moons", data_options={}))
+        session.apply(Experiment(replace(SETTINGS, data="moons", data_options={})))
     assert session.player.status.phase is Phase.empty
+    assert session.settings is None
+
+
+def test_another_table_of_the_same_name_is_another_run(hands, session):
+    settings = Settings(data="file", data_options={"name": "mine.csv"}, method="LSDR")
+    tables = [build_dataset(Settings(data=name)) for name in ("iris", "wine")]
+    for table in tables:
+        session.apply(Experiment(settings, table))
+        assert session.dataset is table
+        assert session.player.iteration == 0
+        session.player.step()
+        hands.rest()
+        session.apply(Experiment(replace(settings, latent_shown="transform"), table))
+        assert session.player.iteration == 1  # the same table and split: the run goes on
+
+
+def test_settings_whose_table_is_not_at_hand_say_so(session):
+    with pytest.raises(NotAtHand):
+        session.apply(Experiment(Settings(data="file", data_options={"name": "mine.csv"})))
     assert session.settings is None

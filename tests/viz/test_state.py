@@ -20,6 +20,7 @@ from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.settings import making as building
 from supdr_viz.settings import state
+from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, build_estimator, check_columns, split
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
@@ -473,7 +474,8 @@ def test_views_of_a_file_reach_the_method(kind, tmp_path):
         np.savez(file, shape=first, colour=second, y=y)
     dataset = datasets.read_file(file)
     session = Session(Pool(1), lambda: None)
-    session.apply(Settings(data="file", data_options={"name": file.name}, method="SLDR"), dataset)
+    settings = Settings(data="file", data_options={"name": file.name}, method="SLDR")
+    session.apply(Experiment(settings, dataset))
     assert session.estimator.views == (3, 2)
     assert session.scene.view_names == ("shape", "colour")
     session.close()
