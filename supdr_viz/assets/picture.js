@@ -1,6 +1,6 @@
 "use strict"
 // What a run is drawn with: places, images whose colours follow the theme, and a method's own picture.
-const LEVELS = 65534, HIDDEN = 65535, FAINTEST = 0.2
+const LEVELS = 65534, HIDDEN = 65535, FAINTEST = 0.2, THREAD = 0.55, FAINT = 0.35
 const FULL = 2 * Math.PI
 const DASHES = {solid: [], dashed: [6, 4], dotted: [1.5, 3.5], dotdash: [1.5, 3.5, 6, 3.5]}
 
@@ -60,6 +60,17 @@ function dots(pen, count, at, colourOf, radius, test) {
   }
 }
 
+// Thin lines from the places of rows to their other ends; from(row), to(row) are places or null.
+function threads(pen, count, from, to, shade) {
+  pen.globalAlpha = THREAD; pen.strokeStyle = shade; pen.lineWidth = 1; pen.beginPath()
+  for (let row = 0; row < count; row++) {
+    const start = from(row), end = to(row)
+    if (start && end) { pen.moveTo(...start); pen.lineTo(...end) }
+  }
+  pen.stroke()
+  pen.globalAlpha = 1
+}
+
 // The frame of a picture on its canvas: x and y of values, at(shares, row) of packed places.
 function frameOf(extent, left, bottom, width, height) {
   const wide = width - left, high = height - bottom
@@ -113,15 +124,24 @@ function backdrop(pen, frame, picture, theme, roles) {
   }
 }
 
+// Where rows came from: faint points.
+function origins(pen, frame, picture, count, shade) {
+  threads(pen, count, (row) => frame.at(picture.rows, row), (row) => frame.at(picture.tips, row), colour("muted"))
+  pen.globalAlpha = FAINT
+  dots(pen, count, (row) => frame.at(picture.tips, row), shade, 1.75, [])
+  pen.globalAlpha = 1
+}
+
 function arrows(pen, frame, picture, count, shade) {
+  const rings = picture.tip_mark === "ring"
   for (let row = 0; row < count; row++) {
     const from = frame.at(picture.rows, row), to = frame.at(picture.tips, row)
     if (!from || !to) continue
     pen.strokeStyle = pen.fillStyle = shade(row)
-    pen.lineWidth = picture.rings ? 0.8 : 1.4
+    pen.lineWidth = rings ? 0.8 : 1.4
     pen.beginPath(); pen.moveTo(...from); pen.lineTo(...to); pen.stroke()
     pen.beginPath()
-    if (picture.rings) { pen.arc(...to, 3.5, 0, FULL); pen.stroke(); continue }
+    if (rings) { pen.arc(...to, 3.5, 0, FULL); pen.stroke(); continue }
     const turn = Math.atan2(to[1] - from[1], to[0] - from[0])
     for (const [k, way] of [0, 2.5, -2.5].entries()) {
       const corner = [to[0] + 4 * Math.cos(turn + way), to[1] + 4 * Math.sin(turn + way)]
@@ -133,14 +153,20 @@ function arrows(pen, frame, picture, count, shade) {
 
 function axes(pen, frame, picture, height) {
   pen.fillStyle = colour("secondary"); pen.font = "12px sans-serif"; pen.textAlign = "center"
-  const [low, high, below, above] = picture.extent.map((value) => String(+value.toPrecision(2)))
+  const said = (value) => String(+value.toPrecision(2)), ticks = picture.ticks
+  const [low, high] = picture.extent.map(said)
+  const ends = ticks.length ? [ticks[0], ticks[ticks.length - 1]] : picture.extent.slice(2)
   pen.fillText(picture.axes[0], frame.left + frame.wide / 2, height - 4)
   pen.textAlign = "left"; pen.fillText(low, frame.left, height - 4)
   pen.textAlign = "right"; pen.fillText(high, frame.left + frame.wide, height - 4)
   pen.save(); pen.translate(12, frame.high / 2); pen.rotate(-Math.PI / 2); pen.textAlign = "center"
   pen.fillText(picture.axes[1], 0, 0); pen.restore()
-  pen.save(); pen.translate(12, frame.high); pen.rotate(-Math.PI / 2); pen.textAlign = "left"
-  pen.fillText(below, 0, 0); pen.textAlign = "right"; pen.fillText(above, frame.high, 0); pen.restore()
+  pen.save(); pen.translate(12, frame.high); pen.rotate(-Math.PI / 2); pen.textAlign = "center"
+  for (const value of ends) {
+    const half = pen.measureText(said(value)).width / 2, up = frame.high - frame.y(value)
+    pen.fillText(said(value), Math.min(Math.max(up, half), frame.high - half), 0)
+  }
+  pen.restore()
   pen.textAlign = "left"; pen.strokeStyle = colour("grid"); pen.lineWidth = 1
   pen.strokeRect(frame.left, 0, frame.wide, frame.high)
 }
@@ -169,7 +195,8 @@ function drawPicture(id, picture, theme, roles, own, test) {
   pen.globalAlpha = 1; pen.setLineDash([])
   if (picture.rows) {
     const count = picture.rows.length / 2, radius = picture.small ? 2.2 : dotSize(count)
-    if (picture.tips) arrows(pen, frame, picture, count, shade)
+    const draw = picture.tip_mark === "origin" ? origins : arrows
+    if (picture.tips) draw(pen, frame, picture, count, shade)
     dots(pen, count, (row) => frame.at(picture.rows, row), shade, radius, test)
   }
   const marks = picture.marks || []

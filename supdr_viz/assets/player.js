@@ -32,14 +32,7 @@ function plane(id, shares, extent, image, sheet, wrong, pulled) {
     pen.drawImage(tinted, x(left), y(high), x(right) - x(left), y(low) - y(high))
     pen.globalAlpha = 1
   }
-  if (pulled) {
-    pen.strokeStyle = colour("muted"); pen.lineWidth = 0.8; pen.beginPath()
-    for (let row = 0; row < count; row++) {
-      const ends = [frame.at(shares, row), frame.at(pulled, row)]
-      if (ends[0] && ends[1]) { pen.moveTo(...ends[0]); pen.lineTo(...ends[1]) }
-    }
-    pen.stroke()
-  }
+  if (pulled) threads(pen, count, (row) => frame.at(shares, row), (row) => frame.at(pulled, row), colour("secondary"))
   dots(pen, count, (row) => frame.at(shares, row), (row) => colours[row], radius, film.test)
   pen.strokeStyle = colour("error"); pen.lineWidth = 1.5
   for (const row of wrong) {

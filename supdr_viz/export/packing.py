@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from supdr_viz.frames.picture import Picture
+from supdr_viz.frames.picture import Picture, some_rows
 
 LEVELS, HIDDEN = 65534, 65535
 """Places are 16-bit shares of an extent; HIDDEN: there is none."""
@@ -82,9 +82,9 @@ def packed_picture(picture: Picture) -> dict[str, Any]:
         "roles": list(picture.roles),
         "rows": None if rows is None else packed_places(rows, extent, clip=False),
         "row_roles": None if picture.row_role is None else _text(picture.row_role.astype(np.uint8).tobytes()),
-        "tips": None if tips is None else packed_places(tips, extent, clip=False),
-        "rings": picture.tip_mark == "ring",
-        "small": tips is not None or bool(picture.panels),
+        "tips": None if tips is None else packed_places(some_rows(tips), extent, clip=False),
+        "tip_mark": picture.tip_mark,
+        "small": picture.has_small_rows,
         "strokes": [
             {
                 "points": _floats(stroke.points),
@@ -109,6 +109,7 @@ def packed_picture(picture: Picture) -> dict[str, Any]:
             for tag in picture.tags
         ],
         "axes": picture.axis_labels,
+        "ticks": picture.ticks,
         "keys": [key._asdict() for key in picture.keys],
         "numbers": " · ".join(f"{number.name} {number}" for number in picture.numbers),
         "caption": picture.caption,

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import Mode, mode_of
-from supdr_viz.frames.modes.plain import plain_picture
 from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.surface import error_rates, evaluate
 from supdr_viz.frames.types import Curves, Frame, Scene, Sheet, Surface
@@ -123,7 +122,7 @@ def make_replay(
     """
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")
-    options = options or DisplayOptions(method_mode="none")
+    options = options or DisplayOptions()
     mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
     if mode is None or mode.study is not None:  # a study is worked on for minutes: it stays in the app
         mode, options = None, replace(options, method_mode="none")
@@ -170,7 +169,7 @@ def _moment(scene: Scene, snapshot: Snapshot, frame: Frame, surface: Surface) ->
         surface.wrong,
         {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)},
         frame.pulled,
-        plain_picture(frame, scene),
+        frame.picture,
     )
 
 

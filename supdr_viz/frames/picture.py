@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
+
+MAX_JOINED = 700
+"""Of about so many rows at most it is shown where they came from or are drawn to."""
 
 
 class Number(NamedTuple):
@@ -137,6 +141,20 @@ class Panel(NamedTuple):
         return (points - self.extent[::2]) * scale + self.box[::2]
 
 
+class RowValue(NamedTuple):
+    """What the tooltip of every row says of it.
+
+    Attributes
+    ----------
+    name : str
+    values : float32 array of shape (n,)
+        NaN: nothing.
+    """
+
+    name: str
+    values: NDArray
+
+
 @dataclass(frozen=True, eq=False)
 class Picture:
     """What a method shows of itself, in primitives that any method can use.
@@ -155,10 +173,11 @@ class Picture:
         Where the rows of the scene stand; NaN hides one.
     row_role : uint8 array of shape (n,) or None
         Their colours; None: the colours of their classes.
+    row_value : RowValue or None
     tips : float32 array of shape (n, 2) or None
-        An arrow from every row; NaN where there is none.
-    tip_mark : {"arrow", "ring"}
-        How a tip looks; a ring: the row as it stands elsewhere.
+        A line from every row, to its mark; NaN where there is none.
+    tip_mark : {"arrow", "ring", "origin"}
+        How a tip looks: a head, a ring (the row as it stands elsewhere), or a faint point (where the row came from).
     strokes : tuple of Stroke
     areas : tuple of Area
     marks : float32 array of shape (m, 2) or None
@@ -180,6 +199,8 @@ class Picture:
         None: axes without meaning are not drawn.
     counts : bool
         The axis across counts something: whole numbers only.
+    ticks : tuple of float
+        The values that the upward axis names; empty: round ones.
     keys : tuple of Key
     numbers : tuple of Number
     caption : str
@@ -190,6 +211,7 @@ class Picture:
     roles: tuple[str, ...] = ()
     rows: NDArray | None = None
     row_role: NDArray | None = None
+    row_value: RowValue | None = None
     tips: NDArray | None = None
     tip_mark: str = "arrow"
     strokes: tuple[Stroke, ...] = ()
@@ -204,6 +226,28 @@ class Picture:
     image_alpha: float = 0.3
     axis_labels: tuple[str, str] | None = None
     counts: bool = False
+    ticks: tuple[float, ...] = ()
     keys: tuple[Key, ...] = ()
     numbers: tuple[Number, ...] = ()
     caption: str = ""
+
+    @property
+    def has_small_rows(self) -> bool:
+        """Whether rows are drawn small: arrows lead away from them, or they share the picture's panels."""
+        return bool(self.panels) or (self.tips is not None and self.tip_mark != "origin")
+
+
+def some_rows(values: NDArray) -> NDArray:
+    """Hide the other ends of most rows' lines where there are many: nobody could follow them all.
+
+    Parameters
+    ----------
+    values : array of shape (n,) or (n, 2)
+
+    Returns
+    -------
+    array of the same shape
+        NaN where hidden.
+    """
+    chosen = np.arange(len(values)) % -(-max(len(values), 1) // MAX_JOINED) == 0
+    return np.where(chosen.reshape(-1, *[1] * (values.ndim - 1)), values, values.dtype.type(np.nan))

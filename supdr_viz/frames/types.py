@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.frames.picture import Picture
@@ -110,6 +111,13 @@ class Scene:
         """Number of training rows, which come first."""
         return int((~self.is_test).sum())
 
+    def padded(self, values: NDArray, fill: float = np.nan) -> NDArray:
+        """Return values (n_train, ...) of the training rows as those of all rows: test rows have the filling."""
+        kind = np.float32 if values.dtype.kind == "f" else values.dtype
+        whole = np.full((len(self.position), *values.shape[1:]), fill, dtype=kind)
+        whole[: len(values)] = values
+        return whole
+
 
 @dataclass(frozen=True, eq=False)
 class Curves:
@@ -148,12 +156,6 @@ class Frame:
     pulled : float32 array of shape (n, 2) or None
         With ``embedding`` shown: where `transform` puts the same training rows (the pull of the labels); NaN for
         test rows.
-    reconstruction : float32 array of shape (n, 2) or None
-        Reconstructed rows in the input plane; None when the method reconstructs nothing.
-    margin : float32 array of shape (n,) or None
-        y·f(x) of labelled training rows (the smallest over one-vs-rest heads), NaN elsewhere.
-    dual : float32 array of shape (n,) or None
-        Dual variable or pull of the label, as a share of its largest value; NaN elsewhere.
     support : bool array of shape (n,)
         Support vectors (training rows only).
     losses, errors : Curves
@@ -174,9 +176,6 @@ class Frame:
     latent_extent: tuple[float, float, float, float]
     latent_caption: str
     pulled: NDArray | None
-    reconstruction: NDArray | None
-    margin: NDArray | None
-    dual: NDArray | None
     support: NDArray
     losses: Curves
     errors: Curves

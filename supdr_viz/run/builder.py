@@ -29,14 +29,14 @@ class DisplayOptions:
     pull : bool
         Join both positions.
     method_mode : str
-        Name of a mode of the method's view, see `supdr_viz.frames.modes`.
+        Name of a mode of the method's view, see `supdr_viz.frames.modes`; ``"none"``: no picture.
     latent_axes : tuple of int or None
         Two latent coordinates, or None: the first two principal components when there are more than two.
     """
 
     latent: str = "embedding"
     pull: bool = False
-    method_mode: str = "reconstruction"
+    method_mode: str = "none"
     latent_axes: tuple[int, int] | None = None
 
 
@@ -115,8 +115,7 @@ class FrameBuilder:
         assert self.plane is not None
         pulled = None
         if options.pull and options.latent == "embedding" and folded is not None:
-            pulled = np.full_like(latent, np.nan)
-            pulled[: len(shown)] = self._strip(self.plane.project(folded), folded.shape[1])
+            pulled = self.scene.padded(self._strip(self.plane.project(folded), folded.shape[1]))
         self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
         return Frame(
@@ -129,9 +128,6 @@ class FrameBuilder:
             latent_extent=self.plane.extent,
             latent_caption=_latent_caption(options, embedding.shape[1], fitted.embedding_note),
             pulled=pulled,
-            reconstruction=self._reconstruction(fitted) if options.method_mode == "reconstruction" else None,
-            margin=self._margin(fitted) if options.method_mode == "margins" else None,
-            dual=self._dual(fitted) if options.method_mode == "margins" else None,
             support=self._support(fitted),
             losses=losses,
             errors=errors,
@@ -143,7 +139,7 @@ class FrameBuilder:
         """Build the picture of a mode that the method has."""
         mode = mode_of(fitted, self.scene.task, name, images=self.scene.images is not None)
         self.study = None
-        if mode is None or mode.build is None:
+        if mode is None:
             return None
         if mode.study is not None:
             if name not in self.studies:
@@ -167,34 +163,6 @@ class FrameBuilder:
 
     def _strip(self, points: NDArray, n_components: int) -> NDArray:
         return points if n_components > 1 else spread_strip(points)
-
-    def _reconstruction(self, fitted: Any) -> NDArray | None:
-        rows = getattr(fitted, "reconstruction_", None)
-        if rows is None:
-            return None
-        placed = np.full((len(self.scene.position), 2), np.nan, dtype=np.float32)
-        placed[: len(rows)] = self.scene.plane.project(rows)
-        return placed
-
-    def _margin(self, fitted: Any) -> NDArray | None:
-        if self.scene.task == "regression":
-            return None
-        scores, codes = fitted.training_decision_, self.scene.code[: self.scene.n_train]
-        if scores.ndim == 1:
-            margin = np.where(codes == fitted.classes_[1], scores, -scores)
-        else:
-            signs = np.where(fitted.classes_ == codes[:, None], 1.0, -1.0)
-            margin = (signs * scores).min(axis=1)
-        return self._training_column(margin)
-
-    def _dual(self, fitted: Any) -> NDArray | None:
-        pull = getattr(fitted, "label_pull_", None)
-        return None if pull is None else self._training_column(pull)
-
-    def _training_column(self, values: NDArray) -> NDArray:
-        column = np.full(len(self.scene.position), np.nan, dtype=np.float32)
-        column[: len(values)] = np.where(self.scene.is_labelled[: len(values)], values, np.nan)
-        return column
 
     def _support(self, fitted: Any) -> NDArray:
         support = np.zeros(len(self.scene.position), dtype=bool)

@@ -1,23 +1,20 @@
-"""The method's own view: its reconstruction, its margins, or a picture in the modes that it declares."""
+"""The method's own view: the picture of a frame, in one of the modes that the method has."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-import numpy as np
-from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, Line, LinearAxis, Scatter, Segment
+from bokeh.models import BasicTicker, FixedTicker, LinearAxis, Scatter, Segment
 from bokeh.models.annotations import Label
 
-from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION, Mode
+from supdr_viz.frames.modes import Mode
 from supdr_viz.frames.picture import Number, Picture
 from supdr_viz.frames.types import Frame, Scene, Surface
 from supdr_viz.kit.theme import palette
 from supdr_viz.views.figures import (
     FADED,
-    Extent,
     LegendEntry,
     SteadyRanges,
-    add_plain,
     add_points,
     add_threads,
     css,
@@ -28,26 +25,12 @@ from supdr_viz.views.figures import (
 from supdr_viz.views.picture_layer import PictureLayer
 from supdr_viz.views.sources import Points
 
-BUILT_IN = {mode.name: mode for mode in (RECONSTRUCTION, MARGINS)}
 SMALL_POINT = 5.0
 """Size in pixels of points that have arrows or share the picture's panels."""
 
-AXES = ("margin y·f(x)", "pull of the label")
-DUAL_RANGE = (-0.08, 1.08)
-SHRINK = 0.5
-"""The margin axis shrinks only when the margins fill less than this share of it: a steady axis shows motion."""
-
-FAR = 1e3
-"""Half length of the guide lines: beyond every margin."""
-
 
 class MethodView:
-    """One square figure with several modes.
-
-    ``"reconstruction"``: rows of the input plane, faint, joined to their reconstruction.  ``"margins"``: margin y·f(x)
-    across, dual variable (or the label's pull) up, as a share of its largest value: for the hinge loss, rows without
-    pull lie beyond margin 1, support vectors on it, and rows at the upper bound C before it.  Every other mode draws
-    the `Picture` of the frame, see `supdr_viz.frames.modes`.
+    """One square figure with several modes: it draws the `Picture` of the frame, see `supdr_viz.frames.modes`.
 
     Parameters
     ----------
@@ -61,7 +44,9 @@ class MethodView:
     mode : str or None
         Name of the mode shown; None when the method has none.
     modes : tuple of Mode or None
-        The modes the method has; None before `set_method`: then they are read off the frames.
+        The modes the method has; None before `set_method`.
+    picture : Picture or None
+        What is shown, once there is a frame in this mode.
     """
 
     def __init__(self, points: Points, *, touch: bool = False) -> None:
@@ -73,15 +58,12 @@ class MethodView:
         self.method_name = "This method"
         self.ranges = SteadyRanges()
         self.figure = square_figure(self.ranges, touch=touch)
-        self._margin_extent: Extent = (-1.0, 2.0, *DUAL_RANGE)
         self._layer = PictureLayer(self.figure, points.dark)
-        self._row_style = (False, "", False)
-        guides = Line(x="x", y="y", line_dash=[5, 4], line_alpha=0.7)
-        self._guides = add_plain(self.figure, ColumnDataSource(_guides()), guides, visible=False)
+        self._row_style = (False, False, False)
         colour: Any = {"field": "k", "transform": points.mapper}
-        faint = Scatter(x="ox", y="oy", size=3.5, fill_color=colour, line_color=None, fill_alpha=0.35)
-        self._originals: list[Any] = [
-            add_threads(self.figure, points.method, "x", "y", "ox", "oy", visible=False),
+        faint = Scatter(x="tx", y="ty", size=3.5, fill_color=colour, line_color=None, fill_alpha=0.35)
+        self._origins: list[Any] = [
+            add_threads(self.figure, points.method, "x", "y", "tx", "ty", visible=False),
             self.figure.add_glyph(points.method, faint, selection_glyph=faint, visible=False),
         ]
         arrow = Segment(x0="x", y0="y", x1="tx", y1="ty", line_color=colour, line_width=1.4, line_alpha=0.8)
@@ -109,10 +91,8 @@ class MethodView:
         self._empty = Label(x=0.5, y=0.5, text="", text_align="center", text_baseline="middle", text_font_size="13px")
         self.figure.add_layout(self._empty)
         self._axes: list[LinearAxis] = [*self.figure.xaxis, *self.figure.yaxis]
-        self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = AXES
         for axis in self._axes:
             axis.update(major_tick_line_color=None, minor_tick_line_color=None, axis_line_color=None)
-        self.figure.yaxis.ticker = [0.0, 0.5, 1.0]
         self.set_theme(points.dark)
         self._arrange()
 
@@ -124,8 +104,7 @@ class MethodView:
 
     @property
     def _current(self) -> Mode | None:
-        known = {mode.name: mode for mode in self.modes} if self.modes is not None else BUILT_IN
-        return known.get(self.mode or "")
+        return next((mode for mode in self.modes or () if mode.name == self.mode), None)
 
     def set_method(self, name: str, modes: tuple[Mode, ...]) -> None:
         """Name the method and what it has to show.
@@ -147,30 +126,20 @@ class MethodView:
         ValueError
             If there is no such mode.
         """
-        known = [each.name for each in self.modes] if self.modes is not None else list(BUILT_IN)
+        known = [each.name for each in self.modes or ()]
         if mode is not None and mode not in known:
             raise ValueError(f"mode must be one of {', '.join(known)}, or None; got {mode!r}")
-        first = self.modes[0].name if self.modes else None
-        self.mode = mode if mode is not None else first
+        self.mode = mode if mode is not None else next(iter(known), None)
         self._arrange()
 
     def show_scene(self, scene: Scene) -> None:
-        """Take the plane of the scene and its tooltip."""
-        self._margin_extent = (-1.0, 2.0, *DUAL_RANGE)
+        """Forget the picture; take the scene's tooltip."""
         self.picture = None
         refresh_tooltip(self.figure, self.points)
         self._arrange()
 
     def show_frame(self, frame: Frame) -> None:
-        """Follow the margins; the points themselves move by `Points.show_frame`."""
-        if self.modes is None:
-            found = {"reconstruction": frame.reconstruction, "margins": frame.dual}
-            has = [mode for mode, values in found.items() if values is not None]
-            if has and self.mode not in has:
-                self.set_mode(has[0])
-        if self.mode == "margins" and frame.margin is not None:
-            self._margin_extent = _steady(frame.margin, self._margin_extent)
-            self.ranges.hold(self._margin_extent)
+        """Draw the frame's picture; the points themselves move by `Points.show_frame`."""
         if frame.picture is not None and frame.picture.mode == self.mode:
             self._show_picture(frame.picture)
 
@@ -180,8 +149,7 @@ class MethodView:
     def set_theme(self, dark: bool) -> None:
         """Take the colours of the light or dark theme; no data is sent again."""
         colours = palette(dark)
-        self._guides.glyph.line_color = colours.muted
-        self._originals[0].glyph.line_color = colours.muted
+        self._origins[0].glyph.line_color = colours.muted
         self._layer.set_theme(dark)
         self._empty.text_color = colours.secondary
 
@@ -197,13 +165,6 @@ class MethodView:
     @property
     def legend(self) -> list[LegendEntry]:
         """What marks and lines mean in this mode."""
-        if self.mode == "reconstruction":
-            return [
-                LegendEntry("original", css("muted"), kind="point"),
-                LegendEntry("error of reconstruction", css("muted")),
-            ]
-        if self.mode == "margins":
-            return [LegendEntry("margin 0 and 1", css("muted"), dash="dashed")]
         keys = self.picture.keys if self.picture is not None else ()
         return [LegendEntry(key.name, css(key.role), key.dash, key.kind) for key in keys]
 
@@ -234,7 +195,7 @@ class MethodView:
 
     def _arrange(self) -> None:
         """Show what belongs to the mode, hide the rest."""
-        mode, scene = self.mode, self.points.scene
+        mode = self.mode
         if self.picture is not None and self.picture.mode != mode:
             self.picture = None
         if self.picture is None:
@@ -243,35 +204,29 @@ class MethodView:
         self._style_rows(picture)
         self.points.show_mode(mode)
         visible: dict[Any, bool] = {
-            self._points: mode in BUILT_IN or (picture is not None and picture.rows is not None),
-            self._guides: mode == "margins",
+            self._points: picture is not None and picture.rows is not None,
             self._empty: mode is None,
         }
-        visible |= dict.fromkeys(self._originals, mode == "reconstruction")
-        visible |= dict.fromkeys(self._arrows, picture is not None and picture.tips is not None)
-        visible |= dict.fromkeys(self._axes, mode == "margins" or (picture is not None and bool(picture.axis_labels)))
+        tips = picture.tip_mark if picture is not None and picture.tips is not None else ""
+        visible |= dict.fromkeys(self._origins, tips == "origin")
+        visible |= dict.fromkeys(self._arrows, tips in ("arrow", "ring"))
+        visible |= dict.fromkeys(self._axes, picture is not None and bool(picture.axis_labels))
         for part, wanted in visible.items():
             if part.visible != wanted:
                 part.visible = wanted
-        text = self.empty_text if mode is None and (self.modes is not None or self.points.frame is not None) else ""
+        text = self.empty_text if mode is None and self.modes is not None else ""
         if self._empty.text != text:
             self._empty.text = text
-        extent: Extent = (0.0, 1.0, 0.0, 1.0)
-        if mode == "reconstruction" and scene is not None:
-            extent = scene.plane.extent
-        elif mode == "margins":
-            extent = self._margin_extent
-        elif picture is not None:
-            extent = picture.extent
-        self._name_axes(picture)
-        self.ranges.hold(extent, force=True)
+        if picture is not None and picture.axis_labels is not None:
+            self._name_axes(picture, picture.axis_labels)
+        self.ranges.hold((0.0, 1.0, 0.0, 1.0) if picture is None else picture.extent, force=True)
 
     def _style_rows(self, picture: Picture | None) -> None:
         """Colour rows and arrows by their roles in the picture, or by classes; points with arrows are small."""
         by_role = picture is not None and picture.row_role is not None
-        tips = picture.tip_mark if picture is not None and picture.tips is not None else ""
-        small = bool(tips) or (picture is not None and bool(picture.panels))
-        style = (by_role, tips, small)
+        ring = picture is not None and picture.tip_mark == "ring"
+        small = picture is not None and picture.has_small_rows
+        style = (by_role, ring, small)
         if style == self._row_style:
             return
         self._row_style = style
@@ -282,7 +237,6 @@ class MethodView:
         size: Any = {"value": SMALL_POINT} if small else {"field": "size"}
         for glyph in (points.glyph, points.nonselection_glyph):
             glyph.update(fill_color=colour, line_color=colour, size=size)
-        ring = tips == "ring"
         for renderer in self._arrows:
             for glyph, opacity in ((renderer.glyph, 1.0), (renderer.nonselection_glyph, FADED)):
                 if isinstance(glyph, Segment):
@@ -294,37 +248,14 @@ class MethodView:
                 angle: Any = {"value": 0.0} if ring else {"field": "angle"}
                 glyph.update(marker=marker, angle=angle, size=7.0 if ring else 5.5, **outline, **filling)
 
-    def _name_axes(self, picture: Picture | None) -> None:
-        labels = AXES
-        if picture is not None and picture.axis_labels:
-            labels = picture.axis_labels
+    def _name_axes(self, picture: Picture, labels: tuple[str, str]) -> None:
         x, y = cast(tuple[Any, Any], tuple(self._axes))
-        for axis, label in ((x, labels[0]), (y, labels[1])):
+        for axis, label in zip((x, y), labels):
             if axis.axis_label != label:
                 axis.axis_label = label
-        interval = 1.0 if picture is not None and picture.counts else 0.0
+        interval = 1.0 if picture.counts else 0.0
         if x.ticker.min_interval != interval:
             x.ticker.min_interval = interval
-        fixed = labels is AXES
-        if fixed != isinstance(y.ticker, FixedTicker):
-            y.ticker = FixedTicker(ticks=[0.0, 0.5, 1.0]) if fixed else BasicTicker()
-
-
-def _guides() -> dict[str, Any]:
-    """Margin 0 and 1, pull 0 and 1, as one line with gaps."""
-    gap = float("nan")
-    x = [0, 0, gap, 1, 1, gap, -FAR, FAR, gap, -FAR, FAR]
-    y = [-FAR, FAR, gap, -FAR, FAR, gap, 0, 0, gap, 1, 1]
-    return {"x": np.array(x, dtype=np.float32), "y": np.array(y, dtype=np.float32)}
-
-
-def _steady(margin: Any, previous: Extent) -> Extent:
-    """Return an extent that holds the margins and keeps still while it can."""
-    finite = margin[np.isfinite(margin)]
-    if not finite.size:
-        return previous
-    low, high = min(float(finite.min()), -0.2), max(float(finite.max()), 1.2)
-    if previous[0] <= low and high <= previous[1] and high - low > SHRINK * (previous[1] - previous[0]):
-        return previous
-    room = 0.15 * (high - low)
-    return (low - room, high + room, *DUAL_RANGE)
+        ticks = list(picture.ticks)
+        if ticks != (y.ticker.ticks if isinstance(y.ticker, FixedTicker) else []):
+            y.ticker = FixedTicker(ticks=ticks) if ticks else BasicTicker()

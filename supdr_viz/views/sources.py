@@ -15,7 +15,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, CustomJSHover, LinearColorMapper, Selection
 from numpy.typing import NDArray
 
-from supdr_viz.frames.picture import Picture
+from supdr_viz.frames.picture import Picture, RowValue, some_rows
 from supdr_viz.frames.types import Frame, Scene, Surface
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale, value_range
 from supdr_viz.views.moves import Moves
@@ -43,9 +43,6 @@ ARROW_COLUMNS = ("tx", "ty", "angle", "c")
 MAX_OUTLINED = 500
 """Of more rows, only the hollow ones have an outline: it takes a browser as long to draw as the point itself."""
 
-MAX_JOINED = 700
-"""Of about so many rows at most it is shown where they came from or are drawn to."""
-
 MAX_NAME_LENGTH = 40
 MAX_PICTURE_ROWS = 3000
 MAX_PICTURE_PIXELS = 32 * 32
@@ -58,8 +55,8 @@ const say = (v) => names.length ? (names[v] ?? "–") : (Number.isFinite(v) ? `$
 if (format == "picture") return data.picture[i]
 if (format == "title") return say(data.truth[i])
 if (format == "row") return `row ${data.row[i]} · ${["train", "test", "train, label hidden"][data.split[i]]}`
-const margin = data.margin[i]
-return `predicted ${say(data.predicted[i])}` + (Number.isFinite(margin) ? ` · margin ${margin.toFixed(2)}` : "")
+const found = data.value[i], measured = measure && Number.isFinite(found) ? ` · ${measure} ${found.toFixed(2)}` : ""
+return `predicted ${say(data.predicted[i])}${measured}`
 """
 
 TOOLTIP = (
@@ -77,9 +74,8 @@ class Points:
 
     Every source of places has the columns ``x, y``; ``k`` colour (see `supdr_viz.views.colours`); ``m`` marker;
     ``fill_alpha`` (0 for test rows); ``line_alpha``; ``size``.  `input` and `latent` also have ``ring``, the size of
-    the ring around the rows of `ringed`; `latent` has ``px, py``, the places by `transform`; `method` has ``ox, oy``,
-    the original places (of many rows: of some), ``tx, ty``, the tips of arrows, ``angle``, how their heads are turned,
-    and ``c``, the role of a row in a picture.
+    the ring around the rows of `ringed`; `latent` has ``px, py``, the places by `transform`; `method` has ``tx, ty``,
+    the tips of a picture, ``angle``, how the heads of arrows are turned, and ``c``, the role of a row.
 
     Parameters
     ----------
@@ -119,8 +115,7 @@ class Points:
         self.selection = Selection() if selection is None else selection
         self.input = ColumnDataSource(_first_row("x", "y", "ring"), selected=self.selection)
         self.latent = ColumnDataSource(_first_row("x", "y", "px", "py", "ring"), selected=self.selection)
-        method = _first_row("x", "y", "ox", "oy", *ARROW_COLUMNS)
-        self.method = ColumnDataSource(method, selected=self.selection)
+        self.method = ColumnDataSource(_first_row("x", "y", *ARROW_COLUMNS), selected=self.selection)
         self._moves = Moves(
             [(self.latent, name) for name in ("x", "y", "px", "py", "ring")]
             + [(self.method, name) for name in ("x", "y", *ARROW_COLUMNS)]
@@ -129,7 +124,7 @@ class Points:
         self.facts = ColumnDataSource({}, tags=[self._moves.source])
         self.mapper = LinearColorMapper(palette=["#8A97A3"], low=-0.5, high=0.5)
         self.surface_mapper = LinearColorMapper(palette=["#8A97A3"], low=-0.5, high=0.5)
-        self.hover_formatter = CustomJSHover(args={"facts": self.facts, "names": []}, code=_HOVER_CODE)
+        self.hover_formatter = CustomJSHover(args={"facts": self.facts, "names": [], "measure": ""}, code=_HOVER_CODE)
 
     @property
     def n_rows(self) -> int:
@@ -168,15 +163,15 @@ class Points:
         self.selection.indices = []
         self.scene, self.frame, self.surface = scene, None, None
         self._sent = {}
-        self.hover_formatter.args = {"facts": self.facts, "names": [shorten(name) for name in scene.class_names]}
+        names = [shorten(name) for name in scene.class_names]
+        self.hover_formatter.args = {**self.hover_formatter.args, "names": names, "measure": ""}
         look = _look(scene, self.colour_by)
         blank = np.full(self.n_rows, np.nan, dtype=np.float32)
         place = {"x": column(scene.position[:, 0]), "y": column(scene.position[:, 1])}
         self.facts.data = _facts(scene)
         self.input.data = look | place | {"ring": blank}
         self.latent.data = look | dict.fromkeys(("x", "y", "px", "py", "ring"), blank)
-        arrows = dict.fromkeys(("x", "y", *ARROW_COLUMNS), blank)
-        self.method.data = look | arrows | {"ox": self._some(place["x"]), "oy": self._some(place["y"])}
+        self.method.data = look | dict.fromkeys(("x", "y", *ARROW_COLUMNS), blank)
         # Colours last: with the rows still the old ones, a new palette starts a redrawing that the new rows upset.
         self._colour()
 
@@ -184,21 +179,16 @@ class Points:
         """Send what moved since the last frame."""
         self.frame = frame
         self._send()
+        if self._measure != self.hover_formatter.args["measure"]:
+            self._send_facts()
 
     def show_surface(self, surface: Surface) -> None:
-        """Ring the errors; refresh predictions and margins for the tooltip."""
+        """Ring the errors; refresh what the tooltip says."""
         self.surface = surface
         if self.is_regression and surface.value_range != self._surface_range:
             self._surface_range = surface.value_range
             self._scale_surface()
-        known: dict[str, Any] = {}
-        if self._moved("predicted", surface.predicted):
-            known["predicted"] = surface.predicted.astype(np.float32 if self.is_regression else np.uint8)
-        margin = self.frame.margin if self.frame is not None else None
-        if margin is not None and self._moved("margin", margin):
-            known["margin"] = column(margin)
-        if known:
-            self.facts.data.update(known)
+        self._send_facts()
         wrong = self._ring_rows("input", surface.wrong)
         if self._moved("wrong", wrong):
             self.input.data.update({"ring": self._rings(wrong)})
@@ -236,21 +226,48 @@ class Points:
         if self._moved("latent", frame.latent):
             moved |= {"x": column(frame.latent[:, 0]), "y": column(frame.latent[:, 1])}
         if self.pulled and frame.pulled is not None and self._moved("pulled", frame.pulled):
-            moved |= {"px": self._some(column(frame.pulled[:, 0])), "py": self._some(column(frame.pulled[:, 1]))}
+            pulled = some_rows(frame.pulled)
+            moved |= {"px": column(pulled[:, 0]), "py": column(pulled[:, 1])}
         support = self._ring_rows("latent", frame.support)
         if self._moved("support", support):
             moved["ring"] = self._rings(support)
         moves = [(self.latent, name, values) for name, values in moved.items()]
-        moved = {}
-        pair = self._method_pair(frame)
-        if pair is not None and self._moved("method", pair):
-            moved |= {"x": column(pair[:, 0]), "y": column(pair[:, 1])}
-        picture = self._picture(frame)
-        if picture is not None and picture.tips is not None and self._moved("tips", picture.tips):
-            moved |= {name: self._some(tips) for name, tips in _arrow_columns(picture.rows, picture.tips).items()}
-        if picture is not None and picture.row_role is not None and self._moved("roles", picture.row_role):
+        picture = self._picture
+        if picture is not None:
+            moves += [(self.method, name, values) for name, values in self._moved_rows(picture).items()]
+        self._moves.send(moves)
+
+    def _moved_rows(self, picture: Picture) -> dict[str, NDArray]:
+        """Return the columns of a picture's rows that changed."""
+        rows, tips = picture.rows, picture.tips
+        moved: dict[str, NDArray] = {}
+        rows_moved = rows is not None and self._moved("rows", rows)
+        tips_moved = tips is not None and self._moved("tips", tips)
+        if rows is not None and rows_moved:
+            moved |= {"x": column(rows[:, 0]), "y": column(rows[:, 1])}
+        if tips is not None and tips_moved:
+            shown = some_rows(tips)
+            moved |= {"tx": column(shown[:, 0]), "ty": column(shown[:, 1])}
+        if rows is not None and tips is not None and picture.tip_mark == "arrow" and (rows_moved or tips_moved):
+            moved["angle"] = _turned(tips - rows)
+        if picture.row_role is not None and self._moved("roles", picture.row_role):
             moved["c"] = column(picture.row_role)
-        self._moves.send(moves + [(self.method, name, values) for name, values in moved.items()])
+        return moved
+
+    def _send_facts(self) -> None:
+        """Send what the tooltip says, as far as it changed."""
+        if self.scene is None:
+            return
+        known: dict[str, Any] = {}
+        if self.surface is not None and self._moved("predicted", self.surface.predicted):
+            known["predicted"] = self.surface.predicted.astype(np.float32 if self.is_regression else np.uint8)
+        value = self._row_value
+        if value is not None and self._moved("value", value.values):
+            known["value"] = column(value.values)
+        if known:
+            self.facts.data.update(known)
+        if self._measure != self.hover_formatter.args["measure"]:
+            self.hover_formatter.args = {**self.hover_formatter.args, "measure": self._measure}
 
     def _send_colours(self) -> None:
         """Send the rows' colours, if they changed."""
@@ -265,22 +282,20 @@ class Points:
         assert self.scene is not None
         return self.scene.is_labelled if self.ringed(plane) == "labelled" else rows
 
-    def _picture(self, frame: Frame) -> Picture | None:
-        picture = frame.picture
+    @property
+    def _picture(self) -> Picture | None:
+        """The frame's picture, if it is of the mode on display."""
+        picture = self.frame.picture if self.frame is not None else None
         return picture if picture is not None and picture.mode == self._mode else None
 
-    def _method_pair(self, frame: Frame) -> NDArray | None:
-        if self._mode == "reconstruction":
-            return frame.reconstruction
-        if self._mode == "margins" and frame.margin is not None and frame.dual is not None:
-            return np.column_stack([frame.margin, frame.dual])
-        picture = self._picture(frame)
-        return picture.rows if picture is not None else None
+    @property
+    def _row_value(self) -> RowValue | None:
+        return self._picture.row_value if self._picture is not None else None
 
-    def _some(self, values: NDArray) -> NDArray:
-        """Leave out the other ends of most rows' lines, where there are many: nobody could follow them all."""
-        stride = -(-self.n_rows // MAX_JOINED)
-        return np.where(np.arange(self.n_rows) % stride == 0, values, np.float32(np.nan))
+    @property
+    def _measure(self) -> str:
+        """What the tooltip says of a row beside its prediction."""
+        return self._row_value.name if self._row_value is not None else ""
 
     def _rings(self, rows: NDArray) -> Any:
         return np.where(rows, self.size + RING_GAP, np.nan).astype(np.float32)
@@ -340,14 +355,9 @@ def _first_row(*places: str) -> dict[str, Any]:
     return look | dict.fromkeys(places, blank)
 
 
-def _arrow_columns(rows: Any, tips: NDArray) -> dict[str, Any]:
-    """Tips of the rows' arrows, and by how much a triangle that points up must be turned."""
-    dx, dy = (tips - rows).T
-    return {
-        "tx": column(tips[:, 0]),
-        "ty": column(tips[:, 1]),
-        "angle": column(np.arctan2(dy, dx) - np.pi / 2.0),
-    }
+def _turned(ways: NDArray) -> NDArray:
+    """Return by how much a triangle that points up must be turned to point along each way (n, 2)."""
+    return column(np.arctan2(ways[:, 1], ways[:, 0]) - np.pi / 2.0)
 
 
 def _look(scene: Scene, colour_by: str) -> dict[str, Any]:
@@ -372,7 +382,7 @@ def _facts(scene: Scene) -> dict[str, Any]:
         "truth": column(scene.target) if regression else scene.code.astype(np.uint8),
         "split": np.where(scene.is_test, 1, np.where(hidden_rows(scene), 2, 0)).astype(np.uint8),
         "predicted": np.full(n_rows, np.nan if regression else UNKNOWN, dtype=np.float32 if regression else np.uint8),
-        "margin": np.full(n_rows, np.nan, dtype=np.float32),
+        "value": np.full(n_rows, np.nan, dtype=np.float32),
     }
     if scene.images is not None and _pictures_fit(scene):
         facts["picture"] = encode_pictures(scene.images)

@@ -24,14 +24,15 @@ NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 
 
 class Run:
-    """A short run of MAC, with its frames."""
+    """A short run, with its frames."""
 
-    def __init__(self, options=None, data=None, label_share=1.0, steps=3):
+    def __init__(self, options=None, data=None, label_share=1.0, steps=3, method="MAC"):
         settings = Settings(
             data="spirals",
             data_options={"n_per_class": 40, "n_classes": 3, **(data or {})},
-            method="MAC",
-            method_options={"n_centers": 30, "n_components": 2, "max_iter": steps, **(options or {})},
+            method=method,
+            method_options={**({"n_centers": 30} if method == "MAC" else {}), "n_components": 2, "max_iter": steps}
+            | (options or {}),
             label_share=label_share,
         )
         dataset = build_dataset(settings)
@@ -86,7 +87,6 @@ def test_modes_are_named_for_people(method):
     for mode in modes:
         assert mode.label
         assert mode.title
-        assert mode.build is not None or mode in (RECONSTRUCTION, MARGINS)
 
 
 @pytest.mark.parametrize("mode", ["nothing", "none", "reconstruction"])
@@ -131,11 +131,11 @@ def test_every_mode_of_every_variant_draws(variant):
     for mode in modes_of(run.estimator, "classification"):
         for number in range(len(run.snapshots)):
             frame = run.frame(mode.name, number)
-            if mode.build is None:
-                assert frame.picture is None
-                continue
             picture = frame.picture
             assert picture.mode == mode.name
+            if mode is MARGINS:
+                check_margins(run, picture)
+                continue
             assert picture.extent[1] - picture.extent[0] == pytest.approx(picture.extent[3] - picture.extent[2])
             assert picture.marks.shape == (n_classes, 2)
             roles = [picture.roles[role] for role in picture.mark_role]
@@ -152,6 +152,36 @@ def test_every_mode_of_every_variant_draws(variant):
             for role in picture.roles:
                 assert colour_of(role, True).startswith("#")
             assert all(np.isfinite(number.value) for number in picture.numbers)
+
+
+def check_margins(run, picture):
+    n_train, known = run.scene.n_train, run.scene.is_labelled
+    np.testing.assert_array_equal(np.isfinite(picture.rows).all(axis=1), known)
+    assert inside(picture.rows, picture.extent)
+    assert np.nanmin(picture.rows[:, 1]) >= 0
+    assert np.nanmax(picture.rows[:, 1]) <= 1
+    np.testing.assert_array_equal(picture.row_value.values, picture.rows[:, 0])
+    assert len(picture.rows) > n_train
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_row_is_right_where_its_margin_is_positive(n_classes):
+    run = Run(data={"n_classes": n_classes}, options={"scheme": "ova"})
+    margin = run.picture("margins").rows[: run.scene.n_train, 0]
+    codes, right = run.scene.code[: run.scene.n_train], run.fitted.transduction_
+    assert (codes[margin > 0] == right[margin > 0]).all()
+    if n_classes == 2:
+        assert (codes[margin < 0] != right[margin < 0]).all()
+
+
+def test_a_reconstruction_stands_in_the_plane_of_the_data():
+    run = Run(method="LSDR", options={"n_components": 2})
+    picture, n_train = run.picture("reconstruction"), run.scene.n_train
+    np.testing.assert_allclose(picture.rows[:n_train], run.fitted.reconstruction_, rtol=1e-6)
+    assert np.isnan(picture.rows[n_train:]).all()
+    np.testing.assert_array_equal(picture.tips, run.scene.position)
+    assert picture.extent == run.scene.plane.extent
+    assert not picture.has_small_rows
 
 
 def test_targets_are_where_the_method_has_them():
@@ -363,7 +393,7 @@ def test_a_picture_of_another_mode_is_not_drawn(shown):
     spy.events.clear()
     board.show_frame(make_frame(scene, 4, picture=any_picture(scene)))
     assert spy.events == []
-    assert board.method.picture is None
+    assert board.method.picture.mode == "reconstruction"
 
 
 def test_a_theme_change_sends_colours_only(shown):

@@ -307,12 +307,11 @@ def test_view_options_change_the_frame(hands, player, mode, latent):
         player,
         lambda frame: (
             latent in frame.latent_caption
-            and (frame.margin is not None) == (mode == "margins")
+            and frame.picture is not None
+            and frame.picture.mode == mode
             and (frame.pulled is not None) == (latent == "embedding")
         ),
     )
-    assert (frame.reconstruction is not None) == (mode == "reconstruction")
-    assert (frame.margin is not None) == (mode == "margins")
     assert (frame.pulled is not None) == (latent == "embedding")
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import html.parser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -55,11 +56,22 @@ def make_curves(k, **changes):
     return Curves(step, {**losses, **changes})
 
 
+def make_picture(scene, iteration=5, mode=RECONSTRUCTION, previous=None, stretch=1.0):
+    """What a method shows whose training rows stand at random."""
+    rng = np.random.default_rng(iteration)
+    scores = stretch * rng.normal(1, 1, (scene.n_train, max(len(scene.class_names), 3)))
+    fitted = SimpleNamespace(
+        reconstruction_=rng.uniform(-1, 1, (scene.n_train, 2)),
+        classes_=np.arange(scores.shape[1]),
+        training_decision_=scores,
+        label_pull_=rng.uniform(0, 1, scene.n_train),
+    )
+    return mode.build(fitted, scene, None, None, previous)
+
+
 def make_frame(scene, iteration=5, **changes):
     rng = np.random.default_rng(iteration)
     n = len(scene.position)
-    margin = rng.normal(1, 1, n).astype(np.float32)
-    margin[~scene.is_labelled] = np.nan
     pulled = rng.normal(size=(n, 2)).astype(np.float32)
     pulled[scene.is_test] = np.nan
     k = iteration + 1
@@ -74,13 +86,11 @@ def make_frame(scene, iteration=5, **changes):
         latent_extent=SQUARE,
         latent_caption="embedding (saw labels)",
         pulled=pulled,
-        reconstruction=rng.uniform(-1, 1, (n, 2)).astype(np.float32),
-        margin=margin,
-        dual=np.clip(1 - margin, 0, 1).astype(np.float32),
-        support=margin < 0.5,
+        support=~scene.is_test & (rng.uniform(size=n) < 0.3),
         losses=make_curves(k),
         errors=errors,
         numbers={},
+        picture=make_picture(scene, iteration),
     )
     return dataclasses.replace(frame, **changes)
 
@@ -207,10 +217,15 @@ def test_only_the_visible_mode_of_the_method_is_sent(shown):
     board, spy, scene = shown
     frame = make_frame(scene, 5)
     board.show_frame(frame)
-    np.testing.assert_array_equal(board.points.method.data["x"], frame.reconstruction[:, 0])
+    np.testing.assert_array_equal(board.points.method.data["x"], frame.picture.rows[:, 0])
     board.method.set_mode("margins")
-    np.testing.assert_array_equal(board.points.method.data["x"], frame.margin)
-    np.testing.assert_array_equal(board.points.method.data["y"], frame.dual)
+    spy.events.clear()
+    board.show_frame(frame)  # it was asked for before
+    assert spy.columns(board.points.method) == []
+    margins = make_picture(scene, 5, MARGINS)
+    board.show_frame(dataclasses.replace(frame, picture=margins))
+    np.testing.assert_array_equal(board.points.method.data["x"], margins.rows[:, 0])
+    np.testing.assert_array_equal(board.points.method.data["y"], margins.rows[:, 1])
     board.method.set_method("k-NN", ())
     spy.events.clear()
     board.show_frame(make_frame(scene, 6))
@@ -487,7 +502,15 @@ def test_tooltip_facts(shown):
     np.testing.assert_array_equal(facts["row"], scene.row)
     np.testing.assert_array_equal(facts["predicted"], scene.code)
     np.testing.assert_array_equal(facts["split"] == 1, scene.is_test)
-    np.testing.assert_array_equal(np.isnan(facts["margin"]), ~scene.is_labelled)
+    measure = board.points.hover_formatter.args
+    assert not measure["measure"]
+    board.method.set_mode("margins")
+    board.show_frame(make_frame(scene, picture=make_picture(scene, mode=MARGINS)))
+    assert board.points.hover_formatter.args["measure"] == "margin"
+    np.testing.assert_array_equal(np.isnan(facts["value"]), ~scene.is_labelled)
+    board.method.set_mode("reconstruction")
+    board.show_frame(make_frame(scene))
+    assert not board.points.hover_formatter.args["measure"]
     board.show_scene(scene)
     assert (board.points.facts.data["predicted"] == UNKNOWN).all()
 
@@ -571,37 +594,66 @@ def test_empty_method_view_says_so():
     scene = make_scene()
     board.show_scene(scene)
     board.method.set_method("k-NN", ())
-    board.show_frame(make_frame(scene, reconstruction=None, margin=None, dual=None))
+    board.show_frame(make_frame(scene, picture=None))
     assert "k-NN has no reconstruction" in board.method._empty.text
     assert board.method._empty.visible
     assert not board.method._points.visible
 
 
-def test_modes_are_read_off_the_frames_when_nobody_tells():
-    board = Board()
-    scene = make_scene()
-    board.show_scene(scene)
-    board.show_frame(make_frame(scene, reconstruction=None))
-    assert board.method.mode == "margins"
-    with pytest.raises(ValueError, match="mode"):
+def test_a_mode_must_be_one_of_the_methods(shown):
+    board, _, _ = shown
+    board.method.set_mode("margins")
+    with pytest.raises(ValueError, match="one of reconstruction, margins"):
         board.method.set_mode("simplex")
+    assert board.method.mode == "margins"
 
 
-def test_margins_of_nan_and_steady_range(shown):
+def test_rows_are_joined_to_where_they_came_from(shown):
+    board, spy, scene = shown
+    data = board.points.method.data
+    np.testing.assert_array_equal(np.column_stack([data["tx"], data["ty"]]), scene.position)
+    assert [each.visible for each in (*board.method._origins, *board.method._arrows)] == [True, True, False, False]
+    board.show_frame(make_frame(scene, 6))
+    assert spy.columns(board.points.method) == [{"x", "y"}]  # the originals stay
+
+
+def test_of_many_rows_some_are_joined():
+    scene, board = make_scene(2000), Board()
+    board.show_scene(scene)
+    board.method.set_method("NSDR", (RECONSTRUCTION,))
+    board.show_frame(make_frame(scene))
+    joined = np.isfinite(board.points.method.data["tx"])
+    assert 300 < joined.sum() <= 700
+    np.testing.assert_array_equal(board.points.method.data["tx"][joined], scene.position[joined, 0])
+
+
+def test_margins_have_axes_with_their_own_ticks(shown):
+    board, _, scene = shown
+    board.method.set_mode("margins")
+    assert not board.method.has_axes  # nothing is known yet
+    board.show_frame(make_frame(scene, picture=make_picture(scene, mode=MARGINS)))
+    figure = board.method.figure
+    assert board.method.has_axes
+    assert [axis.axis_label for axis in (*figure.xaxis, *figure.yaxis)] == ["margin y·f(x)", "pull of the label"]
+    assert figure.yaxis[0].ticker.ticks == [0.0, 0.5, 1.0]
+    assert [entry.name for entry in board.method.legend] == ["margin 0 and 1"]
+    board.method.set_mode("reconstruction")
+    board.show_frame(make_frame(scene))
+    assert not board.method.has_axes
+
+
+def test_the_range_of_margins_is_steady(shown):
     board, spy, scene = shown
     board.method.set_mode("margins")
-    board.show_frame(make_frame(scene, 5))
-    before = board.method.figure.x_range.start, board.method.figure.x_range.end
-    nothing = np.full(len(scene.row), np.nan, dtype=np.float32)
-    board.show_frame(make_frame(scene, 6, margin=nothing, dual=nothing))
-    assert before == (board.method.figure.x_range.start, board.method.figure.x_range.end)
-    far = make_frame(scene, 7).margin * 5
-    board.show_frame(make_frame(scene, 7, margin=far))
-    assert board.method.figure.x_range.start < np.nanmin(far)
-    assert board.method.figure.x_range.end > np.nanmax(far)
+    x, far = board.method.figure.x_range, make_picture(scene, 7, MARGINS, stretch=5.0)
+    board.show_frame(make_frame(scene, 7, picture=far))
+    assert x.start < np.nanmin(far.rows[:, 0])
+    assert x.end > np.nanmax(far.rows[:, 0])
     spy.events.clear()
-    board.show_frame(make_frame(scene, 8, margin=far * 0.95))
-    assert spy.properties(board.method.figure.x_range) == set()
+    board.show_frame(make_frame(scene, 8, picture=make_picture(scene, 7, MARGINS, far, stretch=4.75)))
+    assert spy.properties(x) == set()
+    unlabelled = dataclasses.replace(scene, is_labelled=np.zeros(len(scene.row), dtype=bool))
+    assert make_picture(unlabelled, 8, MARGINS, far).extent == far.extent
 
 
 # --- curves -----------------------------------------------------------------------------------------------------------

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from supdr_viz.frames.modes import mac, sdr_glm, sldr, snf
-from supdr_viz.frames.modes.mode import MARGINS, RECONSTRUCTION, Mode
+from supdr_viz.frames.modes.margins import MARGINS
+from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.modes.pairs import PAIRS
+from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION
 from supdr_viz.frames.modes.regression import PREDICTIONS
 
 __all__ = ["FAMILIES", "MARGINS", "PAIRS", "PREDICTIONS", "RECONSTRUCTION", "Mode", "mode_of", "modes_of"]

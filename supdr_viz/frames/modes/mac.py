@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import shapes
-from supdr_viz.frames.modes.mode import MARGINS, Mode
+from supdr_viz.frames.modes.margins import MARGINS
+from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.frames.scene import Extent, spread_strip, steady_extent
 from supdr_viz.frames.surface import LatentPlane
@@ -61,9 +62,9 @@ def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
         mode=TARGETS.name,
         extent=extent,
         roles=roles,
-        rows=_rows(scene, rows),
-        row_role=_column(scene, case, fill=0).astype(np.uint8),
-        tips=_rows(scene, _long_enough(rows, tips, extent)),
+        rows=scene.padded(rows),
+        row_role=scene.padded(case, 0).astype(np.uint8),
+        tips=scene.padded(_long_enough(rows, tips, extent)),
         strokes=(*figure, *lines),
         marks=means.astype(np.float32),
         mark_role=class_role,
@@ -128,8 +129,8 @@ def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
         mode=SPOKES.name,
         extent=extent,
         roles=roles,
-        rows=_rows(scene, rows),
-        tips=_rows(scene, _long_enough(rows, tips, extent)),
+        rows=scene.padded(rows),
+        tips=scene.padded(_long_enough(rows, tips, extent)),
         strokes=(ring, half, *rays),
         marks=corners.astype(np.float32),
         mark_role=class_role,
@@ -161,19 +162,6 @@ def _placed(latent: NDArray, goals: NDArray, plane: LatentPlane) -> tuple[NDArra
         rows = spread_strip(rows)
         tips = np.column_stack([tips[:, 0], rows[:, 1]])
     return rows, tips
-
-
-def _rows(scene: Scene, values: NDArray) -> NDArray:
-    """Places of all rows of the scene, NaN for test rows."""
-    placed = np.full((len(scene.position), 2), np.nan, dtype=np.float32)
-    placed[: len(values)] = values
-    return placed
-
-
-def _column(scene: Scene, values: NDArray, fill: float) -> NDArray:
-    column = np.full(len(scene.position), fill, dtype=values.dtype)
-    column[: len(values)] = values
-    return column
 
 
 def _long_enough(rows: NDArray, tips: NDArray, extent: Extent) -> NDArray:

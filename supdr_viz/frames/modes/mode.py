@@ -1,4 +1,4 @@
-"""What a mode of the method's view is, and the two modes that any method may have."""
+"""What a mode of the method's view is."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Mode:
         Title of the card.
     caption : str
         A few words beside the title.
-    build : callable or None
-        Makes the picture, in a worker thread; None for the modes that `Frame` carries in fields of their own.
+    build : callable
+        Makes the picture, in a worker thread.
     needs : tuple of {"split", "surface", "losses", "legs", "study"}
         What `build` takes beside the usual: the rows themselves (`Split`), the latest predictions of all rows
         (`Surface` or None; it may trail the frames), the losses so far (`Curves`), the iterations at which
@@ -46,10 +46,6 @@ class Mode:
     label: str
     title: str
     caption: str
-    build: Build | None = None
+    build: Build
     needs: tuple[str, ...] = ()
     study: Callable[[Scene, Split], Study] | None = None
-
-
-RECONSTRUCTION = Mode("reconstruction", "reconstruct", "Reconstruction", "faint: original")
-MARGINS = Mode("margins", "margins", "Margins", "the label's pull at each margin")

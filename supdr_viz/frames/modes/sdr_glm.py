@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import shapes
-from supdr_viz.frames.modes.mode import MARGINS, RECONSTRUCTION, Mode
+from supdr_viz.frames.modes.margins import MARGINS
+from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.modes.parameters import PARAMETERS
+from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION
 from supdr_viz.frames.modes.regression import PREDICTIONS
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.frames.scene import Extent, spread_strip, steady_extent
@@ -248,15 +250,13 @@ def new_rows(
         rows = spread_strip(rows)
         tips = np.column_stack([tips[:, 0], rows[:, 1]])
     extent = steady_extent(np.concatenate([rows, tips]), previous.extent if previous else None)
-    placed = np.full((2, len(scene.position), 2), np.nan, dtype=np.float32)
-    placed[0, : len(rows)], placed[1, : len(tips)] = rows, tips
     size = max(float(np.linalg.norm(own)), np.finfo(float).tiny)
     return Picture(
         mode=NEW_ROWS.name,
         extent=extent,
         roles=("text", "secondary"),
-        rows=placed[0],
-        tips=placed[1],
+        rows=scene.padded(rows),
+        tips=scene.padded(tips),
         tip_mark="ring",
         strokes=_decision(fitted, scene, plane, extent),
         keys=(

@@ -11,7 +11,8 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes.gate_parts import ROOM, model_names, numbers_of, roles_of
 from supdr_viz.frames.modes.gating import regions
 from supdr_viz.frames.modes.local_spaces import spaces
-from supdr_viz.frames.modes.mode import MARGINS, Mode
+from supdr_viz.frames.modes.margins import MARGINS
+from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.picture import Area, Key, Picture, Tag
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import shapes
 from supdr_viz.frames.modes.few_labels import BARS, SCALE_UP
-from supdr_viz.frames.modes.mode import MARGINS, RECONSTRUCTION, Mode
+from supdr_viz.frames.modes.margins import MARGINS
+from supdr_viz.frames.modes.mode import Mode
+from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION
 from supdr_viz.frames.modes.regression import PREDICTIONS
 from supdr_viz.frames.picture import Key, Number, Picture, Stroke
 from supdr_viz.frames.scene import spread_strip, steady_extent
@@ -66,18 +68,14 @@ def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     extent = steady_extent(rows, previous.extent if previous else None)
     ends = _ends(scene)
     known = scene.is_labelled[: scene.n_train]
-    places = np.full((len(scene.position), 2), np.nan, dtype=np.float32)
-    places[: len(rows)] = np.where(known[:, None], np.nan, rows)
-    roles = np.full(len(scene.position), FIRST_SHADE, dtype=np.uint8)
-    roles[: len(rows)] = _shade(fitted.transduction_, ends)
     points, x, y = grid(extent, RESOLUTION)
     field = fitted.latent_decision_function(plane.lift(points)).reshape(len(y), len(x))
     return Picture(
         mode=SPREAD.name,
         extent=extent,
         roles=ROLES,
-        rows=places,
-        row_role=roles,
+        rows=scene.padded(np.where(known[:, None], np.nan, rows)),
+        row_role=scene.padded(_shade(fitted.transduction_, ends), FIRST_SHADE),
         strokes=tuple(_level_lines(x, y, field, ends)),
         marks=rows[known].astype(np.float32),
         mark_role=_shade(scene.target[: scene.n_train][known], ends),

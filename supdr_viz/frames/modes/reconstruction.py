@@ -1,0 +1,46 @@
+"""Rows of the input plane where the method rebuilds them, each joined to where it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.modes.mode import Mode
+from supdr_viz.frames.picture import Key, Picture
+from supdr_viz.frames.surface import LatentPlane
+from supdr_viz.frames.types import Scene
+
+
+def reconstruction(
+    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None
+) -> Picture:
+    """Draw the training rows as reconstructed, in the plane of the data, with a thin line to every original.
+
+    Parameters
+    ----------
+    fitted : estimator
+        With ``reconstruction_``.
+    scene : Scene
+    plane : LatentPlane
+        Not used.
+    snapshot : Snapshot
+        Not used.
+    previous : Picture or None
+        Not used: the plane of the data stays.
+
+    Returns
+    -------
+    Picture
+    """
+    return Picture(
+        mode=RECONSTRUCTION.name,
+        extent=scene.plane.extent,
+        roles=("muted",),
+        rows=scene.padded(scene.plane.project(fitted.reconstruction_)),
+        tips=scene.position,
+        tip_mark="origin",
+        keys=(Key("original", "muted"), Key("error of reconstruction", "muted", "line")),
+    )
+
+
+RECONSTRUCTION = Mode("reconstruction", "reconstruct", "Reconstruction", "faint: original", reconstruction)
