@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from supdr import MAC
 from supdr.datasets import make_spirals
-from supdr.methods.mac.point import move_points
+from supdr.methods.mac.target_step import move_points
 from supdr.solvers.distances import median_distance
 from supdr.solvers.linear_svm import LinearSVMSolution, solve_linear_svm
 

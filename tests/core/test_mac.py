@@ -11,11 +11,11 @@ from sklearn.datasets import load_iris
 
 from supdr.datasets import make_spirals
 from supdr.engine.interruption import Interrupted, abandonable, interruptible
-from supdr.methods.mac.certificate import balanced, certify, simplex_numbers
-from supdr.methods.mac.codes import class_codes, class_scores, class_signs, simplex_codes
+from supdr.methods.mac.certificate import balanced, certify
+from supdr.methods.mac.classes import class_codes, class_scores, class_signs, simplex_codes, simplex_numbers
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.mapping import Features, Mapping, choose_centers, choose_gamma
-from supdr.methods.mac.point import cases, move_points
+from supdr.methods.mac.target_step import cases, move_points
 from tests.core.conventions import check_conventions
 
 

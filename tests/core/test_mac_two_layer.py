@@ -6,7 +6,7 @@ from sklearn import config_context
 from sklearn.datasets import load_digits, load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
-from supdr.methods.mac.codes import class_codes, simplex_codes
+from supdr.methods.mac.classes import class_codes, simplex_codes
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.mapping import Mapping
 from supdr.methods.mac.two_layer import TwoLayerProblem, _leave_one_out, _spectrum

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,7 @@ from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.reuse import reused
 from supdr.functions.families import BERNOULLI, check_values
-from supdr.methods.mac.certificate import Certificate
-from supdr.methods.mac.estimator import MAC, SOLVERS
-from supdr.methods.mac.problem import MACProblem, MACState
-from supdr.methods.mac.solvers import ADMM, Penalty
+from supdr.methods.mac.estimator import MAC
 from supdr.methods.sdr_glm.estimator import SDRGLM
 from supdr.methods.snf.estimator import SNF
 from supdr.sensitivity.rows import Part
@@ -62,8 +59,9 @@ def shortened_fit(estimator: Any, part: Part, metrics: Iterable[Any]) -> Shorten
     if type(estimator) is SNF and _label_free(estimator):
         return _from_label_free(estimator, part)
     if type(estimator) is MAC and estimator.n_layers == 1 and all(_knows_no_bound(metric) for metric in metrics):
-        fitted = UncertifiedMAC(**estimator.get_params(deep=False)).fit(part.X, part.y)
-        return Shortened(fitted, None, "")
+        fitted = MAC(**estimator.get_params(deep=False))
+        fitted._bounded = False
+        return Shortened(fitted.fit(part.X, part.y), None, "")
     return None
 
 
@@ -153,34 +151,6 @@ def _label_free_end(estimator: SNF, part: Part) -> tuple[Any, int, Stop | None, 
 
 
 # --- MAC --------------------------------------------------------------------------------------------------------------
-
-
-NOTHING_CERTIFIED = Certificate(0.0, np.zeros((0, 0)), 0.0)
-
-
-class _Penalty(Penalty):
-    def dual_points(self, *multipliers: NDArray) -> list[NDArray]:
-        return []
-
-    def certified(self, pulled: NDArray, alpha: NDArray, known: Certificate | None = None) -> Certificate:
-        return NOTHING_CERTIFIED
-
-    def prepared(self, state: MACState) -> MACState:
-        return MACProblem.prepared(self, state)
-
-
-class _ADMM(ADMM):
-    def certified(self, pulled: NDArray, alpha: NDArray, known: Certificate | None = None) -> Certificate:
-        return NOTHING_CERTIFIED
-
-    def prepared(self, state: MACState) -> MACState:
-        return MACProblem.prepared(self, state._replace(residual=np.zeros_like(state.targets)))
-
-
-class UncertifiedMAC(MAC):
-    """The same passes without a lower bound."""
-
-    solvers: ClassVar[dict[str, type[MACProblem]]] = {**SOLVERS, "mac": _Penalty, "admm": _ADMM}
 
 
 def _knows_no_bound(metric: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What is known about MAC's optimum without reaching it, and the numbers that describe its latent space.
+"""What is known about MAC's optimum without reaching it: a lower bound.
 
 With V = W'U' the least of  reg_w |W|^2 + 1/2 |U|^2  over the factors of V is sqrt(2 reg_w) |V|_* (nuclear norm), so
 
@@ -52,6 +52,9 @@ class Certificate(NamedTuple):
     bound: float
 
 
+NOTHING = Certificate(0.0, np.zeros((0, 0)), 0.0)
+"""Proves that the objective is not negative."""
+
 MIXTURES = np.concatenate([[0.0, 1e-3, 3e-3, 0.01, 0.03], np.linspace(0.1, 1.0, 10)])
 
 
@@ -92,44 +95,3 @@ def certify(alpha: Array, pulled: Array, reg_w: float, known: Certificate | None
     share_ = float(MIXTURES[best])
     mixed = (1.0 - share_) * known.pulled + share_ * pulled
     return Certificate((1.0 - share_) * known.total + share_ * total, mixed, float(bounds[best]))
-
-
-def simplex_numbers(latent: Array, codes: NDArray, n_classes: int) -> dict[str, float]:
-    """Describe how close the classes are to the corners of a regular simplex.
-
-    Parameters
-    ----------
-    latent : array of shape (n, L)
-        Latent rows.
-    codes : int array of shape (n,)
-        Classes.
-    n_classes : int
-        K.
-
-    Returns
-    -------
-    dict
-        ``"edge_ratio"``: smallest / largest distance between class means, 1 for a regular simplex; ``"spread"``: rms
-        distance to the own mean / mean distance of the means, 0 when classes have collapsed to points; ``"sv_ratio"``:
-        (K-1)-th / first singular value of the centred means, 1 for a regular simplex, 0 when the means have lost a
-        dimension.
-    """
-    means = class_means(latent, codes, n_classes)
-    spread = float(np.sqrt(np.mean(((latent - means[codes]) ** 2).sum(axis=1))))
-    first, second = np.triu_indices(n_classes, 1)
-    edges = np.sqrt(((means[first] - means[second]) ** 2).sum(axis=1))
-    singular = np.linalg.svd(means - means.mean(axis=0), compute_uv=False)
-    last = singular[n_classes - 2] if len(singular) >= n_classes - 1 else 0.0
-    tiny = np.finfo(float).tiny
-    return {
-        "edge_ratio": float(edges.min() / max(edges.max(), tiny)),
-        "spread": spread / max(float(edges.mean()), tiny),
-        "sv_ratio": float(last / max(singular[0], tiny)),
-    }
-
-
-def class_means(latent: Array, codes: NDArray, n_classes: int) -> Array:
-    """Return the mean latent row (K, L) of every class."""
-    sizes = np.bincount(codes, minlength=n_classes)
-    sums = np.column_stack([np.bincount(codes, weights=column, minlength=n_classes) for column in latent.T])
-    return sums / np.maximum(sizes, 1)[:, None]

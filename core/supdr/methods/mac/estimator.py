@@ -21,29 +21,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.iterate import Problem
 from supdr.engine.targets import Targets
-from supdr.methods.mac.codes import class_scores
 from supdr.methods.mac.fitted import FittedMAC
-from supdr.methods.mac.joint import FixedPoint, JointLBFGS
 from supdr.methods.mac.parameters import check_mac_parameters
-from supdr.methods.mac.problem import MACProblem, MACState
-from supdr.methods.mac.solvers import ADMM, Penalty
-from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
-
-SOLVERS: dict[str, type[MACProblem]] = {
-    "mac": Penalty,
-    "admm": ADMM,
-    "lbfgs": JointLBFGS,
-    "fixed_point": FixedPoint,
-}
+from supdr.methods.mac.problem import MACProblem
+from supdr.methods.mac.solvers import SOLVERS
+from supdr.methods.mac.two_layer import TwoLayerProblem
 
 TRIVIAL = 0.01
 """A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
 
 
-class MAC(FittedMAC, SupervisedReducer):
+class MAC(FittedMAC):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
 
     Rows are mapped into L dimensions by a radial basis function network (or linearly); linear support vector machines
@@ -192,6 +182,8 @@ class MAC(FittedMAC, SupervisedReducer):
 
     solvers: ClassVar[dict[str, type[MACProblem]]] = SOLVERS
 
+    _bounded: bool = True  # Whether a run looks for a lower bound; who asks for none may set it to False.
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -294,32 +286,8 @@ class MAC(FittedMAC, SupervisedReducer):
             init=self.init if isinstance(self.init, str) else np.asarray(self.init, dtype=float),
             init_noise=float(self.init_noise),
             n_jobs=self.n_jobs,
+            bounded=self._bounded,
         )
-
-    def _expose(self, state: MACState | TwoLayerState) -> None:
-        if isinstance(state, TwoLayerState):
-            self._expose_two_layers(state)
-        else:
-            self._expose_one_layer(state)
-
-    def _own_latent(self) -> NDArray:
-        targets = self._training[1]
-        if targets.labelled.all():
-            return self._labelled_latent()
-        if "own" not in self._memo:
-            labelled = self._labelled_latent()
-            own = np.empty((len(targets.codes), labelled.shape[1]))
-            own[targets.labelled] = labelled
-            own[~targets.labelled] = self._latent(self._training[0][~targets.labelled])
-            self._memo["own"] = own
-        return self._memo["own"]
-
-    def _latent(self, X: NDArray) -> NDArray:
-        return self._state.image(X)
-
-    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        scores = latent @ self.coef_.T + self.intercept_
-        return scores if self.n_layers == 2 else class_scores(scores, len(self.classes_), self.scheme)
 
     def _finish(self) -> None:
         if self.n_layers == 2:

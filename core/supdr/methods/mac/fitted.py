@@ -7,25 +7,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.methods.mac.certificate import class_means, simplex_numbers
-from supdr.methods.mac.codes import class_codes, class_signs
-from supdr.methods.mac.point import cases
+from supdr.engine.estimator import SupervisedReducer
+from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
 from supdr.methods.mac.problem import MACState
+from supdr.methods.mac.target_step import cases
 from supdr.methods.mac.two_layer import TwoLayerState
 
 
-class FittedMAC:
+class FittedMAC(SupervisedReducer):
     """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
 
     C: float
     scheme: str
+    n_layers: int
     latent_reference: str
     classes_: NDArray
+    coef_: NDArray
+    intercept_: NDArray
     _training: Any
     _state: Any
 
+    def _expose(self, state: MACState | TwoLayerState) -> None:
+        if isinstance(state, TwoLayerState):
+            self._expose_two_layers(state)
+        else:
+            self._expose_one_layer(state)
+
     def _own_latent(self) -> NDArray:
-        raise NotImplementedError
+        targets = self._training[1]
+        if targets.labelled.all():
+            return self._labelled_latent()
+        if "own" not in self._memo:
+            labelled = self._labelled_latent()
+            own = np.empty((len(targets.codes), labelled.shape[1]))
+            own[targets.labelled] = labelled
+            own[~targets.labelled] = self._latent(self._training[0][~targets.labelled])
+            self._memo["own"] = own
+        return self._memo["own"]
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self._state.image(X)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        scores = latent @ self.coef_.T + self.intercept_
+        return scores if self.n_layers == 2 else class_scores(scores, len(self.classes_), self.scheme)
 
     def _expose_one_layer(self, state: MACState) -> None:
         targets = self._training[1]

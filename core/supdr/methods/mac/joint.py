@@ -35,12 +35,20 @@ SHAKE = 0.1
 
 SHAKEN_STAGES = 3
 
+STEPS, BRIEF_STEPS = 20, 4
+"""Quasi-Newton steps per visible step."""
+
+NEWTON_STEPS, BRIEF_NEWTON_STEPS = 1000, 8
+"""Cap on the Newton steps of a support vector machine."""
+
 
 class JointLBFGS(MACProblem):
     """solver="lbfgs": the rounded E over (W, U, b); the targets are the images."""
 
-    inner_steps = 20
-    """Quasi-Newton steps per visible step."""
+    @property
+    def inner_steps(self) -> int:
+        """Quasi-Newton steps per visible step."""
+        return BRIEF_STEPS if self.brief else STEPS
 
     def prepared(self, state: MACState) -> MACState:
         """Return `state` with an empty memory, at the first width."""
@@ -177,9 +185,6 @@ class WithoutTargets(MACProblem):
 class FixedPoint(WithoutTargets):
     """solver="fixed_point": the global optimum for two classes, by a few support vector machines on the features."""
 
-    newton_steps = 1000
-    """Cap on the Newton steps of a support vector machine."""
-
     def step(self, state: MACState) -> MACState:
         """One support vector machine on the features (n, M)."""
         features = self.features(state.mapping)
@@ -202,7 +207,7 @@ class FixedPoint(WithoutTargets):
             alpha=state.heads.alpha[:, 0] * (size / limit),
             coef=v,
             bias=float(state.heads.intercept[0]),
-            max_iter=self.newton_steps,
+            max_iter=BRIEF_NEWTON_STEPS if self.brief else NEWTON_STEPS,
         )
         v, size_after = solution.coef, float(np.linalg.norm(solution.coef))
         # The factors of v with the least  reg_w |W|^2 + 1/2 |u|^2:  |u|^2 = sqrt(2 reg_w) |v|.

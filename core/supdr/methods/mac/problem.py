@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
-from supdr.methods.mac.certificate import Certificate, balanced, certify, simplex_numbers
-from supdr.methods.mac.codes import class_scores, class_signs, initial_targets, simplex_codes
+from supdr.methods.mac.certificate import NOTHING, Certificate, balanced, certify
+from supdr.methods.mac.classes import class_scores, class_signs, initial_targets, simplex_codes, simplex_numbers
 from supdr.methods.mac.mapping import Features, Mapping, choose_centers, choose_gamma
-from supdr.methods.mac.point import cases
+from supdr.methods.mac.target_step import cases
 from supdr.solvers.distances import median_distance
 from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.linear_svm import Heads, solve_heads
@@ -123,6 +123,10 @@ class MACProblem(Problem):
     init : {"simplex", "blobs", "random"} or array of shape (n, L)
     init_noise : float
     n_jobs : int or None
+    bounded : bool
+        Whether a lower bound on the optimum is looked for.
+    brief : bool
+        Whether a step takes a part of its usual inner steps only, as the companion of another run does.
     """
 
     X: Array
@@ -144,6 +148,8 @@ class MACProblem(Problem):
     init: Any
     init_noise: float
     n_jobs: int | None
+    bounded: bool = True
+    brief: bool = False
     signs: Array = field(init=False)
     settings: tuple = field(init=False)
 
@@ -222,7 +228,7 @@ class MACProblem(Problem):
 
     def certified(self, pulled: Array, alpha: Array, known: Certificate | None = None) -> Certificate:
         """Return the lower bound that balanced alpha (n, P) with pulled = Phi'(alpha Y) and a known one prove."""
-        return certify(alpha, pulled, self.reg_w, known)
+        return certify(alpha, pulled, self.reg_w, known) if self.bounded else NOTHING
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the surrogate, the certificate and the numbers that describe the latent space."""

@@ -19,8 +19,8 @@ from supdr.engine.timing import part
 from supdr.methods.mac.certificate import Certificate, balanced
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
 from supdr.methods.mac.mapping import Mapping
-from supdr.methods.mac.point import move_points
 from supdr.methods.mac.problem import SVM_TOL, Array, MACProblem, MACState
+from supdr.methods.mac.target_step import move_points
 from supdr.solvers.linear_svm import solve_heads
 
 COMPANION_SIZE = 4_000_000
@@ -28,18 +28,6 @@ COMPANION_SIZE = 4_000_000
 
 COMPANION_FEATURES = 400
 """Features up to which two classes use support vector machines: a Newton step solves a system of that size."""
-
-
-class BriefFixedPoint(FixedPoint):
-    """A companion for two classes."""
-
-    newton_steps = 8
-
-
-class BriefLBFGS(JointLBFGS):
-    """A companion for many classes or features."""
-
-    inner_steps = 4
 
 
 class Passes(MACProblem):
@@ -52,11 +40,11 @@ class Passes(MACProblem):
     def _companion(self, mapping: Mapping) -> MACProblem:
         """Return the problem that the companion of a run with this mapping solves."""
         few = self.n_classes == 2 and mapping.n_features <= COMPANION_FEATURES
-        kind = BriefFixedPoint if few else BriefLBFGS
+        kind: type[MACProblem] = FixedPoint if few else JointLBFGS
         if kind not in self._companions:
             settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
             settings |= {"n_components": 1 if self.n_classes == 2 else self.signs.shape[1], "init": "simplex"}
-            companion = kind(**settings)
+            companion = kind(**{**settings, "brief": True})
             companion.__dict__["_features"] = self._features  # the same features, computed once
             self._companions[kind] = companion
         return self._companions[kind]
@@ -65,17 +53,23 @@ class Passes(MACProblem):
         """Return `state` with its companion where the data are small enough."""
         state = super().prepared(state)
         features = self.features(state.mapping)
-        if features.matrix is None or features.matrix.size > COMPANION_SIZE:
+        if not self.bounded or features.matrix is None or features.matrix.size > COMPANION_SIZE:
             return state._replace(companion=None)
         companion = self._companion(state.mapping).started(state.mapping, state.seed)
         return state._replace(companion=companion, certificate=_better(state.certificate, companion.certificate))
 
     def dual_points(self, *multipliers: Array) -> list[Array]:
         """Return the points of the dual that may prove something, from multipliers (n, P)."""
-        return [balanced(each, self.signs) for each in multipliers]
+        return [balanced(each, self.signs) for each in multipliers] if self.bounded else []
 
-    def moved_companion(self, certificate: Certificate, state: MACState) -> tuple[Certificate, MACState | None]:
-        """Return the better of `certificate` and the companion's, and the companion one step on."""
+    def better_bound(self, points: list[Array], pulled: Array, state: MACState) -> tuple[Certificate, MACState | None]:
+        """Return the best bound that points of the dual and the companion prove, and the companion one step on.
+
+        `pulled` is Phi'(alpha Y) of the points, side by side.
+        """
+        certificate, P = state.certificate, self.signs.shape[1]
+        for number, point in enumerate(points):
+            certificate = self.certified(pulled[:, number * P : (number + 1) * P], point, certificate)
         if state.companion is None:
             return certificate, None
         companion = self._companion(state.mapping).step(state.companion)
@@ -108,18 +102,13 @@ class Penalty(Passes):
             heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
         # Two points of the dual: the classifiers' own multipliers, and those of the Z step in the same units.
         points = self.dual_points(heads.alpha, 0.5 * mu * multiplier)
-        P = self.signs.shape[1]
         with part("map"):
             pulled = features.pull_back(np.column_stack([targets, *(point * self.signs for point in points)]))
             weights = features.solve(targets, pulled[:, :L], self.ridge(mu, features))
             latent = features.image(weights)
         surrogate = self.penalised(targets, latent, weights, heads, mu)
-        certificate = state.certificate
         with part("bound"):
-            for number, point in enumerate(points):
-                columns = slice(L + number * P, L + (number + 1) * P)
-                certificate = self.certified(pulled[:, columns], point, certificate)
-            certificate, companion = self.moved_companion(certificate, state)
+            certificate, companion = self.better_bound(points, pulled[:, L:], state)
         return state._replace(
             targets=targets,
             latent=latent,
@@ -160,15 +149,14 @@ class ADMM(Passes):
             )
         with part("classifiers"):
             heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
-        alpha = balanced(heads.alpha, self.signs)
+        points = self.dual_points(heads.alpha)
         with part("map"):
             wanted = targets + state.residual
-            pulled = features.pull_back(np.column_stack([wanted, alpha * self.signs]))
+            pulled = features.pull_back(np.column_stack([wanted, *(point * self.signs for point in points)]))
             weights = features.solve(wanted, pulled[:, :L], self.ridge(state.mu, features))
             latent = features.image(weights)
         with part("bound"):
-            certificate = self.certified(pulled[:, L:], alpha, state.certificate)
-            certificate, companion = self.moved_companion(certificate, state)
+            certificate, companion = self.better_bound(points, pulled[:, L:], state)
         return state._replace(
             targets=targets,
             latent=latent,
@@ -182,3 +170,11 @@ class ADMM(Passes):
             iteration=state.iteration + 1,
             companion=companion,
         )
+
+
+SOLVERS: dict[str, type[MACProblem]] = {
+    "mac": Penalty,
+    "admm": ADMM,
+    "lbfgs": JointLBFGS,
+    "fixed_point": FixedPoint,
+}

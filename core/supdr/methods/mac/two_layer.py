@@ -28,8 +28,7 @@ from scipy.special import log_softmax, softmax
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.iterate import Problem
-from supdr.methods.mac.certificate import simplex_numbers
-from supdr.methods.mac.codes import class_codes, simplex_codes
+from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_numbers
 from supdr.methods.mac.mapping import BLOCK_FLOPS, Mapping, rows_in_memory
 from supdr.solvers.distances import median_distance
 

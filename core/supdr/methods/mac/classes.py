@@ -1,4 +1,4 @@
-"""Where MAC starts: one code per class in the latent space; and how its classifiers name a class."""
+"""MAC's classes: their codes in the latent space, what classifiers tell apart, how near they are to a simplex."""
 
 from __future__ import annotations
 
@@ -138,3 +138,44 @@ def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:
         votes[:, i] += scores[:, k] > 0.0
         votes[:, j] += scores[:, k] <= 0.0
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+
+def simplex_numbers(latent: Array, codes: NDArray, n_classes: int) -> dict[str, float]:
+    """Describe how close the classes are to the corners of a regular simplex.
+
+    Parameters
+    ----------
+    latent : array of shape (n, L)
+        Latent rows.
+    codes : int array of shape (n,)
+        Classes.
+    n_classes : int
+        K.
+
+    Returns
+    -------
+    dict
+        ``"edge_ratio"``: smallest / largest distance between class means, 1 for a regular simplex; ``"spread"``: rms
+        distance to the own mean / mean distance of the means, 0 when classes have collapsed to points; ``"sv_ratio"``:
+        (K-1)-th / first singular value of the centred means, 1 for a regular simplex, 0 when the means have lost a
+        dimension.
+    """
+    means = class_means(latent, codes, n_classes)
+    spread = float(np.sqrt(np.mean(((latent - means[codes]) ** 2).sum(axis=1))))
+    first, second = np.triu_indices(n_classes, 1)
+    edges = np.sqrt(((means[first] - means[second]) ** 2).sum(axis=1))
+    singular = np.linalg.svd(means - means.mean(axis=0), compute_uv=False)
+    last = singular[n_classes - 2] if len(singular) >= n_classes - 1 else 0.0
+    tiny = np.finfo(float).tiny
+    return {
+        "edge_ratio": float(edges.min() / max(edges.max(), tiny)),
+        "spread": spread / max(float(edges.mean()), tiny),
+        "sv_ratio": float(last / max(singular[0], tiny)),
+    }
+
+
+def class_means(latent: Array, codes: NDArray, n_classes: int) -> Array:
+    """Return the mean latent row (K, L) of every class."""
+    sizes = np.bincount(codes, minlength=n_classes)
+    sums = np.column_stack([np.bincount(codes, weights=column, minlength=n_classes) for column in latent.T])
+    return sums / np.maximum(sizes, 1)[:, None]
