@@ -19,21 +19,29 @@ of the bounds are noted in `supdr.functions.families`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, check_start
+from supdr.engine.fitted import predicts_classes
+from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
-from supdr.functions.families import BOUNDS, check_values
-from supdr.methods.sdr_glm.reducer import GLMReducer
-from supdr.methods.sdr_glm.shell import feature_codes
+from supdr.functions.families import BOUNDS, FAMILIES, check_values, null_loss
+from supdr.methods.sdr_glm.columns import column_preprocessing, decode_columns, feature_codes, target_side
+from supdr.methods.sdr_glm.fitted import FittedSDRGLM
+from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.solvers import SOLVERS
 
+DROWNED = 100.0
+"""From this lam H_X / H_Y on the labels hardly move the latent rows."""
 
-class SDRGLM(GLMReducer):
+
+class SDRGLM(FittedSDRGLM):
     """Supervised dimensionality reduction with generalised linear models.
 
     The natural parameters of X are U V + b_x, those of the targets U W + b_y: one latent row explains both.  Cells may
@@ -252,9 +260,92 @@ class SDRGLM(GLMReducer):
         self._input_codes = feature_codes(self.family_x, X)
         check_values(self._input_codes, X, "X")
 
+    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
+        labels: NDArray = np.empty(0) if y is None else np.asarray(y)
+        self._several_labels = predicts_classes(self) and labels.ndim == 2 and labels.shape[1] > 1
+        if labels.ndim < 2 or (predicts_classes(self) and not self._several_labels):
+            return super()._validate(X, y)
+        X = self._checked(X, reset=True)
+        targets = decode_columns(labels, len(X), self.task, self.missing_label)
+        if self._several_labels:
+            self.classes_ = np.arange(labels.shape[1])
+        self._single_target = False
+        return X, targets
+
+    def _fit_preprocessing(self, X: NDArray) -> Preprocessing:
+        preprocessing, self._codes = column_preprocessing(X, self.preprocessing, self._input_codes)
+        return preprocessing
+
+    def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
+        n_columns = X.shape[1]
+        if isinstance(self.init, str) and self.init == "svd" and self.n_components > min(X.shape):
+            raise ValueError(
+                f"n_components={self.n_components} exceeds the {len(X)} rows or {n_columns} columns: init='svd' allows "
+                f"{min(X.shape)} at most, n_samples = {len(X)}, n_features = {n_columns}; init='random' allows more"
+            )
+        self._targets, self._target_mean, self._target_scale = target_side(
+            self.family_y, targets, self._several_labels, float(self.gaussian_c), self.bound
+        )
+        self._balance = self._targets.null_loss(), null_loss(self._codes, X, float(self.gaussian_c))[0]
+        weight: Any = self.recon_weight
+        if weight == "auto":
+            weight = float(self.recon_ratio) * _ratio(*self._balance)
+        self.recon_weight_ = float(weight)
+        self.family_x_ = np.array(FAMILIES)[self._codes]
+        scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
+        self._reg_u = scaling * float(self.reg_u)
+        return SOLVERS[self.solver](
+            X=X,
+            codes=self._codes,
+            targets=self._targets,
+            n_components=int(self.n_components),
+            weight=self.recon_weight_,
+            reg_u=self._reg_u,
+            reg_v=scaling * float(self.reg_v),
+            reg_w=float(self.reg_w),
+            c=float(self.gaussian_c),
+            bound=self.bound,
+            inner=1 if self.solver == "literal" else self.inner,
+            gauge=bool(self.gauge),
+            init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
+        )
+
+    def _finish(self) -> None:
+        if self.calibrate:
+            self._calibrated_head()
+        label_loss, feature_loss = self._balance
+        if feature_loss > 0.0 and self._problem(*self._training).all_components_die():
+            warnings.warn(
+                "the ridges outweigh the reconstruction: sqrt(reg_u reg_v) / recon_weight is so large that it keeps no "
+                f"component by itself, and the effective rank is {int(self.history_['effective_rank'][-1])} of "
+                f"{self.n_components}. Raise recon_weight ({self.recon_weight_:g}), lower reg_u or reg_v, or set "
+                "reg_scaling='lam'",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.recon_weight_ * feature_loss > DROWNED * (1.0 + 1e-9) * label_loss:
+            warnings.warn(
+                f"the reconstruction outweighs the targets {self.recon_weight_ * feature_loss / label_loss:.0f} times: "
+                f"the latent rows hardly see them. Lower recon_weight ({self.recon_weight_:g}) or recon_ratio",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = self.task == "regression"
+        return tags
+
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
         """Yield constructor parameters; fitting each on a small data set compiles every kernel."""
         yield {"max_iter": 2}
         yield {"solver": "literal", "family_y": "bernoulli", "max_iter": 2}
         yield {"task": "regression", "max_iter": 2}
+
+
+def _ratio(label_loss: float, feature_loss: float) -> float:
+    """Return H_Y / H_X, 1 where X (or Y) has nothing to explain."""
+    return label_loss / feature_loss if label_loss > 0.0 and feature_loss > 0.0 else 1.0

@@ -9,8 +9,8 @@ x^m (D_m) view m   W_m (D_m, R_m) its projection   x^G (D_G) gating columns   T 
 
 Source: M. Gonen, E. Alpaydin, "Supervised and Localized Dimensionality Reduction from Multiple Feature Representations
 or Kernels", eq. 1-5, algorithm 1, appendix A.  Errata: in A.2 the kernel inside the sum over h is k_h, not k_m
-(`_sldr_problem`); eq. 5 maximises over alpha only; eq. 4 must read eta(x | V, T); T made orthonormal without changing
-V moves the gate (`_sldr_solvers`); "small random numbers" hold for T and W, which are projected at once, but V
+(`sldr.problem`); eq. 5 maximises over alpha only; eq. 4 must read eta(x | V, T); T made orthonormal without changing
+V moves the gate (`sldr.solvers`); "small random numbers" hold for T and W, which are projected at once, but V
 started small ends in a poor optimum: `init_scale` is 1.
 """
 
@@ -28,17 +28,15 @@ from supdr.engine.checks import check_choice, check_integer, check_number
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import PREPROCESSING, Layout, local_dimensions, make_layout
 from supdr.functions.kernels import Kernel
+from supdr.methods.sldr.fitted import FittedSLDR
 from supdr.methods.sldr.problem import SLDRProblem
-from supdr.methods.sldr.reading import GatedReducer
 from supdr.methods.sldr.solvers import SOLVERS
-from supdr.methods.sldr.state import HeldOut, SLDRState
-from supdr.solvers.stiefel import orthonormal_gauge
-from supdr.solvers.support_vectors import AT_BOUND
+from supdr.methods.sldr.state import HeldOut
 
 PATIENCE = {"alternating": 1, "lbfgs": 3, "joint": 3}
 
 
-class SLDR(GatedReducer):
+class SLDR(FittedSLDR):
     """Supervised and localized dimensionality reduction: a gate chooses, row by row, which view and projection counts.
 
     Every view (a group of columns, or the same columns seen by several local models) has its own projection and its
@@ -282,35 +280,6 @@ class SLDR(GatedReducer):
             held_out=held_out,
         )
         return self._made
-
-    def _expose(self, state: SLDRState) -> None:
-        targets: Targets = self._training[1]
-        point, heads = state.best.point, state.best.heads
-        self.kernel_ = self._kernel()
-        self.gate_projection_, self.gate_weights_ = point.gate_projection, point.gate_weights
-        if point.gate_projection is not None:
-            self.gate_projection_, self.gate_weights_ = orthonormal_gauge(point.gate_projection, point.gate_weights)
-        self.gate_offset_, self.intercept_ = point.gate_offset, heads.bias
-        support = (heads.alpha > AT_BOUND * self.C).any(axis=1)
-        self.support_ = np.flatnonzero(targets.labelled)[support]
-        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
-        self.support_fraction_ = float(support.mean())
-        self.dual_coef_ = (heads.alpha[support] * targets.values[self.support_]).T
-
-    def _latent(self, X: NDArray) -> NDArray:
-        """Rows stay as they are inside: a non-linear kernel needs gate and projections apart, see `_visible`."""
-        return X
-
-    def _own_latent(self) -> NDArray:
-        return self._training[0]
-
-    def _visible(self, latent: NDArray) -> NDArray:
-        gate = self._point().gate(self._layout.gating_columns(latent))
-        views = self._layout.views(latent)
-        return np.hstack([gate[:, m, None] * (X @ W) for m, (X, W) in enumerate(zip(views, self.projections_))])
-
-    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        return self._model().scores(self._layout.views(latent), self._layout.gating_columns(latent))
 
     def _finish(self) -> None:
         self._made.forget_kernels()

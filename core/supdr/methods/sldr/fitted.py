@@ -10,13 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice
 from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout, local_dimensions
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.problem import SLDRProblem
-from supdr.solvers.support_vectors import support_share
+from supdr.methods.sldr.state import SLDRState
+from supdr.solvers.stiefel import orthonormal_gauge
+from supdr.solvers.support_vectors import AT_BOUND, support_share
 
 
-class GatedReducer(SupervisedReducer):
+class FittedSLDR(SupervisedReducer):
     """Base of SLDR: reads the state of its latest problem, ``_made``, through the column groups of X, ``_layout``."""
 
     kernel: str
@@ -208,6 +211,37 @@ class GatedReducer(SupervisedReducer):
             parts = np.split(latent, np.cumsum(sizes)[:-1], axis=1)
             scores = self._model().scores_of_winners(tuple(np.ascontiguousarray(part) for part in parts))
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    # --- what the shell asks for --------------------------------------------------------------------------------------
+
+    def _expose(self, state: SLDRState) -> None:
+        targets: Targets = self._training[1]
+        point, heads = state.best.point, state.best.heads
+        self.kernel_ = self._kernel()
+        self.gate_projection_, self.gate_weights_ = point.gate_projection, point.gate_weights
+        if point.gate_projection is not None:
+            self.gate_projection_, self.gate_weights_ = orthonormal_gauge(point.gate_projection, point.gate_weights)
+        self.gate_offset_, self.intercept_ = point.gate_offset, heads.bias
+        support = (heads.alpha > AT_BOUND * self.C).any(axis=1)
+        self.support_ = np.flatnonzero(targets.labelled)[support]
+        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
+        self.support_fraction_ = float(support.mean())
+        self.dual_coef_ = (heads.alpha[support] * targets.values[self.support_]).T
+
+    def _latent(self, X: NDArray) -> NDArray:
+        """Rows stay as they are inside: a non-linear kernel needs gate and projections apart, see `_visible`."""
+        return X
+
+    def _own_latent(self) -> NDArray:
+        return self._training[0]
+
+    def _visible(self, latent: NDArray) -> NDArray:
+        gate = self._point().gate(self._layout.gating_columns(latent))
+        views = self._layout.views(latent)
+        return np.hstack([gate[:, m, None] * (X @ W) for m, (X, W) in enumerate(zip(views, self.projections_))])
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        return self._model().scores(self._layout.views(latent), self._layout.gating_columns(latent))
 
     def _point(self) -> Point:
         return self._state.best.point
