@@ -6,8 +6,10 @@ the workers once, how many jobs to keep waiting, and what to do when a worker di
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
+import pkgutil
 import shutil
 import tempfile
 import threading
@@ -19,6 +21,7 @@ from typing import Any
 
 import joblib
 
+import supdr.methods as methods
 from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
 from supdr.sensitivity.rows import Rows
@@ -251,10 +254,9 @@ def warm_up() -> None:
 
 def _imported(seconds: float) -> int:
     """Import what fits need; stay long enough that every worker gets one of these."""
-    import supdr
-    import supdr.sensitivity.shortcuts
-
-    assert supdr.METHODS
+    for each in pkgutil.iter_modules(methods.__path__, "supdr.methods."):
+        importlib.import_module(each.name)
+    importlib.import_module("supdr.sensitivity.shortcuts")
     time.sleep(seconds)
     return os.getpid()
 

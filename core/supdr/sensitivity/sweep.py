@@ -17,7 +17,8 @@ from sklearn.base import BaseEstimator, is_regressor
 from supdr.engine.reuse import fingerprint
 from supdr.sensitivity.axes import cells_of, checked_grid, visiting_order
 from supdr.sensitivity.executors import Crew, breaks_executor, crew_of, explain_unsendable, is_death
-from supdr.sensitivity.fitting import Fit, Job, prepared
+from supdr.sensitivity.fitting import Fit, Job
+from supdr.sensitivity.keys import fit_keys
 from supdr.sensitivity.outcome import Cell, Outcome, Result
 from supdr.sensitivity.rows import Rows
 from supdr.sensitivity.scoring import Scoring, checked_scoring
@@ -207,35 +208,16 @@ class _Run:
         self.deaths: dict[tuple[Fit, ...], int] = {}
         self._paths = _paths(sweep)
         self._seconds = 0.0
-        self._keys = self._all_keys()
+        self._keys = fit_keys(
+            sweep.estimator,
+            sweep.cells,
+            self._paths,
+            self.rows,
+            scoring=sweep.scoring,
+            transductive=sweep.transductive,
+            warm=sweep.warm_along is not None,
+        )
         sweep.progress = Progress(len(self._keys), began=time.monotonic())
-
-    def _all_keys(self) -> dict[tuple[int, int, int], str]:
-        """Return the store's key of every fit: everything that its result depends on."""
-        from importlib.metadata import PackageNotFoundError, version
-
-        sweep, rows = self.sweep, self.rows
-        try:
-            release = version("supdr-viz")
-        except PackageNotFoundError:
-            release = ""
-        kind = _address(type(sweep.estimator))
-        metrics = {name: _named(metric) for name, metric in sweep.scoring.items()}
-        common = fingerprint((release, kind, rows.digest, metrics, sweep.transductive))
-        parts = {place: fingerprint(list(rows.splits[place[0]][place[1]])) for place in self.places}
-        keys = {}
-        for path in self._paths:
-            for length, number in enumerate(path, start=1):
-                cells = path[:length] if sweep.warm_along is not None else [number]
-                for seed in sweep.seeds:
-                    params = [
-                        {name: _named(value) for name, value in estimator.get_params().items()}
-                        for estimator in (prepared(sweep.estimator, sweep.cells[cell], seed) for cell in cells)
-                    ]
-                    digest = fingerprint(params)
-                    for fold in range(len(rows.splits[seed])):
-                        keys[number, seed, fold] = fingerprint((common, parts[seed, fold], digest))
-        return keys
 
     def opened(self) -> Store:
         """Open the store; in memory without one."""
@@ -393,11 +375,6 @@ def _check_path(estimator: Any, grid: Mapping[str, Any], name: str) -> None:
         raise ValueError(f"warm_along: {name} of {type(estimator).__name__} cannot change within a run")
 
 
-def _address(kind: type) -> str:
-    """Return where users import a class from: for a method its package, so that keys outlast the files within."""
-    return f"{kind.__module__.removesuffix('.estimator')}.{kind.__qualname__}"
-
-
 def _paths(sweep: Sweep) -> list[list[int]]:
     """Return the cells in the order of visits, each alone or, on warm paths, with those that follow it."""
     if sweep.warm_along is None:
@@ -405,12 +382,3 @@ def _paths(sweep: Sweep) -> list[list[int]]:
     numbers = np.arange(len(sweep.cells)).reshape([len(values) for values in sweep.grid.values()])
     along = list(sweep.grid).index(sweep.warm_along)
     return [list(map(int, path)) for path in np.moveaxis(numbers, along, -1).reshape(-1, numbers.shape[along])]
-
-
-def _named(value: Any) -> Any:
-    """Return what stands for a parameter in a key: estimators by their class, whose parameters are listed anyway."""
-    if isinstance(value, BaseEstimator):
-        return type(value).__qualname__
-    if callable(value):
-        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
-    return value

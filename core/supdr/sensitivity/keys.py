@@ -1,0 +1,82 @@
+"""The store's key of a fit: everything that its result depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from supdr.engine.reuse import fingerprint
+from supdr.sensitivity.fitting import prepared
+from supdr.sensitivity.rows import Rows
+
+
+def fit_keys(
+    estimator: BaseEstimator,
+    cells: Sequence[dict[str, Any]],
+    paths: Sequence[Sequence[int]],
+    rows: Rows,
+    *,
+    scoring: Mapping[str, Any],
+    transductive: bool,
+    warm: bool,
+) -> dict[tuple[int, int, int], str]:
+    """Return the key of every fit of a sweep.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    cells : sequence of dict
+        Parameters of every cell.
+    paths : sequence of sequences of int
+        Numbers of the cells in the order of visits.
+    rows : Rows
+        Data and splits of every seed.
+    scoring : mapping of str to str or callable
+        Metrics.
+    transductive : bool
+        Whether test rows are seen without their labels.
+    warm : bool
+        Whether a fit starts from the end of the one before it on its path.
+
+    Returns
+    -------
+    dict of (cell, seed, fold) to str
+    """
+    try:
+        release = version("supdr-viz")
+    except PackageNotFoundError:
+        release = ""
+    metrics = {name: _named(metric) for name, metric in scoring.items()}
+    common = fingerprint((release, _address(type(estimator)), rows.digest, metrics, transductive))
+    parts = {seed: [fingerprint(list(split)) for split in splits] for seed, splits in rows.splits.items()}
+    keys = {}
+    for path in paths:
+        for length, number in enumerate(path, start=1):
+            visited = path[:length] if warm else [number]
+            for seed, folds in parts.items():
+                params = [
+                    {name: _named(value) for name, value in each.get_params().items()}
+                    for each in (prepared(estimator, cells[cell], seed) for cell in visited)
+                ]
+                digest = fingerprint(params)
+                for fold, part in enumerate(folds):
+                    keys[number, seed, fold] = fingerprint((common, part, digest))
+    return keys
+
+
+def _address(kind: type) -> str:
+    """Return where users import a class from: for a method its package, so that keys outlast the files within."""
+    return f"{kind.__module__.removesuffix('.estimator')}.{kind.__qualname__}"
+
+
+def _named(value: Any) -> Any:
+    """Return what stands for a parameter in a key: estimators by their class, whose parameters are listed anyway."""
+    if isinstance(value, BaseEstimator):
+        return type(value).__qualname__
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+    return value
