@@ -63,6 +63,7 @@ def test_sweep_equals_a_plain_loop(executor, transductive):
     assert result.best().mean("error") == expected.mean(axis=2).min()
 
 
+@pytest.mark.slow
 def test_dask_cluster_gives_the_cells_of_loky(tmp_path):
     sweep = Sweep(NSDR(max_iter=4), {"C": [0.1, 1.0, 10.0]}, cv=3, scoring=["error", "objective"])
     loky = sweep.result(sweep.run(X, Y, "loky", workers=2))
