@@ -240,6 +240,7 @@ def deadly(fitted, X_test, y_test):
     return fitted.C
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
 def test_dead_workers_are_replaced_and_a_deadly_cell_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setenv("SUPDR_TEST_FLAG", str(tmp_path / "died"))
