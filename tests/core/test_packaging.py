@@ -64,6 +64,7 @@ def test_every_module_of_the_core_stays_clear_of_the_user_interface():
     assert UI_PACKAGES.isdisjoint(loaded)
 
 
+@pytest.mark.slow
 def test_installed_wheel_offers_the_two_packages_and_not_core(installed):
     # -S leaves the editable installation of this checkout out of the search.
     code = (
@@ -75,6 +76,7 @@ def test_installed_wheel_offers_the_two_packages_and_not_core(installed):
     assert run_python(code, "-S", "-I").split() == ["supdr", "supdr_viz"]
 
 
+@pytest.mark.slow
 def test_installed_wheel_imports_by_itself(installed):
     paths = [str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     code = f"import sys; sys.path += {paths!r}\nimport supdr, supdr_viz; print(supdr.__file__, supdr_viz.__file__)"
@@ -82,6 +84,7 @@ def test_installed_wheel_imports_by_itself(installed):
         assert Path(file).is_relative_to(installed)
 
 
+@pytest.mark.slow
 def test_wheel_holds_code_and_licence_only(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -186,7 +189,7 @@ def test_apps_are_thin():
         assert len(app.read_text().splitlines()) < 40, app
 
 
-@pytest.mark.parametrize("target", ["help", "serve", "test", "test-all", "lint", "bench", "clean"])
+@pytest.mark.parametrize("target", ["help", "serve", "test", "test-all", "test-times", "lint", "bench", "clean"])
 def test_makefile_has_the_target(target):
     # -n prints the commands, -o takes the installation as up to date.
     options = ["-n", "-o", ".venv/installed", "-o", ".venv/installed-test", "-o", ".venv/installed-all"]

@@ -63,6 +63,7 @@ def test_sweep_equals_a_plain_loop(executor, transductive):
     assert result.best().mean("error") == expected.mean(axis=2).min()
 
 
+@pytest.mark.slow
 def test_dask_cluster_gives_the_cells_of_loky(tmp_path):
     sweep = Sweep(NSDR(max_iter=4), {"C": [0.1, 1.0, 10.0]}, cv=3, scoring=["error", "objective"])
     loky = sweep.result(sweep.run(X, Y, "loky", workers=2))
@@ -239,6 +240,7 @@ def deadly(fitted, X_test, y_test):
     return fitted.C
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
 def test_dead_workers_are_replaced_and_a_deadly_cell_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setenv("SUPDR_TEST_FLAG", str(tmp_path / "died"))

@@ -37,7 +37,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
-@pytest.mark.parametrize("executor", ["in-process", "loky"])
+@pytest.mark.parametrize("executor", ["in-process", pytest.param("loky", marks=pytest.mark.slow)])
 def test_kill_in_mid_sweep_and_resume(tmp_path, executor):
     """Nothing is lost, nothing is computed twice, and the result is that of a run that nobody killed."""
     script = tmp_path / "program.py"

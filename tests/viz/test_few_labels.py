@@ -8,16 +8,16 @@ from supdr.baselines import LSSVM, Constant
 from supdr.datasets import make_curved_sheet
 from supdr_viz.frames.modes import modes_of, pairs
 from supdr_viz.frames.modes.few_labels import ORDER, SHARES
-from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.types import Curves
 from supdr_viz.reproduce.few_labels import Chosen
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings
 from supdr_viz.studies.data import scaled
 from supdr_viz.studies.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
 from supdr_viz.studies.snf_paper import reported
 from supdr_viz.views.figures import colour_of
+from tests.viz.prepared import prepared
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 TOLD = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
@@ -26,11 +26,9 @@ TOLD = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, 
 def run(steps=3, **settings):
     """Frames of a short run: builder, scene, estimator, its snapshots."""
     settings = Settings(**settings)
-    dataset = build_dataset(settings)
-    parts = split(dataset, settings)
+    dataset, parts, scene = prepared(settings)
     estimator = build_estimator(settings, dataset.task, len(parts.train)).set_params(max_iter=steps)
     snapshots = list(estimator.iterate(parts.X_train, parts.y_train))
-    scene = build_scene(dataset, parts)
     return FrameBuilder(scene, parts), scene, estimator, snapshots
 
 

@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 
-from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import constant_error, error_rates, evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
+from tests.viz.prepared import prepared
 
 TASKS = [(name, task) for name, method in MENU.items() for task in method.tasks()]
 
@@ -46,9 +46,7 @@ def quiet():
 @pytest.mark.parametrize(("name", "task"), TASKS)
 def test_a_third_of_the_labels_is_enough_to_show_everything(name, task):
     settings = Settings(method=name, label_share=0.3, test_share=0.25, **suited(name, task))
-    dataset = build_dataset(settings)
-    parts = split(dataset, settings)
-    scene = build_scene(dataset, parts)
+    _, parts, scene = prepared(settings)
     hidden = np.isnan(parts.y_train)
     assert 0.6 < hidden.mean() < 0.8
     assert not np.isnan(parts.truth_train).any()
@@ -74,8 +72,7 @@ def test_a_third_of_the_labels_is_enough_to_show_everything(name, task):
 @pytest.mark.parametrize(("name", "task"), TASKS)
 def test_who_learns_from_unlabelled_rows(name, task):
     settings = Settings(method=name, label_share=0.3, test_share=0.0, **suited(name, task))
-    dataset = build_dataset(settings)
-    parts = split(dataset, settings)
+    parts = prepared(settings).split
     known = ~np.isnan(parts.y_train)
     scores = []
     for other in (False, True):
@@ -93,9 +90,7 @@ def test_who_learns_from_unlabelled_rows(name, task):
 
 def test_the_constants_error_is_on_rows_without_a_label():
     settings = Settings(data="curved_sheet", method="SNF", label_share=0.1, test_share=0.2)
-    dataset = build_dataset(settings)
-    parts = split(dataset, settings)
-    scene = build_scene(dataset, parts)
+    _, parts, scene = prepared(settings)
     mean = np.nanmean(parts.y_train)
     unseen = np.concatenate([parts.truth_train[np.isnan(parts.y_train)], parts.y_test])
     assert constant_error(scene, ~scene.is_labelled) == pytest.approx(np.mean((unseen - mean) ** 2), rel=1e-5)

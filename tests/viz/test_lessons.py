@@ -8,8 +8,9 @@ import pytest
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.lessons import LESSONS, LessonError, address, read_lesson
 from supdr_viz.pages.lessons import _done_before, wanted
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import parse_query, to_query
+from tests.viz.prepared import prepared
 
 STEPS = [(lesson, number) for lesson in LESSONS.values() for number in range(len(lesson.steps))]
 IDS = [f"{lesson.name}-{number + 1}" for lesson, number in STEPS]
@@ -50,8 +51,7 @@ def states(step):
 @pytest.mark.parametrize(("lesson", "number"), STEPS, ids=IDS)
 def test_every_state_runs(lesson, number):
     for settings in states(lesson.steps[number]):
-        dataset = build_dataset(settings)
-        parts = split(dataset, settings)
+        dataset, parts, _ = prepared(settings)
         estimator = build_estimator(settings, dataset.task, len(parts.train))
         snapshots = list(itertools.islice(estimator.iterate(parts.X_train, parts.y_train), 3))
         assert np.isfinite(snapshots[-1].objective)
@@ -163,6 +163,6 @@ def test_modes_exist():
     for lesson in LESSONS.values():
         for step in lesson.steps:
             if step.mode:
-                dataset = build_dataset(step.settings)
+                dataset = prepared(step.settings).dataset
                 estimator = build_estimator(step.settings, dataset.task)
                 assert step.mode in [mode.name for mode in modes_of(estimator, dataset.task)]

@@ -8,14 +8,14 @@ from sklearn.metrics import r2_score
 
 from supdr_viz.frames.modes import PREDICTIONS, modes_of
 from supdr_viz.frames.modes.regression import correlation, explained
-from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board, class_legend
+from tests.viz.prepared import prepared
 from tests.viz.test_views import make_frame, make_scene, make_surface
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
@@ -27,13 +27,11 @@ class Run:
 
     def __init__(self, method="SDRGLM", label_share=1.0):
         settings = Settings(data="diabetes", method=method, label_share=label_share)
-        dataset = build_dataset(settings)
-        self.split = split(dataset, settings)
+        dataset, self.split, self.scene = prepared(settings)
         self.estimator = build_estimator(settings, dataset.task, len(self.split.train))
         if "max_iter" in self.estimator.get_params():
             self.estimator.set_params(max_iter=2)
         self.snapshots = list(self.estimator.iterate(self.split.X_train, self.split.y_train))
-        self.scene = build_scene(dataset, self.split)
         self.builder = FrameBuilder(self.scene, self.split)
 
     def frame(self, number=-1):

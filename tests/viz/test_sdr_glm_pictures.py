@@ -7,15 +7,15 @@ import supdr
 from supdr_viz.frames.modes import MARGINS, PREDICTIONS, RECONSTRUCTION, modes_of
 from supdr_viz.frames.modes.parameters import LEVELS, PANELS
 from supdr_viz.frames.modes.sdr_glm import rises
-from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.run.history import CurveLog
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
+from tests.viz.prepared import prepared
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 DATA = {
@@ -33,11 +33,10 @@ class Run:
 
     def __init__(self, data="bits", method="SDRGLM", legs=(0,), **options):
         settings = Settings(**DATA[data], method=method, method_options={"max_iter": 4, "tol": 0.0, **options})
-        dataset = build_dataset(settings)
-        self.split = split(dataset, settings)
+        dataset, self.split, self.scene = prepared(settings)
         self.estimator = build_estimator(settings, dataset.task, len(self.split.train))
         self.snapshots = list(self.estimator.iterate(self.split.X_train, self.split.y_train))
-        self.scene, self.legs = build_scene(dataset, self.split), legs
+        self.legs = legs
         self.builder = FrameBuilder(self.scene, self.split)
         self.log = CurveLog()
         for snapshot in self.snapshots:

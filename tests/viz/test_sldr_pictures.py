@@ -11,15 +11,16 @@ import supdr
 from supdr_viz.frames.modes import MARGINS, modes_of
 from supdr_viz.frames.modes.gating import PIXELS, SHADES, gating_plane
 from supdr_viz.frames.picture import Panel, Picture, Tag
-from supdr_viz.frames.scene import build_scene, view_names
+from supdr_viz.frames.scene import view_names
 from supdr_viz.frames.surface import grid
 from supdr_viz.frames.types import Curves
 from supdr_viz.kit import theme
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_dataset, build_estimator
 from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
+from tests.viz.prepared import prepared
 from tests.viz.test_views import SQUARE, Spy, make_frame, make_scene
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
@@ -32,11 +33,9 @@ class Run:
     def __init__(self, options=None, data="zigzag", data_options=None, method="SLDR", steps=4, **more):
         options = {"max_iter": steps, **({"n_init": 1} if method == "SLDR" else {}), **(options or {})}
         settings = Settings(data, data_options or {}, method, options, **more)
-        dataset = build_dataset(settings)
-        self.split = split(dataset, settings)
+        dataset, self.split, self.scene = prepared(settings)
         self.estimator = build_estimator(settings, dataset.task, len(self.split.train), dataset.views)
         self.snapshots = list(self.estimator.iterate(self.split.X_train, self.split.y_train))
-        self.scene = build_scene(dataset, self.split)
         self.builder = FrameBuilder(self.scene, self.split)
         self.fitted = self.estimator.at(self.snapshots[-1])
 
