@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from supdr_viz.export.replay import Moment, Replay
+from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Sheet
 from supdr_viz.kit.theme import Palette, palette
-from supdr_viz.views.sources import SHADES
+from supdr_viz.views.colours import SHADES, written_colours
 
 SIDE, GAP, HEAD = 300, 16, 44
 SMOOTH = 2
@@ -23,8 +24,6 @@ HOLD = 1500
 """Milliseconds for which the last picture stands."""
 
 STEP = 120
-
-Extent = tuple[float, float, float, float]
 
 
 def gif(replay: Replay, *, dark: bool = False) -> bytes:
@@ -67,7 +66,7 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False) -> Image.Im
     colours, moment, scene = palette(dark), replay.moments[number], replay.scene
     size = (3 * SIDE + 4 * GAP, SIDE + HEAD + GAP)
     image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.card)
-    shades, levels = row_colours(replay, dark), sheet_colours(replay, dark)
+    shades, levels = written_colours(scene, dark), sheet_colours(replay, dark)
     planes = (
         (scene.position, scene.plane.extent, moment.input_sheet, moment.wrong),
         (moment.latent, moment.extent, moment.latent_sheet, None),
@@ -82,29 +81,6 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False) -> Image.Im
     for column, text in enumerate(texts):
         draw.text((_left(column), 14 * SMOOTH), text, fill=colours.text, font=ImageFont.load_default(13 * SMOOTH))
     return image.resize(size, Image.Resampling.LANCZOS)
-
-
-def row_colours(replay: Replay, dark: bool) -> list[str]:
-    """Return the colour of every row: its class or value, grey where the label is hidden.
-
-    Parameters
-    ----------
-    replay : Replay
-    dark : bool
-
-    Returns
-    -------
-    list of str
-    """
-    colours, scene = palette(dark), replay.scene
-    if scene.task == "regression":
-        finite = scene.target[np.isfinite(scene.target)]
-        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-        levels = np.nan_to_num((scene.target - low) / ((high - low) or 1.0)) * (len(SHADES) - 1)
-        return [SHADES[int(level)] for level in levels]
-    known = scene.is_labelled | scene.is_test
-    classes = colours.classes
-    return [classes[code % len(classes)] if ok else colours.muted for code, ok in zip(scene.code, known)]
 
 
 def sheet_colours(replay: Replay, dark: bool) -> list[str]:

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
 from supdr_viz.frames.picture import Picture, some_rows
+from supdr_viz.frames.scene import Extent
 
 LEVELS, HIDDEN = 65534, 65535
 """Places are 16-bit shares of an extent; HIDDEN: there is none."""
-
-Extent = tuple[float, float, float, float]
 
 
 def packed_places(rows: NDArray, extent: Extent, *, clip: bool = True) -> str:

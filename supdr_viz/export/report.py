@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.export.film import row_colours, sheet_colours
+from supdr_viz.export.film import sheet_colours
 from supdr_viz.export.packing import packed_image, packed_picture, packed_places
 from supdr_viz.export.replay import Moment, Replay
 from supdr_viz.frames.types import Sheet
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import css_variables, palette
+from supdr_viz.views.colours import written_colours
 from supdr_viz.views.figures import colour_of
 
 MAX_CURVES = 8
@@ -136,7 +137,7 @@ def film_data(replay: Replay) -> dict[str, Any]:
         "captions": captions,
         "task": scene.task,
         "classes": [str(name) for name in scene.class_names],
-        "colours": {theme: row_colours(replay, dark) for theme, dark in themes.items()},
+        "colours": {theme: written_colours(scene, dark) for theme, dark in themes.items()},
         "regions": {theme: sheet_colours(replay, dark) for theme, dark in themes.items()},
         "roles": {theme: {role: colour_of(role, dark) for role in sorted(roles)} for theme, dark in themes.items()},
         "mode": None if replay.mode is None else {"title": replay.mode.title, "caption": replay.mode.caption},

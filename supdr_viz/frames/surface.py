@@ -12,6 +12,7 @@ from contourpy import contour_generator
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.scene import spread_strip
 from supdr_viz.frames.types import Lines, Scene, Sheet, Surface
 from supdr_viz.settings.making import Split
 
@@ -153,6 +154,16 @@ class LatentPlane:
     def project(self, latent: NDArray) -> NDArray:
         """Map latent rows (n, d) to (n, 2)."""
         return (latent - self.mean) @ self.axes
+
+    def place(self, latent: NDArray) -> NDArray:
+        """Map latent rows (n, d) to where they are shown (n, 2): rows of one dimension are spread over a strip."""
+        points = self.project(latent)
+        return points if len(self.mean) > 1 else spread_strip(points)
+
+    def place_both(self, latent: NDArray, goals: NDArray) -> tuple[NDArray, NDArray]:
+        """Place latent rows (n, d), and where they are drawn to (n, d), at the same height of a strip."""
+        rows, tips = self.place(latent), self.project(goals)
+        return rows, tips if len(self.mean) > 1 else np.column_stack([tips[:, 0], rows[:, 1]])
 
     def lift(self, points: NDArray) -> NDArray:
         """Map points of the plane (n, 2) back to latent rows (n, d)."""

@@ -111,6 +111,13 @@ class Scene:
         """Number of training rows, which come first."""
         return int((~self.is_test).sum())
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """Ends of the scale of values: the smallest and the largest target."""
+        known = self.target[np.isfinite(self.target)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        return (low, high) if high > low else (low - 0.5, low + 0.5)
+
     def padded(self, values: NDArray, fill: float = np.nan) -> NDArray:
         """Return values (n_train, ...) of the training rows as those of all rows: test rows have the filling."""
         kind = np.float32 if values.dtype.kind == "f" else values.dtype

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import mode_of
 from supdr_viz.frames.picture import Picture
-from supdr_viz.frames.scene import spread_strip, steady_extent
+from supdr_viz.frames.scene import steady_extent
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
 from supdr_viz.settings.making import Split
@@ -115,7 +115,7 @@ class FrameBuilder:
         assert self.plane is not None
         pulled = None
         if options.pull and options.latent == "embedding" and folded is not None:
-            pulled = self.scene.padded(self._strip(self.plane.project(folded), folded.shape[1]))
+            pulled = self.scene.padded(self.plane.place(folded))
         self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
         return Frame(
@@ -155,14 +155,10 @@ class FrameBuilder:
         previous = self.plane
         mean, directions = _latent_axes(shown, axes, previous.axes if previous else None)
         plane = LatentPlane(mean, directions, (0.0, 1.0, 0.0, 1.0), head)
-        points = plane.project(np.concatenate([shown, test]))
-        points = self._strip(points, shown.shape[1])
+        points = plane.place(np.concatenate([shown, test]))
         plane.extent = steady_extent(points, previous.extent if previous else None)
         self.plane = plane
         return points.astype(np.float32)
-
-    def _strip(self, points: NDArray, n_components: int) -> NDArray:
-        return points if n_components > 1 else spread_strip(points)
 
     def _support(self, fitted: Any) -> NDArray:
         support = np.zeros(len(self.scene.position), dtype=bool)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.frames.types import Frame
 from supdr_viz.views.errors import Errors
 from supdr_viz.views.input_space import InputSpace
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.losses import Losses
 from supdr_viz.views.method_view import MethodView
 from supdr_viz.views.sources import Points
+from supdr_viz.views.together import Together
 
 
-class Board:
+class Board(Together):
     """Views that share their points.
 
     Parameters
@@ -40,11 +41,6 @@ class Board:
         """The points, then every view: in the order in which they must learn of news."""
         return self.points, self.input, self.latent, self.method, self.losses, self.errors
 
-    def show_scene(self, scene: Scene) -> None:
-        """Show another data set or split."""
-        for part in self.parts:
-            part.show_scene(scene)
-
     def show_frame(self, frame: Frame, *, curves: bool = True) -> None:
         """Show one iteration.
 
@@ -57,16 +53,6 @@ class Board:
         for part in self.parts:
             if curves or part not in (self.losses, self.errors):
                 part.show_frame(frame)
-
-    def show_surface(self, surface: Surface) -> None:
-        """Show decision surfaces and errors."""
-        for part in self.parts:
-            part.show_surface(surface)
-
-    def set_theme(self, dark: bool) -> None:
-        """Change the colours; no data is sent again."""
-        for part in self.parts:
-            part.set_theme(dark)
 
     def _name_models(self) -> None:
         """Name figures and sources, so that the page can be asked about them: see the tests."""

@@ -37,16 +37,9 @@ def colour_choices(scene: Scene) -> dict[str, str]:
     return {"truth": "label", "prediction": "prediction", "error": "error"} if scene.task == "regression" else {}
 
 
-def value_range(scene: Scene) -> tuple[float, float]:
-    """Return the values that the first and the last of `SHADES` stand for."""
-    known = scene.target[np.isfinite(scene.target)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
-
-
 def largest_error(scene: Scene) -> float:
     """Return the absolute error that the last of `ERROR_SHADES` stands for."""
-    low, high = value_range(scene)
+    low, high = scene.value_range
     return LARGE * (high - low)
 
 
@@ -96,10 +89,30 @@ def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
     if scene.task == "regression":
         if colour_by == "error":
             return {"palette": list(ERROR_SHADES), "low": 0.0, "high": largest_error(scene), "nan_color": colours.muted}
-        low, high = value_range(scene)
+        low, high = scene.value_range
         return {"palette": list(SHADES), "low": low, "high": high, "nan_color": colours.muted}
     n_classes = len(scene.class_names)
     shades = [colours.classes[code % len(colours.classes)] for code in range(n_classes)] + [colours.muted]
     if colour_by == "error":
         shades.append(colours.error)
     return {"palette": shades, "low": -0.5, "high": len(shades) - 0.5}
+
+
+def written_colours(scene: Scene, dark: bool) -> list[str]:
+    """Write the colour of every row: its class or value, grey where the label is hidden.
+
+    Parameters
+    ----------
+    scene : Scene
+    dark : bool
+
+    Returns
+    -------
+    list of str
+        As #RRGGBB.
+    """
+    values, found = row_colours(scene, None, "label").astype(float), scale(scene, "label", dark)
+    shades, known = found["palette"], np.isfinite(values)
+    share = np.where(known, (values - found["low"]) / (found["high"] - found["low"]), 0.0)
+    levels = np.clip((share * len(shades)).astype(int), 0, len(shades) - 1)
+    return [shades[level] if ok else found["nan_color"] for level, ok in zip(levels, known)]

@@ -21,12 +21,11 @@ from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
+from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Lines
 from supdr_viz.kit.theme import palette
 from supdr_viz.views.colours import SHADES
 from supdr_viz.views.sources import Points
-
-Extent = tuple[float, float, float, float]
 
 SQUARE = 300
 """Design size of a square figure in pixels; it scales with the width it is given."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bokeh.models import CustomJS, HoverTool, Selection
 
-from supdr_viz.frames.types import Frame, Scene, Surface
 from supdr_viz.kit.theme import palette
 from supdr_viz.views.figures import find_tool
 from supdr_viz.views.input_space import InputPlane
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.sources import Points
+from supdr_viz.views.together import Together
 
 POINTED = 15
 """Size in pixels of the row under the pointer, in every figure."""
@@ -26,7 +26,7 @@ for (const source of sources) {
 """
 
 
-class Pair:
+class Pair(Together):
     """Input and latent plane of one run.
 
     Parameters
@@ -59,25 +59,9 @@ class Pair:
         """The points, then the views: in the order in which they must learn of news."""
         return self.points, self.input, self.latent
 
-    def show_scene(self, scene: Scene) -> None:
-        """Show another data set or split."""
-        for part in self.parts:
-            part.show_scene(scene)
-
-    def show_frame(self, frame: Frame) -> None:
-        """Show one iteration."""
-        for part in self.parts:
-            part.show_frame(frame)
-
-    def show_surface(self, surface: Surface) -> None:
-        """Show decision surfaces and errors."""
-        for part in self.parts:
-            part.show_surface(surface)
-
     def set_theme(self, dark: bool) -> None:
         """Change the colours; no data is sent again."""
-        for part in self.parts:
-            part.set_theme(dark)
+        super().set_theme(dark)
         for renderer in self._renderers:
             renderer.hover_glyph.line_color = palette(dark).boundary
 

@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource, Image, Line
 
 from supdr_viz.frames.types import Frame, Scene, Sheet, Surface
 from supdr_viz.kit.theme import palette
-from supdr_viz.views.colours import ERROR_SHADES, SHADES, hidden_rows, largest_error, value_range
+from supdr_viz.views.colours import ERROR_SHADES, SHADES, hidden_rows, largest_error
 from supdr_viz.views.figures import (
     LegendEntry,
     SteadyRanges,
@@ -204,7 +204,7 @@ def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
 
 
 def _value_scale(scene: Scene, colour_by: str) -> LegendEntry:
-    shades, name = SHADES, "{:.3g} to {:.3g}".format(*value_range(scene))
+    shades, name = SHADES, "{:.3g} to {:.3g}".format(*scene.value_range)
     if colour_by == "error":
         shades, name = ERROR_SHADES, f"error 0 to {largest_error(scene):.3g} and more"
     stops = ", ".join(shades[:: len(shades) // 6])

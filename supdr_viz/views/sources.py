@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.frames.picture import Picture, RowValue, some_rows
 from supdr_viz.frames.types import Frame, Scene, Surface
-from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale, value_range
+from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
 from supdr_viz.views.moves import Moves
 from supdr_viz.views.row_images import encode_pictures
 
@@ -321,7 +321,7 @@ class Points:
     def _scale_surface(self) -> None:
         """Give each image level the colour that points of the same value have."""
         assert self.scene is not None
-        (low, high), (first, last) = value_range(self.scene), self._surface_range
+        (low, high), (first, last) = self.scene.value_range, self._surface_range
         span = (last - first) or 1.0
         self.surface_mapper.update(low=255.0 * (low - first) / span, high=255.0 * (high - first) / span)
 

@@ -36,7 +36,7 @@ def test_report_and_film_of_a_run(open_app, chromium, tmp_path):
     assert f"test error {app.number('test error'):g} %" in said.text_content()
     end, reconstructed = page.locator("#latent").screenshot(), page.locator("#method").screenshot()
     assert page.get_by_text("Reconstruction: faint: original").is_visible()
-    assert page.get_by_text("from the original").is_visible()
+    assert page.get_by_text("error of reconstruction").is_visible()
     slider = page.get_by_role("slider", name="Iteration")
     slider.press("Home")
     assert said.text_content().startswith("iteration 0 ")

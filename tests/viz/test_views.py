@@ -14,7 +14,7 @@ from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
 from supdr_viz.frames.types import Curves, Frame, Lines, Plane, Scene, Sheet, Surface
 from supdr_viz.kit import theme
 from supdr_viz.views import Board, class_legend
-from supdr_viz.views.colours import colour_choices
+from supdr_viz.views.colours import colour_choices, written_colours
 from supdr_viz.views.curves import bridge, linear_axis, log_axis, round_up
 from supdr_viz.views.figures import join_lines
 from supdr_viz.views.row_images import encode_picture
@@ -394,6 +394,18 @@ def test_predicted_colours_follow_the_surface(colour_by):
     board.show_surface(make_surface(scene, predicted=scene.target + 1))
     expected = scene.target + 1 if colour_by == "prediction" else np.ones(40)
     np.testing.assert_allclose(board.points.input.data["k"], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_written_colours_say_what_the_method_sees(dark):
+    for scene in (make_scene(), make_scene(task="regression")):
+        written, hidden = np.array(written_colours(scene, dark)), ~scene.is_test & ~scene.is_labelled
+        assert set(written[hidden]) == {theme.palette(dark).muted}
+        if scene.task == "regression":
+            places = [SHADES.index(colour) for colour in written[~hidden][np.argsort(scene.target[~hidden])]]
+            assert places == sorted(places)
+        else:
+            assert (written[~hidden] == np.array(theme.palette(dark).classes)[scene.code[~hidden]]).all()
 
 
 def test_labelled_rows_of_a_regression_are_ringed():

@@ -16,7 +16,7 @@ from supdr_viz.frames.modes import shapes
 from supdr_viz.frames.modes.margins import MARGINS
 from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
-from supdr_viz.frames.scene import Extent, spread_strip, steady_extent
+from supdr_viz.frames.scene import Extent, steady_extent
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene
 
@@ -48,7 +48,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 
 def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw F(x) with an arrow to its target z; colours are the cases of the Z step."""
-    rows, tips = _placed(fitted.embedding_, fitted.targets_, plane)
+    rows, tips = plane.place_both(fitted.embedding_, fitted.targets_)
     means = plane.project(fitted.class_means_)
     ideal = shapes.regular_corners(fitted.class_means_)
     corners = np.empty((0, 2)) if ideal is None else plane.project(ideal)
@@ -113,7 +113,7 @@ def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     left_out, own = fitted.embedding_.copy(), fitted.embedding_.copy()
     if known.sum() == len(fitted.plane_):  # fewer where early stopping hides labels
         left_out[known], own[known] = fitted.plane_left_out_, fitted.plane_
-    rows, tips = _placed(left_out, own, plane)
+    rows, tips = plane.place_both(left_out, own)
     corners = plane.project(_corners(fitted, scene))
     extent = steady_extent(np.concatenate([rows, tips, corners]), previous.extent if previous else None)
     roles, class_role = _roles(fitted, ("muted", "border"))
@@ -153,15 +153,6 @@ def _case_keys(case: NDArray, snapshot: Snapshot) -> tuple[Key, ...]:
     names = {1: "stays", 2: "to its margin", 3: "short of it"}
     counted = case[case > 0]
     return tuple(Key(f"{name} {100 * np.mean(counted == k):.0f} %", CASE_ROLES[k]) for k, name in names.items())
-
-
-def _placed(latent: NDArray, goals: NDArray, plane: LatentPlane) -> tuple[NDArray, NDArray]:
-    """Project latent rows and where they are drawn to; a one-dimensional space is spread over a strip."""
-    rows, tips = plane.project(latent), plane.project(goals)
-    if latent.shape[1] == 1:
-        rows = spread_strip(rows)
-        tips = np.column_stack([tips[:, 0], rows[:, 1]])
-    return rows, tips
 
 
 def _long_enough(rows: NDArray, tips: NDArray, extent: Extent) -> NDArray:

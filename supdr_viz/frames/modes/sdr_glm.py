@@ -20,7 +20,7 @@ from supdr_viz.frames.modes.parameters import PARAMETERS
 from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION
 from supdr_viz.frames.modes.regression import PREDICTIONS
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
-from supdr_viz.frames.scene import Extent, spread_strip, steady_extent
+from supdr_viz.frames.scene import Extent, steady_extent
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Curves, Scene
 from supdr_viz.settings.making import Split
@@ -245,10 +245,7 @@ def new_rows(
 ) -> Picture:
     """Draw training rows as learnt with their labels, filled, and as `transform` puts them, hollow."""
     own, folded = fitted.embedding_, fitted.transform(split.X_train)
-    rows, tips = plane.project(own), plane.project(folded)
-    if own.shape[1] == 1:
-        rows = spread_strip(rows)
-        tips = np.column_stack([tips[:, 0], rows[:, 1]])
+    rows, tips = plane.place_both(own, folded)
     extent = steady_extent(np.concatenate([rows, tips]), previous.extent if previous else None)
     size = max(float(np.linalg.norm(own)), np.finfo(float).tiny)
     return Picture(

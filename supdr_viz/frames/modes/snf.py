@@ -20,7 +20,7 @@ from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION
 from supdr_viz.frames.modes.regression import PREDICTIONS
 from supdr_viz.frames.picture import Key, Number, Picture, Stroke
-from supdr_viz.frames.scene import spread_strip, steady_extent
+from supdr_viz.frames.scene import steady_extent
 from supdr_viz.frames.surface import LatentPlane, grid
 from supdr_viz.frames.types import Scene
 
@@ -61,12 +61,9 @@ def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     -------
     Picture
     """
-    latent = fitted.embedding_
-    rows = plane.project(latent)
-    if latent.shape[1] == 1:
-        rows = spread_strip(rows)
+    rows = plane.place(fitted.embedding_)
     extent = steady_extent(rows, previous.extent if previous else None)
-    ends = _ends(scene)
+    ends = scene.value_range
     known = scene.is_labelled[: scene.n_train]
     points, x, y = grid(extent, RESOLUTION)
     field = fitted.latent_decision_function(plane.lift(points)).reshape(len(y), len(x))
@@ -87,12 +84,6 @@ def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
 
 
 SPREAD = Mode("spread", "spread", "Spread", "from labels to rows", spread)
-
-
-def _ends(scene: Scene) -> tuple[float, float]:
-    known = scene.target[np.isfinite(scene.target)]
-    low, high = float(known.min()), float(known.max())
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
 def _shade(values: NDArray, ends: tuple[float, float]) -> NDArray:
