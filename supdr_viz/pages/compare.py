@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import panel as pn
 from bokeh.models import Selection
 
-from supdr import warm
 from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
 from supdr_viz.compare.comparison import (
@@ -29,13 +27,12 @@ from supdr_viz.compare.lockstep import LockStep
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.share import ShareMenu
-from supdr_viz.controls.training import TrainingBar
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.compare_layout import CompareLayout
-from supdr_viz.pages.warming import compile_first
+from supdr_viz.pages.transport import Transport
 from supdr_viz.run.pool import shared_pool
-from supdr_viz.run.status import WORDS, Phase
+from supdr_viz.run.status import WORDS
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
@@ -76,12 +73,10 @@ class Compare:
     def __init__(self, comparison: Comparison, problems: list[str]) -> None:
         self._problems = problems
         self._chosen = 0
-        self._viewing = False
         self._refreshed_at = 0.0
         self._stood: list[tuple[str, str, int | None]] = []
         self._untold = False
         self._ready = False
-        self._warming = not warm.is_warm()
         self._dark, self._touch = False, widgets.on_phone()
         self.comparison = comparison
         self.columns: list[Column] = []
@@ -92,14 +87,15 @@ class Compare:
         self.lockstep = LockStep(comparison.measure, first.speed)
         self.controls = Controls(first)
         self.controls.on_change(self._changed)
-        self.bar = TrainingBar(
+        self.transport = Transport(
+            self.lockstep,
+            self.bridge,
             first.speed,
-            on_run=self._toggle,
-            on_step=self._step,
-            on_reset=self._reset,
-            on_live=self._go_live,
             on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
-            on_scrub=self._scrub,
+            on_command=self._hasten,
+            on_toggled=functools.partial(self._refresh, force=True),
+            on_nothing_left=self._say_nothing_left,
+            on_escape=self._deselect,
         )
         self.share = ShareMenu(
             self.bridge,
@@ -111,7 +107,7 @@ class Compare:
             what="comparison",
         )
         self.layout = CompareLayout(
-            self.bar,
+            self.transport.bar,
             self.bridge,
             self.controls,
             self.share,
@@ -122,13 +118,11 @@ class Compare:
             on_add=self._add,
             on_remove=self._remove,
         )
-        self.bridge.on_key(self._key)
         self.bridge.param.watch(lambda _event: self._start_links(), "origin")
         self.page = self.layout.page
         self.page.param.watch(lambda event: self._set_theme(bool(event.new)), "dark_theme")
         self._fit()
-        if not self._warming:
-            self._apply()
+        self._apply()
         self._lay_out()
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
@@ -146,13 +140,7 @@ class Compare:
             return
         for column in self.columns:
             column.link.attach(column.player, document)
-        if self._warming:
-            self.bar.set_enabled(False)
-            compile_first(document, functools.partial(self.bar.set_state, Phase.preparing), self._compiled)
-
-    def _compiled(self) -> None:
-        self._warming = False
-        self._apply()
+        self.transport.compile_first(document, self._apply)
 
     def _start_links(self) -> None:
         for column in self.columns:
@@ -246,13 +234,13 @@ class Compare:
 
     def _apply(self) -> None:
         """Give every column its settings; one that cannot take them says so in its card and harms no other."""
-        if self._warming:
+        if self.transport.warming:
             return
-        self._set_viewing(False)
+        self.transport.follow()
         self.bridge.set_query(comparison_query(self.comparison))
         self.layout.show_example(example_of(self.comparison))
         first = self.comparison.columns[0]
-        self.bar.set_speed(first.speed)
+        self.transport.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)
         running, shown, table = self.lockstep.going, None, self.controls.experiment.table
         for column, settings in zip(self.columns, self.comparison.columns):
@@ -268,7 +256,7 @@ class Compare:
             self._cannot(self.columns[0].problem)
             return
         self.layout.hide_notice()
-        self.bar.set_enabled(True)
+        self.transport.bar.set_enabled(True)
         with pn.io.hold():
             for column in self.columns:
                 column.show_scene()
@@ -290,9 +278,8 @@ class Compare:
         for column in self.columns:
             column.problem = message
             column.session.unload()
-        self.bar.set_enabled(False)
+        self.transport.refuse(message, waiting=True)
         self.layout.show_notice(message)
-        self.bar.set_state(Phase.empty, message)
         self.bridge.announce(message)
         self._refresh(force=True)
 
@@ -306,47 +293,11 @@ class Compare:
         self._become(comparison, 0)
         return problems
 
-    # --- the runs -----------------------------------------------------------------------------------------------------
-
-    def _toggle(self) -> None:
-        self._set_viewing(False)
-        if self.lockstep.going:
-            self.lockstep.pause()
-        elif not self.lockstep.run():
-            self._nothing_left()
-        self._refresh(force=True)
-
-    def _step(self) -> None:
-        self._set_viewing(False)
-        if not self.lockstep.step():
-            self._nothing_left()
-
-    def _nothing_left(self) -> None:
+    def _say_nothing_left(self) -> None:
         widgets.toast("All columns have ended: change a setting, add a column, or press Reset.", "info")
 
-    def _reset(self) -> None:
-        self._set_viewing(False)
-        self.lockstep.reset()
-
-    def _scrub(self, iteration: int) -> None:
-        self._set_viewing(iteration < self.lockstep.iteration)
-        self.lockstep.show(iteration if self._viewing else None)
-
-    def _go_live(self) -> None:
-        self._set_viewing(False)
-        self.lockstep.show(None)
-
-    def _set_viewing(self, viewing: bool) -> None:
-        self._viewing = viewing
-        self._refreshed_at = 0.0
-        self.bar.set_following(not viewing)
-
-    def _key(self, key: str) -> None:
-        actions: dict[str, Callable[[], None]] = {"space": self._toggle, "right": self._step, "r": self._reset}
-        if key == "escape":
-            self._selection.indices = []
-        elif not self.bar.run.disabled:
-            actions[key]()
+    def _deselect(self) -> None:
+        self._selection.indices = []
 
     # --- telling ------------------------------------------------------------------------------------------------------
 
@@ -355,6 +306,10 @@ class Compare:
         """What is learnt: "classification" or "regression"."""
         scenes = [column.session.scene for column in self.columns if column.session.scene is not None]
         return scenes[0].task if scenes else "classification"
+
+    def _hasten(self) -> None:
+        """Let the next news not wait for their turn."""
+        self._refreshed_at = 0.0
 
     def _news(self, _column: Column) -> None:
         self._refresh()
@@ -383,14 +338,13 @@ class Compare:
             shown = max(frame.iteration for frame in frames)
             rates = [frame.numbers.get("rate", 0.0) for frame in frames]
             rate = max(rates, default=0.0) if self.lockstep.going else 0.0
-            self.bar.show_numbers(shown, {"rate": rate}, seed=self.comparison.columns[0].seed)
-            value = self.bar.scrubber.value if self._viewing else shown
-            self.bar.set_range(min(frame.first_iteration for frame in frames), last, value)
-        if self._viewing:
-            self.bar.set_viewing(self.bar.scrubber.value, running=self.lockstep.going)
+            self.transport.bar.show_numbers(shown, {"rate": rate}, seed=self.comparison.columns[0].seed)
+            self.transport.show_range(min(frame.first_iteration for frame in frames), last, shown)
+        if self.transport.viewing:
+            self.transport.show_viewing(self.transport.bar.scrubber.value)
             return
         phase = self.lockstep.phase
-        self.bar.set_state(phase, running=self.lockstep.going)
+        self.transport.show_state(phase)
         if self._untold and all(column.all_drawn for column in self.columns):
             self._untold = False
             self.bridge.announce(f"{WORDS[phase][0]}: {scoreboard.sentence(facts, self.task)}")

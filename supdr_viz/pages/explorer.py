@@ -12,35 +12,27 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from supdr import warm
-from supdr.engine.iterate import Snapshot
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.share import ShareMenu
-from supdr_viz.controls.training import TrainingBar
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.layout import ExplorerLayout
-from supdr_viz.pages.warming import compile_first
+from supdr_viz.pages.telling import Teller
+from supdr_viz.pages.transport import Transport
 from supdr_viz.presets.catalogue import OPENING, PRESETS
 from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
-from supdr_viz.run.status import WORDS, Phase, Status
+from supdr_viz.run.status import Phase, Status
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.views import Board
-
-STATUS_INTERVAL = 0.25
-"""Seconds between two updates of the status line: it costs more than the points."""
-
-RANGE_INTERVAL = 0.5
-"""Seconds between two updates of the scrubber while a run goes on: it costs more still."""
 
 CURVES_INTERVAL = 0.2
 """Seconds between two updates of the curves while a run goes on: their axes take a browser long to draw."""
@@ -70,8 +62,14 @@ def explorer() -> Any:
     return Explorer(settings, problems).page
 
 
+def _link_to(settings: Settings) -> str:
+    return f"?{to_query(settings)}"
+
+
 class Explorer:
     """Wires one visitor's controls to a session and the session to the views.
+
+    Other pages lead a visitor through the same views: they say what differs.
 
     Parameters
     ----------
@@ -81,35 +79,67 @@ class Explorer:
         What was wrong with the address; shown once the page is loaded.
     preset : str
         Name of the preset that the settings are, if any.
+    bridge : Bridge, optional
+        With other keys than the explorer's own.
+    query_of : callable
+        ``query_of(settings)``: the query of the page's address.
+    link_to : callable
+        ``link_to(settings)``: a link to what is shown, relative to the page's address.
+    on_key : callable, optional
+        ``on_key(name)`` for the other keys.
+    on_compiled : callable, optional
+        Called once the kernels are compiled and the run is prepared, where that was not so from the beginning.
+    **layout
+        Of `ExplorerLayout`.
+
+    Attributes
+    ----------
+    bridge : Bridge
+    board : Board
+    session : Session
+    controls : Controls
+    transport : Transport
+    share : ShareMenu
+    layout : ExplorerLayout
+    page : Page
     """
 
-    def __init__(self, settings: Settings, problems: list[str], preset: str = "") -> None:
-        self._problems = problems
+    def __init__(
+        self,
+        settings: Settings,
+        problems: list[str],
+        preset: str = "",
+        *,
+        bridge: Bridge | None = None,
+        query_of: Callable[[Settings], str] = to_query,
+        link_to: Callable[[Settings], str] = _link_to,
+        on_key: Callable[[str], Any] | None = None,
+        on_compiled: Callable[[], Any] | None = None,
+        **layout: Any,
+    ) -> None:
+        self._problems, self._preset = problems, preset
+        self._query_of, self._on_compiled = query_of, on_compiled
         self._drawn: tuple[tuple[float, float, int], ...] = ()
-        self._preset = preset
-        self._viewing = False
-        self._status_at = self._curves_at = self._range_at = 0.0
-        self._phase: Phase | None = None
-        self._told: Snapshot | None = None
-        self._warming = not warm.is_warm()
-        self.bridge = self._make_bridge()
+        self._curves_at = 0.0
+        self.bridge = bridge or Bridge()
         self.board = Board(touch=widgets.on_phone())
         self.link = LiveLink(self._draw)
         self.session = Session(shared_pool(), self.link.notify)
         self.controls = Controls(settings, preset)
         self.controls.on_change(self._changed)
-        self.bar = TrainingBar(
+        self.transport = Transport(
+            self.session.player,
+            self.bridge,
             settings.speed,
-            on_run=self._toggle,
-            on_step=self._step,
+            on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
+            on_command=lambda: self.teller.hasten(),
             on_reset=self._reset,
-            on_live=self._go_live,
-            on_speed=self._set_speed,
-            on_scrub=self._scrub,
+            on_escape=self._escape,
+            on_key=on_key,
         )
         self.share = ShareMenu(
             self.bridge,
-            get_link=self._link,
+            get_link=lambda: link_to(self.controls.settings),
             get_python=self.session.python,
             get_json=lambda: to_json(self.controls.settings),
             get_csv=self._csv,
@@ -118,34 +148,25 @@ class Explorer:
             on_compare=lambda: self.bridge.add_to_comparison(to_query(self.controls.settings)),
             plots=PLOTS,
         )
-        self.layout = self._make_layout()
+        self.layout = ExplorerLayout(
+            self.board,
+            self.transport.bar,
+            self.bridge,
+            self.controls,
+            self.share,
+            on_option=self.set_option,
+            **layout,
+        )
+        self.teller = Teller(self.session, self.transport, self.layout, self.bridge)
         self.board.input.on_drawn(self._points_drawn)
         self.board.input.figure.tags = self.link.models
-        self.bridge.on_key(self._key)
         self.bridge.param.watch(lambda _event: self.link.start(), "origin")
         self.page = self.layout.page
         self.page.param.watch(lambda event: self.board.set_theme(bool(event.new)), "dark_theme")
-        if not self._warming:
-            self._apply(self.controls.experiment)
+        self._apply(self.controls.experiment)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link))
-
-    # --- what other pages with the same views do in their own way --------------------------------------------------
-
-    def _make_bridge(self) -> Bridge:
-        return Bridge()
-
-    def _make_layout(self) -> ExplorerLayout:
-        return ExplorerLayout(self.board, self.bar, self.bridge, self.controls, self.share, on_option=self._set_option)
-
-    def _link(self) -> str:
-        """Link to what is shown, relative to the page's address."""
-        return f"?{to_query(self.controls.settings)}"
-
-    def _query(self, settings: Settings) -> str:
-        """Query of the page's address."""
-        return to_query(settings)
 
     # --- the page's life ---------------------------------------------------------------------------------------------
 
@@ -156,33 +177,32 @@ class Explorer:
         document = pn.state.curdoc
         if document is not None:
             self.link.attach(self.session.player, document)
-        if self._warming and document is not None:
-            self.bar.set_enabled(False)
-            compile_first(document, functools.partial(self.bar.set_state, Phase.preparing), self._compiled)
+            self.transport.compile_first(document, self._compiled)
 
     def _compiled(self) -> None:
-        self._warming = False
         self._apply(self.controls.experiment)
+        if self._on_compiled is not None:
+            self._on_compiled()
 
     # --- settings → session -----------------------------------------------------------------------------------------
 
     def _changed(self, old: Experiment, new: Experiment) -> None:
-        self.bar.set_speed(new.settings.speed)
+        self.transport.bar.set_speed(new.settings.speed)
         if not new.same_data(old):
             self._drawn = ()
         self._apply(new)
         if self.controls.preset and self.controls.preset != self._preset and self.session.settings is not None:
             self.session.player.reset()  # an example starts afresh, also where it could carry on
-            self._show_first_mode(PRESETS[self.controls.preset].mode)
+            self.show_mode(PRESETS[self.controls.preset].mode)  # what the example is about
         if self.session.settings is not None or not self.controls.preset:
             self._preset = self.controls.preset  # an example whose data are yet to come has not begun
 
     def _apply(self, experiment: Experiment) -> None:
-        if self._warming:
+        if self.transport.warming:
             return
         settings = experiment.settings
-        self._set_viewing(False)
-        self.bridge.set_query(self._query(settings))
+        self.transport.follow()
+        self.bridge.set_query(self._query_of(settings))
         try:
             new_scene = self.session.apply(experiment)
         except (ValueError, OSError) as error:
@@ -191,7 +211,7 @@ class Explorer:
         assert self.session.scene is not None
         assert self.session.split is not None
         self.layout.hide_notice()
-        self.bar.set_enabled(True)
+        self.transport.bar.set_enabled(True)
         modes = modes_of(self.session.estimator, self.session.scene.task, images=self.session.scene.images is not None)
         self.board.method.set_method(MENU[settings.method].label, modes)
         if new_scene:
@@ -211,18 +231,11 @@ class Explorer:
         self.layout.show_colours(self.board.points)
         self.layout.refresh_heads(self.board)
 
-    def _show_first_mode(self, mode: str) -> None:
-        """Begin an example with the picture that it is about."""
-        if mode and mode != self.board.method.mode:
-            self._set_option("method_mode", mode)
-            self.layout.show_method_modes(self.board.method)
-
     def _cannot(self, error: Exception) -> None:
         """Say why these settings cannot be shown, where the plots would be, and let nothing run."""
-        self.bar.set_enabled(False)
-        kind = "info" if isinstance(error, NotAtHand) else "warning"
-        self.layout.show_notice(str(error), kind, stale=True)
-        self.bar.set_state(Phase.empty if kind == "info" else Phase.failed, str(error))
+        waiting = isinstance(error, NotAtHand)
+        self.transport.refuse(str(error), waiting=waiting)
+        self.layout.show_notice(str(error), "info" if waiting else "warning", stale=True)
         self.bridge.announce(str(error))
 
     def _load_json(self, text: str) -> list[str]:
@@ -235,63 +248,30 @@ class Explorer:
             return ""
         return self.session.embedding_csv() if what == "embedding" else self.session.curves_csv()
 
-    # --- the run -----------------------------------------------------------------------------------------------------
-
-    def _toggle(self) -> None:
-        if self.session.player.going:
-            self.session.player.pause()
-        else:
-            self._set_viewing(False)
-            self.session.player.run()
-
-    def _step(self) -> None:
-        self._set_viewing(False)
-        self.session.player.step()
+    # --- what the user does to the run and to the views --------------------------------------------------------------
 
     def _reset(self) -> None:
-        self._set_viewing(False)
+        """Go back to the start, with the points that were drawn since."""
         settings = self.controls.settings
         if self._drawn:
             drawn, self._drawn = self._drawn, ()
             self.controls.apply(replace(settings, drawn=(*settings.drawn, *drawn)))
-        elif self.session.settings is not None:
+        else:
             self.session.player.reset()
-
-    def _set_speed(self, speed: str) -> None:
-        self.controls.apply(replace(self.controls.settings, speed=speed))
-
-    def _scrub(self, iteration: int) -> None:
-        newest = self.session.player.newest
-        if newest is None:
-            return
-        self._set_viewing(iteration < newest.iteration)
-        self.session.player.show(iteration if self._viewing else None)
-
-    def _go_live(self) -> None:
-        self._set_viewing(False)
-        self.session.player.show(None)
-
-    def _set_viewing(self, viewing: bool) -> None:
-        self._viewing = viewing
-        self._status_at = self._range_at = 0.0
-        self.bar.set_following(not viewing)
-
-    def _key(self, key: str) -> None:
-        actions: dict[str, Callable[[], None]] = {
-            "space": self._toggle,
-            "right": self._step,
-            "r": self._reset,
-            "escape": self._escape,
-        }
-        if self.session.settings is not None or key == "escape":
-            actions[key]()
 
     def _escape(self) -> None:
         if not self.layout.shrink():
             self.board.points.selection.indices = []
 
-    def _set_option(self, name: str, value: Any) -> None:
-        """Act on a switch in a card: which mode of the method's view, whether to draw the pull of the labels."""
+    def set_option(self, name: str, value: Any) -> None:
+        """Act on a switch in a card.
+
+        Parameters
+        ----------
+        name : {"method_mode", "pull", "colour_by", "draw_class"}
+            Which picture of the method, whether to draw the pull of the labels, what colours mean, the class to draw.
+        value : object
+        """
         if name == "method_mode":
             self.board.method.set_mode(value)
             self.session.set_display(self.controls.settings, method_mode=value)
@@ -303,6 +283,18 @@ class Explorer:
         elif name == "draw_class":
             self.board.input.drawing.code = value
         self.layout.refresh_heads(self.board)
+
+    def show_mode(self, mode: str) -> None:
+        """Show one of the method's pictures, if it has it.
+
+        Parameters
+        ----------
+        mode : str
+        """
+        view = self.board.method
+        if mode != view.mode and mode in [each.name for each in view.modes or ()]:
+            self.set_option("method_mode", mode)
+            self.layout.show_method_modes(view)
 
     def _points_drawn(self, positions: NDArray, codes: NDArray) -> None:
         self._drawn = tuple(
@@ -322,69 +314,9 @@ class Explorer:
             if curves:
                 self._curves_at = now
             self.board.show_frame(frame, curves=curves)
-            if now - self._status_at >= STATUS_INTERVAL or status.phase is not Phase.running:
-                self._status_at = now
-                self._show_numbers(frame)
-        if status.phase is not self._phase or status.message:
-            self._show_status(status)
-        elif status.phase is Phase.paused and self.session.player.newest is not self._told:
-            self._tell(status)
-
-    def _show_numbers(self, frame: Frame) -> None:
-        settings, scene = self.controls.settings, self.session.scene
-        names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")}
-        numbers = {names.get(key, key): value for key, value in frame.numbers.items()}
-        task = scene.task if scene is not None else "classification"
-        self.bar.show_numbers(frame.iteration, numbers, seed=settings.seed, task=task)
-        now = time.monotonic()
-        if frame.live or not self._viewing:
-            running = self.session.player.status.phase is Phase.running
-            if not running or now - self._range_at >= RANGE_INTERVAL:
-                self._range_at = now
-                self.bar.set_range(frame.first_iteration, frame.last_iteration, frame.iteration)
-        else:
-            self.bar.set_range(frame.first_iteration, frame.last_iteration, self.bar.scrubber.value)
-            self.bar.set_viewing(frame.iteration, running=self.session.player.going)
-            self._phase = None
-        self.layout.refresh_heads(self.board)
-
-    def _show_status(self, status: Status) -> None:
-        if self.session.settings is None or (
-            self._viewing and status.phase in (Phase.running, Phase.paused, Phase.finished)
-        ):
-            return
-        self._phase = status.phase
-        detail = status.message if status.phase is Phase.failed else ""  # what diverged has numbers to show
-        if status.phase is Phase.preparing:
-            detail = "Preparing the data"
-        self.bar.set_state(status.phase, detail, running=self.session.player.going)
-        if status.phase is Phase.failed:
-            self.layout.show_notice(f"The run failed: {status.message}", "error")
-        elif status.phase is Phase.diverged:
-            self.layout.show_notice(status.message, "warning")
-        else:
-            self.layout.hide_notice()
-        self._tell(status)
-
-    def _tell(self, status: Status) -> None:
-        """Say how the run stands to those who cannot see the plots: when its state changes, and after single steps."""
-        self._told = self.session.player.newest
-        self.bridge.announce(self._summary(status))
-
-    def _summary(self, status: Status) -> str:
-        settings, newest, scene = self.controls.settings, self.session.player.newest, self.session.scene
-        words = [WORDS[status.phase][0]]
-        if newest is not None and scene is not None:
-            words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
-            words.append(f"objective {newest.objective:.4g}")
-            errors = self.session.player.curves()[1]
-            for name in ("train", "unlabelled", "test"):
-                if name in errors.values and len(errors.iteration):
-                    value = f"{errors.values[name][-1]:.3g}"
-                    words.append(f"{name} error {value} %" if scene.task == "classification" else f"{name} MSE {value}")
-        if status.message:
-            words.append(status.message)
-        return ", ".join(words)
+            if self.teller.show_numbers(frame, status):
+                self.layout.refresh_heads(self.board)
+        self.teller.show_status(status)
 
 
 def _end(session: Session, link: LiveLink, _context: Any) -> None:

@@ -1,4 +1,4 @@
-"""The lessons: the explorer's live views, led by a text.  Everything else is the explorer's."""
+"""The lessons: an explorer that a text leads through prepared states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages.explorer import Explorer
-from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.settings.knobs import quoted
 from supdr_viz.settings.state import Settings, to_query
 
@@ -64,8 +63,8 @@ def wanted(arguments: Mapping[str, list[bytes]]) -> tuple[Lesson, int, list[str]
     return lesson, index, problems
 
 
-class Lessons(Explorer):
-    """Wires the text to the explorer's views.
+class Lessons:
+    """Wires the text to an explorer.
 
     Parameters
     ----------
@@ -74,40 +73,39 @@ class Lessons(Explorer):
         Of the step to begin with.
     problems : list of str
         What was wrong with the address.
+
+    Attributes
+    ----------
+    page : Page
     """
 
     def __init__(self, lesson: Lesson, index: int, problems: list[str]) -> None:
         self.lesson, self.index = lesson, index
         self.panel = LessonPanel(on_step=self._go, on_answer=self._answer, on_lesson=self._open, on_zoom=self._set_zoom)
-        super().__init__(self.step.settings, problems)
-        self.share.offer("lesson", self._lesson_work)
+        self.explorer = Explorer(
+            self.step.settings,
+            problems,
+            bridge=Bridge(keys=[*KEYS, *LESSON_KEYS]),
+            query_of=lambda _settings: self._query(),
+            link_to=self._link,
+            on_key=self._key,
+            on_compiled=self._prepare,
+            page_name="lessons",
+            title="supdr lessons: prepared states of the explorer, step by step",
+            text=[self.panel.view],
+            sidebar_width=SIDEBAR_WIDTH,
+        )
+        self.page, self._player = self.explorer.page, self.explorer.session.player
+        self.explorer.share.offer("lesson", self._lesson_work)
         self._present()
-        if not self._warming:
-            self._prepare()
+        self._prepare()
 
     @property
     def step(self) -> Step:
         """The step that is shown."""
         return self.lesson.steps[self.index]
 
-    # --- the explorer's, in another way ------------------------------------------------------------------------------
-
-    def _make_bridge(self) -> Bridge:
-        return Bridge(keys=[*KEYS, *LESSON_KEYS])
-
-    def _make_layout(self) -> ExplorerLayout:
-        return ExplorerLayout(
-            self.board,
-            self.bar,
-            self.bridge,
-            self.controls,
-            self.share,
-            on_option=self._set_option,
-            page_name="lessons",
-            title="supdr lessons: prepared states of the explorer, step by step",
-            text=[self.panel.view],
-            sidebar_width=SIDEBAR_WIDTH,
-        )
+    # --- what the explorer asks --------------------------------------------------------------------------------------
 
     def _lesson_work(self) -> Callable[[], bytes]:
         lesson = self.lesson
@@ -116,19 +114,14 @@ class Lessons(Explorer):
     def _is_own(self) -> bool:
         return LESSONS.get(self.lesson.name) is not self.lesson
 
-    def _query(self, settings: Settings) -> str:
+    def _query(self) -> str:
         return f"lesson={OWN}" if self._is_own() else address(self.lesson.name, self.index)
 
-    def _link(self) -> str:
-        settings = self.controls.settings
+    def _link(self, settings: Settings) -> str:
         prepared = _same(settings, self.step.settings) or (self.step.then and _same(settings, self.step.then))
         if prepared and not self._is_own():
             return f"?{address(self.lesson.name, self.index)}"
         return f"explorer?{to_query(settings)}"
-
-    def _compiled(self) -> None:
-        super()._compiled()
-        self._prepare()
 
     def _key(self, key: str) -> None:
         if key == "next":
@@ -139,8 +132,6 @@ class Lessons(Explorer):
             question = self.step.question
             if self.panel.asks and question is not None and int(key) <= len(question.options):
                 self._answer(int(key) - 1)
-        else:
-            super()._key(key)
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
@@ -155,48 +146,44 @@ class Lessons(Explorer):
             self._show(onward=change == 1)
 
     def _show(self, *, onward: bool) -> None:
-        step = self.step
+        step, controls = self.step, self.explorer.controls
         self._present()
-        goes_on = onward and not step.fresh and _same(self.controls.settings, step.settings)
+        goes_on = onward and not step.fresh and _same(controls.settings, step.settings)
         if goes_on:
-            self.bridge.set_query(self._query(step.settings))
+            self.explorer.bridge.set_query(self._query())
             self._start(step.play == "start", step)
             return
-        settings = step.settings
-        if settings == self.controls.settings:
-            self.bridge.set_query(self._query(settings))
-            self.session.player.reset()
+        if step.settings == controls.settings:
+            self.explorer.bridge.set_query(self._query())
         else:
-            if self.session.player.going:
-                self.session.player.pause()
-            self.controls.apply(settings)
-            self.session.player.reset()
+            if self._player.going:
+                self._player.pause()
+            controls.apply(step.settings)
+        self._player.reset()
         self._prepare()
 
     def _present(self) -> None:
         """Show the text of the step and point at its plots."""
-        step = self.step
-        self.layout.shrink()
+        step, layout = self.step, self.explorer.layout
+        layout.shrink()
         self.panel.show(self.lesson, self.index, f"explorer?{to_query(step.settings)}")
-        self.controls.view.visible = step.free
-        self.layout.highlight(step.look)
+        self.explorer.controls.view.visible = step.free
+        layout.highlight(step.look)
 
     def _prepare(self) -> None:
         """Take the steps that are done before the step is shown, and play if it says so."""
         step = self.step
-        if self.session.settings is None:
+        if self.explorer.session.settings is None:
             return
-        if step.mode and self.board.method.modes and step.mode in [mode.name for mode in self.board.method.modes]:
-            self._set_option("method_mode", step.mode)
-            self.layout.show_method_modes(self.board.method)
-        self.layout.show_pull(step.pull)
+        self.explorer.show_mode(step.mode)
+        self.explorer.layout.show_pull(step.pull)
         done = _done_before(self.lesson, self.index)
         if step.play == "start":
-            self.session.player.run(until=step.until or None, hurry_to=done)
+            self._player.run(until=step.until or None, hurry_to=done)
         elif done == TO_THE_END:
-            self.session.player.run(hurry_to=done)
+            self._player.run(hurry_to=done)
         elif done:
-            self.session.player.run(until=done, hurry_to=done)
+            self._player.run(until=done, hurry_to=done)
 
     def _answer(self, option: int | None) -> None:
         step = self.step
@@ -204,16 +191,16 @@ class Lessons(Explorer):
             return
         self.panel.answer(step, option)
         if step.then is not None:
-            self.controls.apply(step.then)
+            self.explorer.controls.apply(step.then)
         self._start(step.play == "answer", step)
 
     def _start(self, wanted: bool, step: Step) -> None:
         if wanted:
-            self._set_viewing(False)
-            self.session.player.run(until=step.until or None)
+            self.explorer.transport.follow()
+            self._player.run(until=step.until or None)
 
     def _set_zoom(self, factor: float) -> None:
-        self.bridge.zoom = factor
+        self.explorer.bridge.zoom = factor
 
 
 def _same(settings: Settings, other: Settings) -> bool:

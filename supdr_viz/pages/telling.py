@@ -1,0 +1,135 @@
+"""What the explorer says of its run: numbers, state, notices, and a sentence for those who cannot see the plots."""
+
+from __future__ import annotations
+
+import time
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.types import Frame
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.pages.layout import ExplorerLayout
+from supdr_viz.pages.transport import Transport
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import WORDS, Phase, Status
+from supdr_viz.settings.menu import MENU
+
+STATUS_INTERVAL = 0.25
+"""Seconds between two updates of the status line: it costs more than the points."""
+
+RANGE_INTERVAL = 0.5
+"""Seconds between two updates of the scrubber while a run goes on: it costs more still."""
+
+
+class Teller:
+    """Says how a run stands, no more often than it is worth.
+
+    Parameters
+    ----------
+    session : Session
+    transport : Transport
+    layout : ExplorerLayout
+    bridge : Bridge
+        Speaks to screen readers.
+    """
+
+    def __init__(self, session: Session, transport: Transport, layout: ExplorerLayout, bridge: Bridge) -> None:
+        self._session, self._transport, self._layout, self._bridge = session, transport, layout, bridge
+        self._status_at = self._range_at = 0.0
+        self._phase: Phase | None = None
+        self._told: Snapshot | None = None
+
+    def hasten(self) -> None:
+        """Let the next frame's numbers not wait for their turn."""
+        self._status_at = self._range_at = 0.0
+
+    def show_numbers(self, frame: Frame, status: Status) -> bool:
+        """Show the numbers of a frame, if it is time for that.
+
+        Parameters
+        ----------
+        frame : Frame
+        status : Status
+
+        Returns
+        -------
+        bool
+            Whether it was.
+        """
+        settings, scene, now = self._session.settings, self._session.scene, time.monotonic()
+        running = status.phase is Phase.running
+        if settings is None or scene is None or (running and now - self._status_at < STATUS_INTERVAL):
+            return False
+        self._status_at = now
+        names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")}
+        numbers = {names.get(key, key): value for key, value in frame.numbers.items()}
+        self._transport.bar.show_numbers(frame.iteration, numbers, seed=settings.seed, task=scene.task)
+        viewing = self._transport.viewing and not frame.live
+        if viewing or not running or now - self._range_at >= RANGE_INTERVAL:
+            self._range_at = now
+            self._transport.show_range(frame.first_iteration, frame.last_iteration, frame.iteration)
+        if viewing:
+            self._transport.show_viewing(frame.iteration)
+            self._phase = None
+        return True
+
+    def show_status(self, status: Status) -> None:
+        """Show and tell what has changed.
+
+        Parameters
+        ----------
+        status : Status
+        """
+        if status.phase is not self._phase or status.message:
+            self._show_phase(status)
+        elif status.phase is Phase.paused and self._session.player.newest is not self._told:
+            self._tell(status)
+
+    def _show_phase(self, status: Status) -> None:
+        viewing = self._transport.viewing and status.phase in (Phase.running, Phase.paused, Phase.finished)
+        if self._session.settings is None or viewing:
+            return
+        self._phase = status.phase
+        detail = status.message if status.phase is Phase.failed else ""  # what diverged has numbers to show
+        if status.phase is Phase.preparing:
+            detail = "Preparing the data"
+        self._transport.show_state(status.phase, detail)
+        if status.phase is Phase.failed:
+            self._layout.show_notice(f"The run failed: {status.message}", "error")
+        elif status.phase is Phase.diverged:
+            self._layout.show_notice(status.message, "warning")
+        else:
+            self._layout.hide_notice()
+        self._tell(status)
+
+    def _tell(self, status: Status) -> None:
+        """Say how the run stands: when its state changes, and after single steps."""
+        self._told = self._session.player.newest
+        self._bridge.announce(summary(self._session, status))
+
+
+def summary(session: Session, status: Status) -> str:
+    """Say in one sentence how a run stands.
+
+    Parameters
+    ----------
+    session : Session
+    status : Status
+        Of its run.
+
+    Returns
+    -------
+    str
+    """
+    settings, newest, scene = session.settings, session.player.newest, session.scene
+    words = [WORDS[status.phase][0]]
+    if newest is not None and scene is not None and settings is not None:
+        words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
+        words.append(f"objective {newest.objective:.4g}")
+        errors = session.player.curves()[1]
+        for name in ("train", "unlabelled", "test"):
+            if name in errors.values and len(errors.iteration):
+                value = f"{errors.values[name][-1]:.3g}"
+                words.append(f"{name} error {value} %" if scene.task == "classification" else f"{name} MSE {value}")
+    if status.message:
+        words.append(status.message)
+    return ", ".join(words)

@@ -1,0 +1,222 @@
+"""Run, pause, step, reset, speed and scrubbing: the bar and the keys of a page, and what they do to its run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from supdr import warm
+from supdr_viz.controls.training import TrainingBar
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.pages.warming import compile_first
+from supdr_viz.run.status import Phase
+
+
+class Target(Protocol):
+    """What can be played: a single run, or several in step."""
+
+    @property
+    def going(self) -> bool:
+        """Whether it runs, or will as soon as it is prepared."""
+
+    @property
+    def iteration(self) -> int:
+        """The newest iteration."""
+
+    def run(self) -> bool:
+        """Run until told otherwise; False if there is nothing left to run."""
+
+    def pause(self) -> None:
+        """Stop."""
+
+    def step(self) -> bool:
+        """Take one step; False if there is nothing left to run."""
+
+    def reset(self) -> None:
+        """Go back to the start."""
+
+    def show(self, iteration: int | None) -> None:
+        """Show a recorded iteration, or None for the newest."""
+
+
+Act = Callable[[], Any]
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class Transport:
+    """The bar above the plots and the keys of a page.
+
+    Parameters
+    ----------
+    target : Target
+    bridge : Bridge
+        Where keys come from.
+    speed : {"slow", "normal", "fast"}
+    on_speed : callable
+        ``on_speed(speed)``.
+    on_command : callable
+        Called when what is said of the run is out of date: the user asked for something else.
+    on_toggled : callable, optional
+        Called after the run was started or paused.
+    on_reset : callable, optional
+        Instead of the target's reset.
+    on_nothing_left : callable, optional
+        Called when there was nothing left to run.
+    on_escape : callable, optional
+        The key that takes everything away.
+    on_key : callable, optional
+        ``on_key(name)`` for keys of the bridge that have nothing to do with the run.
+
+    Attributes
+    ----------
+    bar : TrainingBar
+    viewing : bool
+        Whether an earlier iteration is looked at.
+    warming : bool
+        Whether kernels are yet to be compiled, so that nothing can run.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        bridge: Bridge,
+        speed: str,
+        *,
+        on_speed: Callable[[str], Any],
+        on_command: Act,
+        on_toggled: Act = _nothing,
+        on_reset: Act | None = None,
+        on_nothing_left: Act = _nothing,
+        on_escape: Act = _nothing,
+        on_key: Callable[[str], Any] | None = None,
+    ) -> None:
+        self._target, self._on_command, self._on_toggled = target, on_command, on_toggled
+        self._on_reset, self._on_nothing_left = on_reset or target.reset, on_nothing_left
+        self._on_escape, self._on_key = on_escape, on_key
+        self.viewing = False
+        self.warming = not warm.is_warm()
+        self.bar = TrainingBar(
+            speed,
+            on_run=self.toggle,
+            on_step=self.step,
+            on_reset=self.reset,
+            on_live=self.go_live,
+            on_speed=on_speed,
+            on_scrub=self.scrub,
+        )
+        bridge.on_key(self.key)
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Run, or pause."""
+        if self._target.going:
+            self._on_command()
+            self._target.pause()
+        else:
+            self.follow()
+            self._left(self._target.run())
+        self._on_toggled()
+
+    def step(self) -> None:
+        """Take one step."""
+        self.follow()
+        self._left(self._target.step())
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        self.follow()
+        self._on_reset()
+
+    def scrub(self, iteration: int) -> None:
+        """Look at a recorded iteration."""
+        self._view(iteration < self._target.iteration)
+        self._target.show(iteration if self.viewing else None)
+
+    def go_live(self) -> None:
+        """Look at the newest iteration again."""
+        self.follow()
+        self._target.show(None)
+
+    def follow(self) -> None:
+        """Take note that the newest iteration is looked at, whatever was before."""
+        self._view(False)
+
+    def key(self, name: str) -> None:
+        """Act on a key, named as in `supdr_viz.kit.bridge.KEYS`."""
+        actions = {"space": self.toggle, "right": self.step, "r": self.reset}
+        if name in actions:
+            if self.bar.enabled:
+                actions[name]()
+        elif name == "escape":
+            self._on_escape()
+        elif self._on_key is not None:
+            self._on_key(name)
+
+    def _left(self, something: bool) -> None:
+        if not something:
+            self._on_nothing_left()
+
+    def _view(self, viewing: bool) -> None:
+        self.viewing = viewing
+        self.bar.set_following(not viewing)
+        self._on_command()
+
+    # --- what the bar shows -------------------------------------------------------------------------------------------
+
+    def show_state(self, phase: Phase, detail: str = "") -> None:
+        """Show what the run is doing; see `TrainingBar.set_state`."""
+        self.bar.set_state(phase, detail, running=self._target.going)
+
+    def show_viewing(self, iteration: int) -> None:
+        """Show which earlier iteration is looked at."""
+        self.bar.set_viewing(iteration, running=self._target.going)
+
+    def show_range(self, first: int, last: int, shown: int) -> None:
+        """Show which iterations can be looked at; the thumb stays where the user put it.
+
+        Parameters
+        ----------
+        first, last : int
+            Iterations that are recorded.
+        shown : int
+            The one on display.
+        """
+        self.bar.set_range(first, last, self.bar.scrubber.value if self.viewing else shown)
+
+    def refuse(self, reason: str, *, waiting: bool) -> None:
+        """Let nothing run, and say why.
+
+        Parameters
+        ----------
+        reason : str
+        waiting : bool
+            Whether something is yet to come; otherwise something is wrong.
+        """
+        self.bar.set_enabled(False)
+        self.bar.set_state(Phase.empty if waiting else Phase.failed, reason)
+
+    # --- before anything can run --------------------------------------------------------------------------------------
+
+    def compile_first(self, document: Any, then: Act) -> None:
+        """Let nothing run until the kernels are compiled, and say how far that is; nothing to do where they are.
+
+        Parameters
+        ----------
+        document : Document
+            The page's.
+        then : callable
+            Called in the page's thread once they are, if anything was compiled.
+        """
+        if self.warming:
+            self.bar.set_enabled(False)
+            tell = functools.partial(self.bar.set_state, Phase.preparing)
+            compile_first(document, tell, functools.partial(self._compiled, then))
+
+    def _compiled(self, then: Act) -> None:
+        self.warming = False
+        then()

@@ -1,0 +1,166 @@
+"""The transport: buttons, keys and scrubber do the same to one run and to several in step."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from supdr_viz.compare.lockstep import LockStep
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.pages.transport import Transport
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.state import Settings
+from tests.viz.hands import Hands
+
+MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
+ENDLESS = {"tol": -1.0, "max_iter": 5000}
+
+
+class Played:
+    """A transport, what it plays, and what it said."""
+
+    def __init__(self, target, hands):
+        self.target, self.hands, self.said, self.bridge = target, hands, [], Bridge()
+        self.transport = Transport(
+            target,
+            self.bridge,
+            "fast",
+            on_speed=lambda speed: self.said.append(speed),
+            on_command=lambda: None,
+            on_nothing_left=lambda: self.said.append("nothing left"),
+            on_escape=lambda: self.said.append("escape"),
+            on_key=self.said.append,
+        )
+        self.bar = self.transport.bar
+
+    def press(self, key):
+        self.bridge._received(SimpleNamespace(data={"kind": "key", "key": key}))
+
+    def reach(self, iteration):
+        self.hands.until(lambda: self.target.iteration >= iteration)
+
+
+@pytest.fixture(params=["one run", "two in step"])
+def played(request):
+    hands, lockstep = Hands(), LockStep(speed="fast")
+    if request.param == "one run":
+        session = Session(hands.pool, lambda: None)
+        session.apply(Experiment(Settings(**MOONS, method="LSDR", method_options=ENDLESS, speed="fast")))
+        target = session.player
+    else:
+        for method in ("LSDR", "NSDR"):
+            session = Session(hands.pool, lambda: None, lockstep)
+            lockstep.join(session.player)
+            session.apply(Experiment(Settings(**MOONS, method=method, method_options=ENDLESS)))
+        target = lockstep
+    hands.rest()
+    return Played(target, hands)
+
+
+@pytest.mark.parametrize("how", ["button", "key"])
+def test_run_pause_step_and_reset(played, how):
+    def press(name):
+        if how == "key":
+            played.press({"run": " ", "step": "ArrowRight", "reset": "r"}[name])
+        else:
+            getattr(played.bar, name).clicks += 1
+
+    press("run")
+    assert played.target.going
+    played.reach(5)
+    press("run")
+    assert not played.target.going
+    played.hands.rest()
+    here = played.target.iteration
+    press("step")
+    played.hands.rest()
+    assert played.target.iteration == here + 1
+    press("reset")
+    played.hands.rest()
+    assert played.target.iteration == 0
+    assert not played.said
+
+
+def test_scrubbing_looks_back_and_live_returns(played):
+    played.transport.toggle()
+    played.reach(20)
+    played.transport.show_range(0, 20, 20)
+    assert played.bar.live.disabled
+    played.bar.scrubber.value = 7
+    assert played.transport.viewing
+    assert not played.bar.live.disabled
+    played.transport.show_range(0, 25, 25)  # the run goes on
+    assert played.bar.scrubber.value == 7
+    played.transport.show_viewing(7)
+    assert "viewing 7" in played.bar.status.object
+    assert played.bar.run.label == "Pause"
+    played.transport.toggle()
+    assert played.transport.viewing  # pausing changes nothing of what is looked at
+    played.bar.live.clicks += 1
+    assert not played.transport.viewing
+    played.transport.show_range(0, 25, 25)
+    assert played.bar.scrubber.value == 25
+
+
+def test_going_on_from_an_earlier_iteration(played):
+    played.transport.toggle()
+    played.reach(20)
+    played.transport.toggle()
+    played.hands.rest()
+    played.transport.show_range(0, played.target.iteration, played.target.iteration)
+    played.bar.scrubber.value = 7
+    played.transport.step()
+    played.hands.rest()
+    assert played.target.iteration == 8
+    assert not played.transport.viewing
+
+
+def test_the_newest_iteration_is_not_looked_back_at(played):
+    played.transport.step()
+    played.hands.rest()
+    played.transport.scrub(1)
+    assert not played.transport.viewing
+
+
+def test_what_cannot_run_takes_no_keys_but_those_that_do_not_run(played):
+    played.transport.refuse("Press Load to fetch ionosphere.", waiting=True)
+    for key in (" ", "ArrowRight", "r"):
+        played.press(key)
+    assert not played.target.going
+    assert played.target.iteration == 0
+    assert "waiting" in played.bar.status.object
+    assert "ionosphere" in played.bar.status.object
+    played.press("Escape")
+    assert played.said == ["escape"]
+    played.transport.refuse("LDA predicts classes.", waiting=False)
+    assert "failed" in played.bar.status.object
+
+
+def test_other_keys_and_the_speed_are_passed_on(played):
+    played.bar.speed.value = "slow"
+    played.transport.key("next")
+    assert played.said == ["slow", "next"]
+
+
+def test_the_state_is_said_in_the_words_of_the_phases(played):
+    played.transport.toggle()
+    played.transport.show_state(Phase.running)
+    assert "running" in played.bar.status.object
+    assert played.bar.run.label == "Pause"
+    played.transport.toggle()
+    played.transport.show_state(Phase.paused)
+    assert "paused" in played.bar.status.object
+    assert played.bar.run.label == "Run"
+
+
+def test_nothing_left_to_run_is_said():
+    hands, lockstep = Hands(), LockStep(speed="fast")
+    session = Session(hands.pool, lambda: None, lockstep)
+    lockstep.join(session.player)
+    session.apply(Experiment(Settings(**MOONS, method="LDA")))
+    hands.rest()
+    played = Played(lockstep, hands)
+    played.transport.toggle()
+    played.transport.step()
+    assert played.said == ["nothing left"] * 2
