@@ -62,7 +62,7 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(INSTALLED): $(RECIPE)
-	@PYTHON="$(PYTHON)" sh scripts/install.sh
+	@PYTHON="$(PYTHON)" sh scripts/install.sh app
 	@touch $@
 
 $(INSTALLED_TEST): $(RECIPE)
@@ -70,7 +70,7 @@ $(INSTALLED_TEST): $(RECIPE)
 	@touch $@ $(INSTALLED)
 
 $(INSTALLED_ALL): $(RECIPE)
-	@PYTHON="$(PYTHON)" sh scripts/install.sh test,jupyter,bench
+	@PYTHON="$(PYTHON)" sh scripts/install.sh test-all
 	@touch $@ $(INSTALLED_TEST) $(INSTALLED)
 
 $(INSTALLED_DOCS): $(RECIPE)

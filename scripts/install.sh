@@ -1,6 +1,7 @@
 #!/bin/sh
 # Creates .venv when it is missing and installs the project there, editable, in the versions of constraints.txt.
-# Usage: scripts/install.sh [EXTRA]   (EXTRA: optional dependency groups of pyproject.toml: "test" or "test,jupyter")
+# Usage: scripts/install.sh [EXTRA]   (EXTRA: optional dependencies of pyproject.toml, such as "app" or "test,umap"; without
+# it the library alone)
 set -eu
 cd "$(dirname "$0")/.."
 extra="${1:-}"
@@ -37,7 +38,7 @@ fi
 .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     fail ".venv holds $(.venv/bin/python --version), but 3.11 or newer is needed. Remove it (make clean) and try again."
 
-echo "Installing supdr-viz${extra:+ with its $extra tools} into .venv (about a minute the first time)"
+echo "Installing supdr-viz${extra:+[$extra]} into .venv (about a minute the first time)"
 # setuptools is installed first, pinned like the rest, so that the build does not fetch a version of its own.
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt setuptools &&
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \

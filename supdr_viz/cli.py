@@ -16,6 +16,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from supdr.engine.optional import PackageMissing
+from supdr_viz import require_app
 from supdr_viz.pages import PAGES, title_of
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -52,9 +54,14 @@ def main(argv: list[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 after a normal end, 1 if the server could not start.
+        The exit status: 0 after a normal end, 1 if the server could not start or the app is not installed.
     """
     argv = sys.argv[1:] if argv is None else argv
+    try:
+        require_app("supdr-viz")
+    except PackageMissing as error:
+        print(error, file=sys.stderr)
+        return 1
     if argv and argv[0] in COMMANDS:
         return _headless(argv)
     parser = _parser()

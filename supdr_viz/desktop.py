@@ -7,12 +7,13 @@ import sys
 import time
 import urllib.request
 
+from supdr.engine.optional import install
 from supdr_viz.pages import PAGES
 
 PATIENCE = 600.0
 """Seconds to wait for the server; its first start compiles."""
 
-MISSING = "supdr-viz: --desktop needs pywebview. Install it with: pip install pywebview"
+MISSING = f"supdr-viz: {install('--desktop', 'pywebview', 'desktop')}"
 
 
 def open_window(port: int) -> int:

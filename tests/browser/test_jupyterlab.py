@@ -168,7 +168,7 @@ def run_and_save(page, path):
 @pytest.mark.timeout(1800)
 def test_a_fit_is_watched_and_stays_in_the_saved_notebook(start_lab, chromium, tmp_path):
     if importlib.util.find_spec("jupyterlab") is None:
-        pytest.fail("JupyterLab is not installed; `make test-all` installs it (extra [jupyter])", pytrace=False)
+        pytest.fail("JupyterLab is not installed; `make test-all` installs it (extra [test-all])", pytrace=False)
     lab = start_lab("mine", written(CODE, "python3"))
     page = lab.open(chromium, "watch.ipynb")
     saved = run_and_save(page, lab.folder / "watch.ipynb")

@@ -1,6 +1,7 @@
 """What is installed, what an import pulls in, and what the set-up promises."""
 
 import ast
+import email
 import importlib.metadata
 import os
 import re
@@ -15,6 +16,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import supdr_viz
 
 ROOT = Path(__file__).parents[2]
 UI_PACKAGES = {"panel", "bokeh", "holoviews", "param", "panel_material_ui"}
@@ -96,32 +100,90 @@ def test_wheel_holds_code_and_licence_only(wheel):
     assert not [name for name in names if name.endswith((".csv", ".gz", ".npz", ".parquet", ".nbi", ".nbc"))]
     sources = [*(ROOT / "core").rglob("*.py"), *(ROOT / "supdr_viz").rglob("*.py")]
     assert len([name for name in names if name.endswith(".py")]) == len(sources)
+    assert {"supdr/py.typed", "supdr_viz/py.typed"} <= set(names)
 
 
-OPTIONAL_PEERS = {"umap": "umap-learn"}
-"""Modules that only benchmarks import -> distributions of the extra "bench"."""
-NOT_EVERYWHERE = {*OPTIONAL_PEERS.values(), "jupyterlab", "nbconvert"}
-"""Distributions that "make test" does without; "make test-all" has JupyterLab."""
+@pytest.fixture(scope="module")
+def metadata(wheel):
+    """What a package index and pip learn of the distribution."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(archive.read(name))
 
 
-def pinned_versions():
-    lines = (ROOT / "constraints.txt").read_text().splitlines()
-    return dict(line.split("==") for line in lines)
+def test_the_library_asks_for_four_packages_only(metadata):
+    required = [Requirement(text) for text in metadata.get_all("Requires-Dist")]
+    base = {canonicalize_name(each.name) for each in required if each.marker is None}
+    assert base == {"numpy", "scipy", "scikit-learn", "numba"}
+    assert {"files", "app", "dask", "desktop", "docs", "test"} <= set(metadata.get_all("Provides-Extra"))
 
 
-def test_constraints_are_names_and_versions_only():
-    for line in (ROOT / "constraints.txt").read_text().splitlines():
+def test_what_a_package_index_shows_leads_nowhere_outside(metadata):
+    shown = metadata.get_payload()
+    assert 'pip install ".[app]"' in shown
+    targets = re.findall(r"\]\(([^)]+)\)|^\[[^\]]+\]:\s*(\S+)|(?:src|href)=[\"']([^\"']+)", shown, flags=re.MULTILINE)
+    for target in map("".join, targets):
+        assert target.startswith("https://"), target
+
+
+WITHOUT_INSTALLING = {"umap": "umap-learn"}
+"""Modules imported where they are installed -> their distributions."""
+NOT_EVERYWHERE = {*WITHOUT_INSTALLING.values(), "jupyterlab", "nbconvert"}
+"""Distributions that "make test" does without; "make test-all" has them."""
+BROUGHT = {"joblib": "scikit-learn", "threadpoolctl": "scikit-learn", "llvmlite": "numba"}
+"""Distributions that are imported and not declared -> those of ours that bring them."""
+
+
+def declared_requirements(extras, base=True):
+    """The requirements of the project with these extras, and with the extras that those name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    found, waiting, seen = list(map(Requirement, project["dependencies"])) if base else [], list(extras), set()
+    while waiting:
+        extra = waiting.pop()
+        if extra in seen:
+            continue
+        seen.add(extra)
+        for requirement in map(Requirement, project["optional-dependencies"][extra]):
+            if requirement.name == project["name"]:
+                waiting += requirement.extras
+            else:
+                found.append(requirement)
+    return found
+
+
+def every_declared_requirement():
+    recipe = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = recipe["project"]["optional-dependencies"]
+    return declared_requirements(extras) + list(map(Requirement, recipe["build-system"]["requires"]))
+
+
+def pinned_versions(file="constraints.txt"):
+    lines = (ROOT / file).read_text().splitlines()
+    return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
+
+
+@pytest.mark.parametrize("file", ["constraints.txt", "constraints-oldest.txt"])
+def test_constraints_are_names_and_versions_only(file):
+    lines = (ROOT / file).read_text().splitlines()
+    for line in lines:
         assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*", line), line
-    names = [canonicalize_name(name) for name in pinned_versions()]
-    assert len(names) == len(set(names))
+    assert len(lines) == len(pinned_versions(file))
+
+
+def test_the_oldest_versions_are_the_declared_ones():
+    """The lower bounds of library and files are the versions that the tests of the oldest ones install."""
+    oldest = pinned_versions("constraints-oldest.txt")
+    for requirement in declared_requirements(["files"]):
+        (bound,) = requirement.specifier
+        assert bound.operator == ">="
+        assert Version(oldest[canonicalize_name(requirement.name)]) == Version(bound.version), requirement
+    for brought, by in BROUGHT.items():
+        assert {brought, by} <= set(oldest)
 
 
 def test_constraints_pin_every_dependency():
     """Follow the requirements of the project and of everything they require."""
-    pinned = {canonicalize_name(name) for name in pinned_versions()}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    waiting = [Requirement(text) for text in project["build-system"]["requires"] + project["project"]["dependencies"]]
-    waiting += [Requirement(text) for extra in project["project"]["optional-dependencies"].values() for text in extra]
+    waiting = every_declared_requirement()
     seen = set()
     while waiting:
         requirement = waiting.pop()
@@ -139,15 +201,12 @@ def test_constraints_pin_every_dependency():
             extras = requirement.extras or {""}
             if child.marker is None or any(child.marker.evaluate({"extra": extra}) for extra in extras):
                 waiting.append(child)
-    assert {name for name, *_ in seen} <= pinned
+    assert {name for name, *_ in seen} <= set(pinned_versions())
 
 
 def test_pins_satisfy_the_declared_ranges():
-    pinned = {canonicalize_name(name): version for name, version in pinned_versions().items()}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    texts = project["build-system"]["requires"] + project["project"]["dependencies"]
-    texts += [text for extra in project["project"]["optional-dependencies"].values() for text in extra]
-    for requirement in map(Requirement, texts):
+    pinned = pinned_versions()
+    for requirement in every_declared_requirement():
         assert pinned[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
@@ -164,22 +223,28 @@ def imported_packages(*folders):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (("core", "supdr_viz", "apps"), ["bench", "dask", "desktop", "notebook"]),
-        (("tests",), ["test", "bench"]),
-        (("benchmarks",), ["test", "bench"]),
+        (("core",), ["files", "app", "dask", "umap"]),
+        (("supdr_viz", "apps"), ["app", "desktop", "notebook"]),
+        (("tests", "benchmarks"), ["test-all"]),
     ],
-    ids=["app", "tests", "benchmarks"],
+    ids=["library", "app", "tests"],
 )
 def test_every_imported_package_is_declared(folders, extras):
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    texts = project["dependencies"] + [text for extra in extras for text in project["optional-dependencies"][extra]]
-    declared = {canonicalize_name(Requirement(text).name) for text in texts}
+    declared = {canonicalize_name(requirement.name) for requirement in declared_requirements(extras)}
+    declared |= {brought for brought, by in BROUGHT.items() if by in declared}
     own = {"supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
     providers = importlib.metadata.packages_distributions()
     for name in set(imported_packages(*folders)) - own - sys.stdlib_module_names:
         assert declared & {
-            canonicalize_name(provider) for provider in providers.get(name, [OPTIONAL_PEERS.get(name, name)])
+            canonicalize_name(provider) for provider in providers.get(name, [WITHOUT_INSTALLING.get(name, name)])
         }, name
+
+
+def test_the_app_looks_for_all_of_its_extra():
+    providers = importlib.metadata.packages_distributions()
+    looked_for = {canonicalize_name(provider) for name in supdr_viz._APP_PACKAGES for provider in providers[name]}
+    extra = {canonicalize_name(each.name) for each in declared_requirements(["app"], base=False)}
+    assert looked_for == extra
 
 
 def test_apps_are_thin():

@@ -67,4 +67,4 @@ def test_without_a_display_it_says_so_and_leaves_nothing(toolkit, capfd):
 def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "webview", None)
     assert desktop.open_window(free_port()) == 1
-    assert "pip install pywebview" in capsys.readouterr().err
+    assert 'pip install "supdr-viz[desktop]"' in capsys.readouterr().err

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from supdr.baselines.projections import Projection
 from supdr.baselines.tsne import between_neighbours
 from supdr.engine.checks import check_number
+from supdr.engine.optional import PackageMissing, install
 from supdr.engine.processes import shared_executor
 from supdr.engine.targets import Targets
 
@@ -97,7 +98,7 @@ class Places(BaseEstimator):
 class UMAP(Projection):
     """UMAP (umap-learn's) of the labelled rows, then k nearest neighbours or a linear SVM.
 
-    Needs the package umap-learn (``pip install umap-learn``).
+    Needs the package umap-learn (``pip install "supdr-viz[umap]"``).
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ class UMAP(Projection):
 
     Raises
     ------
-    ImportError
+    PackageMissing
         On fitting, if umap-learn is not installed.
     """
 
@@ -156,7 +157,7 @@ class UMAP(Projection):
         check_number("n_graph_neighbors", self.n_graph_neighbors, ">= 2", lambda value: value >= 2)
         check_number("min_dist", self.min_dist, "in [0, 1]", lambda value: 0.0 <= value <= 1.0)
         if not INSTALLED:
-            raise ImportError("UMAP needs the package umap-learn: pip install umap-learn")
+            raise PackageMissing(install("UMAP", "umap-learn", "umap"))
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         settings = {

@@ -11,6 +11,7 @@ import numpy as np
 
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.engine.optional import require
 
 if TYPE_CHECKING:
     import pandas
@@ -25,6 +26,7 @@ LIBSVM_LINE = re.compile(r"\s*(#.*|[^\s:,#]+(\s+qid:\d+)?(\s+\d+:[^\s:]+)*\s*(#.
 
 def read_parquet(data: bytes, name: str, limits: Limits) -> Table:
     """Read a Parquet file after its footer has told how large the table is and what it holds."""
+    require("Reading Parquet", "pyarrow", extra="files")
     import pyarrow as pa
     from pyarrow import parquet
 

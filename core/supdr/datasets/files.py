@@ -20,6 +20,7 @@ from supdr.datasets._columns import kind_of
 from supdr.datasets._tables import Table, choose_target, guess_column_task, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.engine.optional import PackageMissing, require
 
 READERS: dict[str, Callable[[bytes, str, Limits], Table]] = {
     ".csv": _delimited.read_csv,
@@ -75,6 +76,8 @@ def read_file(
     ------
     FileProblem
         If the file cannot be used; the message is one sentence that names the column, row or line.
+    PackageMissing
+        Without pandas, or for Parquet without pyarrow; the message says what to install.
     """
     return preview(path_or_bytes, name, limits=limits).read(target=target, task=task)
 
@@ -175,7 +178,10 @@ def preview(
     ------
     FileProblem
         If the file cannot be parsed.
+    PackageMissing
+        Without pandas, or for Parquet without pyarrow; the message says what to install.
     """
+    require("Reading a file", "pandas", extra="files")
     data, name = _content(path_or_bytes, name, limits)
     with _plainly(name):
         table = _parse(data, name, limits)
@@ -202,7 +208,7 @@ def _plainly(name: str) -> Iterator[None]:
     """Turn what a parsing library may still raise into one sentence; our own sentences pass."""
     try:
         yield
-    except FileProblem:
+    except (FileProblem, PackageMissing):
         raise
     except MemoryError as error:
         raise FileProblem(f"{name} does not fit into memory.") from error

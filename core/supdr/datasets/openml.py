@@ -14,6 +14,7 @@ from typing import Any
 from supdr.datasets._tables import Table, check_names, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.engine.optional import require
 
 API = "https://www.openml.org/api/v1/json/data"
 # what OpenML answers when it knows no such data set
@@ -63,7 +64,10 @@ def load_openml(
         If OpenML cannot be reached or knows no such data set, or the data set is too large or unusable.
     ValueError
         If a parameter is out of range.
+    PackageMissing
+        Without pandas; the message says what to install.
     """
+    require("Reading from OpenML", "pandas", extra="files")
     text = str(name).strip()
     if not NAME.fullmatch(text):
         raise ValueError(f"name must be the name or id of an OpenML data set, got {name!r}")

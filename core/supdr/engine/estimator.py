@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -22,7 +21,7 @@ from supdr.engine.fitted import FittedReducer, predicts_classes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Problem, Snapshot, Stop, iterate
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
-from supdr.engine.progress import reported
+from supdr.engine.progress import CallbackSupportMixin, reported, with_callbacks
 from supdr.engine.targets import Targets, decode_targets
 
 STILL_FALLING = 0.01

@@ -1,12 +1,37 @@
-"""Progress of long fits: scikit-learn's callbacks where they are set, else a bar when `verbose` asks for one."""
+"""Progress of long fits: scikit-learn's callbacks where they are set, else what `verbose` asks for.
+
+That is a bar where tqdm is installed, and a printed line per step where it is not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from supdr.engine.iterate import Snapshot
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ModuleNotFoundError:  # scikit-learn before 1.9 has no callbacks: fits are as they are, and nobody can be told
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(fit: Any) -> Any:
+        """Leave a method as it is.
+
+        Parameters
+        ----------
+        fit : callable
+
+        Returns
+        -------
+        callable
+            The same.
+        """
+        return fit
 
 
 def reported(estimator: Any, snapshots: Iterator[Snapshot], X: Any, y: Any) -> Iterator[Snapshot]:
@@ -29,7 +54,7 @@ def reported(estimator: Any, snapshots: Iterator[Snapshot], X: Any, y: Any) -> I
     if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
         yield from _with_callbacks(estimator, snapshots, X, y)
     elif estimator.verbose:
-        yield from _with_bar(estimator, snapshots)
+        yield from _with_bar(estimator, snapshots) if find_spec("tqdm") else _with_lines(estimator, snapshots)
     else:
         yield from snapshots
 
@@ -70,3 +95,11 @@ def _with_bar(estimator: Any, snapshots: Iterator[Snapshot]) -> Iterator[Snapsho
             bar.update()
             bar.set_postfix(objective=f"{snapshot.objective:.4g}", stop=snapshot.stop or "", refresh=False)
             yield snapshot
+
+
+def _with_lines(estimator: Any, snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
+    yield next(snapshots)
+    for step, snapshot in enumerate(snapshots, 1):
+        stop = f", {snapshot.stop}" if snapshot.stop else ""
+        print(f"{type(estimator).__name__} step {step}/{estimator.max_iter}: objective {snapshot.objective:.4g}{stop}")
+        yield snapshot

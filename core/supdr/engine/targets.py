@@ -106,9 +106,11 @@ def missing_values(y: NDArray, missing_label: Any) -> NDArray:
     if y.dtype.kind == "f":
         missing = np.isnan(y)
     elif y.dtype == object:
-        from pandas import isna  # knows None, NaN, NaT and pandas.NA
-
-        missing = isna(y)
+        try:
+            from pandas import isna  # knows None, NaN, NaT and pandas.NA
+        except ImportError:  # then there is no pandas.NA
+            isna = np.frompyfunc(lambda value: value is None or value != value, 1, 1)
+        missing = isna(y).astype(bool)
     else:
         missing = np.zeros(y.shape, dtype=bool)
     if missing_label is not None and missing_label == missing_label:

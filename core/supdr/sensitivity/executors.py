@@ -22,6 +22,7 @@ from typing import Any
 import joblib
 
 import supdr.methods as methods
+from supdr.engine.optional import require
 from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
 from supdr.sensitivity.rows import Rows
@@ -176,7 +177,7 @@ def crew_of(executor: Executor | str | None = None, workers: int | None = None) 
     ------
     ValueError
         If the executor is unknown or `workers` is not a positive number.
-    ImportError
+    PackageMissing
         If Dask is asked for and not installed.
     """
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
@@ -202,10 +203,9 @@ def _loky(workers: int) -> Crew:
 
 
 def _dask(address: str, workers: int | None) -> Crew:
-    try:
-        import distributed
-    except ImportError as error:
-        raise ImportError("a Dask cluster needs the package distributed: pip install distributed") from error
+    require("A Dask cluster", "distributed", extra="dask")
+    import distributed
+
     if address:
         try:
             client = distributed.Client(address, timeout="10s", set_as_default=False)

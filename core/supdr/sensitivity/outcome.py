@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.optional import require
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
 
 
@@ -220,6 +221,7 @@ class Result:
 
     def table(self) -> Any:
         """Return a pandas.DataFrame: a row per cell with parameters, means, deviations, reasons to stop, messages."""
+        require("A table of cells", "pandas", extra="files")
         import pandas as pd
 
         rows = []
