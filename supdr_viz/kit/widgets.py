@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-import param
+from bokeh.document import Document
 from bokeh.models import CustomJSTickFormatter
-from panel.io.notifications import NotificationAreaBase
-from panel.util import edit_readonly
 
-from supdr_viz.kit import theme
+from supdr_viz.kit import gaps, theme
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.bridge import on_phone as on_phone
 from supdr_viz.kit.feedback import guarded as guarded
@@ -63,28 +62,20 @@ def make_page(bridge: Bridge, **content: Any) -> pmui.Page:
     -------
     Page
     """
+    if theme.STILL not in pn.config.raw_css:
+        pn.config.raw_css = [*pn.config.raw_css, theme.STILL]
     page = pmui.Page(**theme.page_options(), **content)
-    with edit_readonly(page):
-        # The kit ties every page to the server's own "busy", which then holds all pages that were ever opened.
-        page.busy = _Idle().param.busy
-    pn.state.on_session_destroyed(_forget_notifications)
+    gaps.never_busy(page)
+    if pn.state.curdoc is not None:
+        pn.state.on_session_destroyed(partial(_gone, pn.state.curdoc))
     page.jscallback(dark_theme=theme.REMEMBER_THEME)
     page.sidebar_open = not bridge.narrow
     bridge.param.watch(lambda event: page.param.update(sidebar_open=not event.new), "narrow")
     return page
 
 
-class _Idle(param.Parameterized):
-    """What a page is busy with: nothing, its status line says it better."""
-
-    busy = param.Boolean(default=False)
-
-
-def _forget_notifications(context: Any) -> None:
-    """Let go of the area of notices of a page that is gone: the kit keeps it, and with it the whole document."""
-    for name, (view, _model, document, _comm) in list(pn.state._views.items()):
-        if document is context._document and isinstance(view, NotificationAreaBase):
-            del pn.state._views[name]
+def _gone(document: Document, _context: Any) -> None:
+    gaps.forget_notifications(document)
 
 
 # --- text -----------------------------------------------------------------------------------------------------------
@@ -291,9 +282,6 @@ class Slider:
         self._silent = True
         self.widget.param.update(value=position, value_throttled=position)
         self._silent = False
-        # The kit keeps the throttled value from the browser, for which moving back to the old one were no change.
-        for model, _parent in self.widget._models.values():
-            model.data.value_throttled = position
 
     def _position(self, value: Any) -> float:
         if self.notch and (value == self.notch_value or not isinstance(value, (int, float))):
