@@ -29,6 +29,7 @@ from supdr_viz.kit.markup import TEXT_CSS as TEXT_CSS
 from supdr_viz.kit.markup import card_head as card_head
 from supdr_viz.kit.markup import escape as escape
 from supdr_viz.kit.markup import legend as legend
+from supdr_viz.kit.silence import Silence
 
 MARGIN = (2, 8)
 WIDE = {"sizing_mode": "stretch_width"}
@@ -246,7 +247,7 @@ class Slider:
         start, end = (math.log10(low), math.log10(high)) if log else (low, high)
         self._lowest = start
         self._on_change = None if on_change is None else guarded(on_change)
-        self._silent = False
+        self._silence = Silence()
         if notch:
             start -= step
         self._start = start
@@ -279,9 +280,8 @@ class Slider:
             return  # it is there, but for rounding, or already on its way to where the user wants it next
         self.value = value
         position = self._position(value)
-        self._silent = True
-        self.widget.param.update(value=position, value_throttled=position)
-        self._silent = False
+        with self._silence:
+            self.widget.param.update(value=position, value_throttled=position)
 
     def _position(self, value: Any) -> float:
         if self.notch and (value == self.notch_value or not isinstance(value, (int, float))):
@@ -290,7 +290,7 @@ class Slider:
         return math.log10(number) if self.log else number
 
     def _released(self, event: Any) -> None:
-        if self._silent or event.new is None:
+        if self._silence or event.new is None:
             return
         value = self._value_at(float(event.new))
         if value != self.value:
