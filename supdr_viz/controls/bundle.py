@@ -16,16 +16,6 @@ from supdr_viz.presets.catalogue import PRESETS, Needs, Preset
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
 
-OWN = "own settings"
-"""Entry of the menu of examples once something was changed; choosing the example again restores it."""
-
-
-def _menu() -> dict[str, Any]:
-    groups: dict[str, dict[str, str]] = {"Yours": {OWN: ""}}
-    for preset in PRESETS.values():
-        groups.setdefault(preset.group, {})[preset.label] = preset.name
-    return groups
-
 
 class Controls:
     """Presets, data, split, method and planes.
@@ -50,7 +40,7 @@ class Controls:
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
         self._silent = False
-        self.presets = widgets.select("Example", _menu(), preset, self._preset_chosen)
+        self.presets = widgets.select("Example", PRESETS.menu(), preset, self._preset_chosen)
         self.note = widgets.html(visible=False, margin=(0, 8, 2, 8))
         self.data = DataControls(settings)
         self.split = SplitControls(settings)

@@ -11,8 +11,8 @@ import panel_material_ui as pmui
 from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
 from supdr_viz.compare.comparison import LETTERS, MAX_COLUMNS
-from supdr_viz.compare.examples import EXAMPLES
 from supdr_viz.compare.lockstep import MEASURE
+from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import method_menu
 from supdr_viz.controls.share import ShareMenu
@@ -21,6 +21,7 @@ from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
 from supdr_viz.views import class_legend
@@ -174,7 +175,7 @@ class CompareLayout:
         on_add: Callable[[str], Any],
         on_remove: Callable[[], Any],
     ) -> None:
-        self._silent = False
+        self._silence = Silence()
         self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
         self._on_example = on_example
         self.notice = Notice()
@@ -182,8 +183,7 @@ class CompareLayout:
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self.table = widgets.html(css=scoreboard.CSS, margin=0)
         self._cards: dict[Column, ColumnCard] = {}
-        menu = {"own settings": "", **{example.label: name for name, example in EXAMPLES.items()}}
-        self._examples = widgets.select("Example", menu, "", self._example_chosen)
+        self._examples = widgets.select("Example", COMPARISON_PRESETS.menu(), "", self._example_chosen)
         self._note = widgets.caption()
         self._choice = widgets.toggle(["A"], "A")
         self._choice.param.watch(self._chosen, "value")
@@ -264,13 +264,12 @@ class CompareLayout:
 
     def show_example(self, name: str) -> None:
         """Name the example on display in the menu, and say what to look at; an empty name: the visitor's own."""
-        self._silent = True
-        self._examples.value = name
-        self._silent = False
-        widgets.message(self._note, EXAMPLES[name].note if name else "")
+        with self._silence:
+            self._examples.value = name
+        widgets.message(self._note, COMPARISON_PRESETS[name].note if name else "")
 
     def _example_chosen(self, name: str) -> None:
-        if name and not self._silent:
+        if name and not self._silence:
             self._on_example(name)
 
     def prepare(self, columns: Sequence[Column]) -> None:
@@ -294,11 +293,8 @@ class CompareLayout:
             cells.append(self._place)
         if list(self.grid.objects) != cells:
             self.grid.objects = cells
-        self._silent = True
-        try:
+        with self._silence:
             self._choice.param.update(options=list(LETTERS[: len(columns)]), value=LETTERS[chosen])
-        finally:
-            self._silent = False
         self._remove.disabled = len(columns) == 1
 
     def refresh(
@@ -345,18 +341,15 @@ class CompareLayout:
 
     def set_measure(self, measure: str) -> None:
         """Show what keeps the columns level, without reporting it."""
-        self._silent = True
-        try:
+        with self._silence:
             self._measure.value = _label(measure)
-        finally:
-            self._silent = False
 
     def _chosen(self, event: Any) -> None:
-        if not self._silent and event.new in LETTERS:
+        if not self._silence and event.new in LETTERS:
             self._on_choose(LETTERS.index(event.new))
 
     def _measured(self, event: Any) -> None:
-        if not self._silent and event.new in BY:
+        if not self._silence and event.new in BY:
             self._on_measure(BY[event.new])
 
 

@@ -23,7 +23,7 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, to_query
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
-from supdr_viz.sweeps.presets import FIRST, SWEEP_PRESETS
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase, SweepRunner, store_path
 from supdr_viz.sweeps.settings import (
     FOR_TASK,
@@ -50,7 +50,8 @@ def sensitivity() -> Any:
     pn.extension("filedropper", notifications=True)
     arguments = pn.state.session_args
     if not arguments:
-        return Sensitivity(SWEEP_PRESETS[FIRST].settings, [], preset=FIRST).page
+        opening = SWEEP_PRESETS.opening
+        return Sensitivity(opening.settings, [], preset=opening.name).page
     settings, problems = parse_sweep_query(arguments)
     return Sensitivity(settings, problems).page
 

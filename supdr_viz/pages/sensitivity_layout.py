@@ -13,15 +13,16 @@ from supdr_viz.controls.training import STATUS_CSS
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.presets.preset import Preset
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
-from supdr_viz.sweeps.presets import SWEEP_PRESETS, SweepPreset
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase
 from supdr_viz.sweeps.settings import METRICS, SweepSettings
 
 TITLE = "supdr: how much does a parameter matter?"
-OWN = "own settings"
 
 COLOURS = {
     Phase.running: "running",
@@ -97,9 +98,8 @@ class SensitivityLayout:
         on_csv: Callable[[], str],
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
-        self._silent = False
-        menu = {OWN: "", **{each.label: each.name for each in SWEEP_PRESETS.values()}}
-        self._presets = widgets.select("Example", menu, preset, self._chosen)
+        self._silence = Silence()
+        self._presets = widgets.select("Example", SWEEP_PRESETS.menu(), preset, self._chosen)
         self._note = widgets.html(visible=False, margin=(0, 8, 2, 8))
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
@@ -153,12 +153,11 @@ class SensitivityLayout:
 
     def leave_preset(self) -> None:
         """Say that the settings are the user's own."""
-        self._silent = True
-        self._presets.value = ""
-        self._silent = False
+        with self._silence:
+            self._presets.value = ""
         widgets.message(self._note)
 
-    def say_preset(self, preset: SweepPreset | None) -> None:
+    def say_preset(self, preset: Preset | None) -> None:
         """Show a prepared sweep's note."""
         if preset is None:
             return
@@ -168,7 +167,7 @@ class SensitivityLayout:
         self._note.param.update(object=text, visible=True)
 
     def _chosen(self, name: str) -> None:
-        if self._silent:
+        if self._silence:
             return
         if name:
             self._on_preset(name)

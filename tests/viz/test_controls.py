@@ -16,7 +16,7 @@ from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
-from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.making import build_dataset
 from supdr_viz.settings.menu import METHOD_FORMS
@@ -105,7 +105,7 @@ def test_every_input_is_named():
 
 
 def test_few_components_are_built_at_the_start():
-    controls = Controls(OPENING.settings, OPENING.name)
+    controls = Controls(PRESETS.opening.settings, PRESETS.opening.name)
     kit = controls.view.select(lambda part: type(part).__module__.startswith("panel_material_ui"))
     assert len(kit) <= 25
 
