@@ -12,6 +12,7 @@ from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.display import DisplayControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.kit import widgets
+from supdr_viz.kit.silence import Silence
 from supdr_viz.presets.catalogue import PRESETS, Needs, Preset
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
@@ -39,7 +40,7 @@ class Controls:
         self._experiment = Experiment(settings)
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
-        self._silent = False
+        self._silence = Silence()
         self.presets = widgets.select("Example", PRESETS.menu(), preset, self._preset_chosen)
         self.note = widgets.html(visible=False, margin=(0, 8, 2, 8))
         self.data = DataControls(settings)
@@ -124,7 +125,7 @@ class Controls:
         self.method.describe(task)
 
     def _preset_chosen(self, name: str) -> None:
-        if self._silent:
+        if self._silence:
             return
         if name:
             self.apply_preset(name)
@@ -167,11 +168,8 @@ class Controls:
 
     def _select(self, name: str) -> None:
         if self.presets.value != name:
-            self._silent = True
-            try:
+            with self._silence:
                 self.presets.value = name
-            finally:
-                self._silent = False
 
     def _leave_preset(self) -> None:
         self._preset = ""
