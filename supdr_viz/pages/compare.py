@@ -116,7 +116,7 @@ class Compare:
             self.controls,
             self.share,
             comparison.measure,
-            on_example=lambda name: self._become(COMPARISON_PRESETS[name].settings, 0),
+            on_preset=lambda name: self._become(COMPARISON_PRESETS[name].settings, 0),
             on_measure=self._set_measure,
             on_choose=self._choose,
             on_add=self._add,
@@ -250,7 +250,7 @@ class Compare:
             return
         self._set_viewing(False)
         self.bridge.set_query(comparison_query(self.comparison))
-        self.layout.show_example(COMPARISON_PRESETS.name_of(self.comparison))
+        self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison))
         first = self.comparison.columns[0]
         self.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)

@@ -124,7 +124,7 @@ class Sensitivity:
 
     def _base_loaded(self, fields: dict[str, Any]) -> None:
         """Take a table that was loaded; a prepared sweep that waited for it is shown."""
-        preset = SWEEP_PRESETS.get(self.layout.preset)
+        preset = SWEEP_PRESETS.get(self.layout.presets.name)
         needs = preset.needs if preset is not None else None
         if preset is None or needs is None or self.data.loaded_fields(needs.rows, needs.columns) is None:
             self._base_changed(fields)
@@ -148,7 +148,7 @@ class Sensitivity:
     def _apply(self, settings: SweepSettings, *, own: bool = True) -> None:
         """Show these settings: an empty grid, the address, and what is wrong with them, if anything."""
         if own and settings != self.settings:
-            self.layout.leave_preset()
+            self.layout.presets.leave()
         if self.runner.active:
             self.runner.cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")

@@ -245,15 +245,15 @@ def test_other_method_keeps_what_was_set():
 
 def test_changed_examples_can_be_restored(watched):
     controls, log = watched
-    controls.presets.value = "two-spirals"
+    controls.presets.select.value = "two-spirals"
     let_go(knob(controls.method._form, "C")._slider, 0.0)
-    assert controls.presets.value == ""
-    assert controls.note.visible
-    controls.presets.value = "two-spirals"
+    assert controls.presets.select.value == ""
+    assert controls.presets.note.visible
+    controls.presets.select.value = "two-spirals"
     assert controls.settings == PRESETS["two-spirals"].settings
     assert len(log) == 3
     controls.data.menu.value = "iris"
-    assert not controls.note.visible
+    assert not controls.presets.note.visible
 
 
 # --- files and OpenML -----------------------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def test_the_target_of_a_link_belongs_to_the_data_set_of_the_link(monkeypatch):
 def test_preset_waits_for_its_data_and_takes_them_from_a_file(watched):
     controls, log = watched
     controls.apply_preset("figure-3")
-    assert "351 rows" in controls.note.object
+    assert "351 rows" in controls.presets.note.object
     assert controls.settings.data == "openml"
     assert controls.experiment.table is None
     controls.method.menu.value = "KNN"
@@ -416,7 +416,7 @@ def test_preset_waits_for_its_data_and_takes_them_from_a_file(watched):
     panel.use.clicks += 1
     assert controls.settings.data == "file"
     assert controls.settings.method_options == PRESETS["figure-3"].settings.method_options
-    assert "351 rows" not in controls.note.object
+    assert "351 rows" not in controls.presets.note.object
     controls.apply_preset("table-1-ionosphere-lsdr")
     assert controls.settings.data == "file"
     assert controls.settings.method == "LSDR"

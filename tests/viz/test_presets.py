@@ -66,7 +66,7 @@ def test_presets_have_notes_and_names(presets):
     assert presets.opening.needs is None
     for name, preset in presets.items():
         assert preset.name == name
-        assert presets.name_of(preset.settings) == name
+        assert presets[presets.name_of(preset.settings)].settings == preset.settings
         assert preset.note.endswith((".", "?"))
         assert preset.note.count(". ") <= 2
 
