@@ -256,7 +256,6 @@ def warm_up() -> None:
 
 def _imported(seconds: float) -> int:
     """Import what fits need; stay long enough that every worker gets one of these."""
-    import supdr
     import supdr.sensitivity.shortcuts
 
     assert supdr.METHODS
