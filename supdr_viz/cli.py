@@ -13,8 +13,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from supdr.engine.optional import PackageMissing
 from supdr_viz import require_app
@@ -207,23 +206,17 @@ def _page(name: str) -> Callable[[], Any]:
 
 def _build_unseen(page: Callable[[], Any]) -> None:
     """Build a page for nobody, so that its first visitor does not wait for what it imports."""
+    from bokeh.core.types import ID
     from bokeh.document import Document
+    from bokeh.server.contexts import BokehSessionContext
     from panel.io.state import set_curdoc
 
     document = Document()
-    nobody: Any = SimpleNamespace(id="nobody", _document=document)
+    nobody = BokehSessionContext(ID("nobody"), cast(Any, None), document)
     with set_curdoc(document):
         page()
         for callback in document.session_destroyed_callbacks:
             callback(nobody)
-
-
-def _lead_to_the_first_page(server: Any) -> None:
-    """Lead from "/" to the first page: with several pages the kit would show a list of them."""
-    from tornado.web import RedirectHandler
-
-    target = {"url": f"/{next(iter(PAGES))}", "permanent": False}
-    server._tornado.add_handlers(r".*", [("/", RedirectHandler, target)])
 
 
 def _origins(address: str, port: int, others: list[str]) -> list[str]:
@@ -243,6 +236,7 @@ def _opens_browser(wish: bool | None) -> bool:
 
 def _serve(arguments: argparse.Namespace, port: int) -> int:
     import panel as pn
+    from tornado.web import RedirectHandler
 
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
@@ -258,12 +252,13 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
             basic_auth=arguments.basic_auth,
             cookie_secret=cookie_secret,
             show=_opens_browser(arguments.show),
+            # With several pages the kit would show a list of them.
+            extra_patterns=[("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False})],
             **SERVER_OPTIONS,
         )
     except OSError as error:
         print(f"supdr-viz: {_explain(error, arguments.address, port)}", file=sys.stderr)
         return 1
-    _lead_to_the_first_page(server)
     if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
         print("Anybody who reaches this address can use the server; --basic-auth asks for a password.")
     shown = "localhost" if arguments.address in (*LOCAL_NAMES, *ANY_ADDRESS) else arguments.address

@@ -10,11 +10,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from supdr_viz.compare.lockstep import MEASURE
+from supdr_viz.settings.entries import Reader, arguments_entries, link_entries
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.settings.state import Settings, from_document, from_json, read_settings, to_json, to_query
 
 LETTERS = "ABCD"
 """Names of the columns; their number is the largest."""
@@ -124,28 +125,21 @@ def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, 
     problems : list of str
         One sentence for each value that was not taken as it is; never an exception.
     """
-    rest = {str(name): values for name, values in arguments.items()}
-    addition = _text(rest.pop("add", [b""]))
-    raw_measure = rest.pop(MEASURE.name, None)
-    others = [_popped(rest, letter) for letter in LETTERS[1:].lower()]
+    reader = Reader(arguments_entries(arguments))
+    addition = reader.take("add", "")[:MAX_QUERY]
+    measure = reader.option(MEASURE)
+    others = [_column(reader, letter) for letter in LETTERS[1:].lower()]
+    problems = reader.problems
     columns: list[Settings] = []
-    problems: list[str] = []
-    if rest or any(others) or not addition:
-        first, problems = parse_query(rest)
-        columns.append(first)
+    if reader.entries or any(others) or not addition:
+        columns.append(read_settings(reader))
     for letter, entries in zip(LETTERS[1:], others):
         if entries:
-            settings, wrong = parse_query(entries)
-            problems += [f"Column {letter}: {sentence}" for sentence in wrong]
+            settings = read_settings(Reader(entries, f"Column {letter}: ", problems))
             columns.append(with_method(columns[0], settings.method, settings.method_options))
-    measure = MEASURE.default
-    if raw_measure is not None:
-        measure, problem = MEASURE.clean(_text(raw_measure))
-        problems += [problem] if problem else []
     if not addition:
         return Comparison(tuple(columns), measure), problems
-    added, wrong = parse_query({name: [v.encode() for v in values] for name, values in _pairs(addition).items()})
-    problems += wrong
+    added = read_settings(Reader(link_entries(addition), problems=problems))
     if not columns:
         return Comparison((added,), measure), problems
     comparison = Comparison(tuple(columns), measure)
@@ -163,25 +157,12 @@ def what_adding_does(comparison: Comparison, added: Settings) -> list[str]:
     return sentences
 
 
-def _popped(entries: dict[str, Any], letter: str) -> dict[str, Any]:
+def _column(reader: Reader, letter: str) -> dict[str, Any]:
     """Take one column's entries out, named as in the explorer's links."""
     found = {}
-    for name in [name for name in entries if name == letter or name.startswith(f"{letter}.")]:
-        found["method" if name == letter else f"method.{name[2:]}"] = entries.pop(name)
-    return found if found and "method" in found else {**found, "method": [b"(none)"]} if found else {}
-
-
-def _text(values: Any) -> str:
-    value = values[-1] if isinstance(values, (list, tuple)) and values else values
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return text[:MAX_QUERY]
-
-
-def _pairs(query: str) -> dict[str, list[str]]:
-    try:
-        return parse_qs(query.lstrip("?"), keep_blank_values=True, max_num_fields=200)
-    except ValueError:
-        return {}
+    for name in [name for name in reader.entries if name == letter or name.startswith(f"{letter}.")]:
+        found["method" if name == letter else f"method.{name[2:]}"] = reader.entries.pop(name)
+    return found if "method" in found or not found else {**found, "method": "(none)"}
 
 
 # --- saved files ----------------------------------------------------------------------------------------------------
@@ -225,12 +206,12 @@ def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
     saved = document.get("columns")
     if not isinstance(saved, list) or not saved:
         return Comparison(), ["This file of a comparison holds no columns."]
-    columns, problems = [], []
+    reader = Reader({name: value for name, value in document.items() if name == MEASURE.name})
+    columns = []
     for letter, each in zip(LETTERS, saved):
-        settings, wrong = from_json(json.dumps(each))
+        settings, wrong = from_document(each)
         columns.append(settings)
-        problems += [f"Column {letter}: {sentence}" for sentence in wrong]
+        reader.problems += [f"Column {letter}: {sentence}" for sentence in wrong]
     if len(saved) > MAX_COLUMNS:
-        problems.append(f"The file holds {len(saved)} columns; the first {MAX_COLUMNS} are kept.")
-    measure, problem = MEASURE.clean(document.get(MEASURE.name, MEASURE.default))
-    return Comparison(tuple(columns), measure), problems + ([problem] if problem else [])
+        reader.say(f"The file holds {len(saved)} columns; the first {MAX_COLUMNS} are kept.")
+    return Comparison(tuple(columns), reader.option(MEASURE)), reader.problems

@@ -11,20 +11,11 @@ import panel as pn
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.display import DisplayControls
 from supdr_viz.controls.method import MethodControls
+from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.kit import widgets
-from supdr_viz.presets.catalogue import PRESETS, Needs, Preset
+from supdr_viz.presets.catalogue import PRESETS, Needs
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
-
-OWN = "own settings"
-"""Entry of the menu of examples once something was changed; choosing the example again restores it."""
-
-
-def _menu() -> dict[str, Any]:
-    groups: dict[str, dict[str, str]] = {"Yours": {OWN: ""}}
-    for preset in PRESETS.values():
-        groups.setdefault(preset.group, {})[preset.label] = preset.name
-    return groups
 
 
 class Controls:
@@ -41,6 +32,7 @@ class Controls:
     ----------
     view : Column
         For the sidebar.
+    presets : PresetMenu
     data, split, method, planes
         The parts.
     """
@@ -49,9 +41,7 @@ class Controls:
         self._experiment = Experiment(settings)
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
-        self._silent = False
-        self.presets = widgets.select("Example", _menu(), preset, self._preset_chosen)
-        self.note = widgets.html(visible=False, margin=(0, 8, 2, 8))
+        self.presets = PresetMenu(PRESETS, preset, self._preset_chosen)
         self.data = DataControls(settings)
         self.split = SplitControls(settings)
         self.method = MethodControls(settings)
@@ -61,10 +51,10 @@ class Controls:
             part.on_change(self._changed)
         self.data.on_loaded(self._loaded)
         if preset:
-            self._show_note(PRESETS[preset], at_hand=PRESETS[preset].needs is None)
+            self.presets.say(PRESETS[preset], at_hand=False)
         self.view = pn.Column(
-            self.presets,
-            self.note,
+            self.presets.select,
+            self.presets.note,
             self.data.view,
             self.split.view,
             self.method.view,
@@ -123,8 +113,8 @@ class Controls:
             at_hand = fields is not None
             settings = replace(settings, **(fields or {}))
         self._preset = name
-        self._select(name)
-        self._show_note(preset, at_hand)
+        self.presets.show(name)
+        self.presets.say(preset, at_hand)
         # The speed is the user's own, whatever is looked at.
         self._become(replace(settings, speed=self.settings.speed))
 
@@ -134,8 +124,6 @@ class Controls:
         self.method.describe(task)
 
     def _preset_chosen(self, name: str) -> None:
-        if self._silent:
-            return
         if name:
             self.apply_preset(name)
         else:
@@ -148,7 +136,7 @@ class Controls:
             if new.data != preset.settings.data:
                 self._leave_preset()
             else:
-                self._select("")
+                self.presets.show("")
         self._become(new)
 
     def _loaded(self, fields: dict[str, Any]) -> None:
@@ -156,7 +144,7 @@ class Controls:
         new = replace(self.settings, **fields)
         preset = PRESETS.get(self._preset)
         if preset is not None and preset.needs is not None and self._fits(preset.needs):
-            self._show_note(preset)
+            self.presets.say(preset)
             wanted = preset.settings
             new = replace(new, method=wanted.method, method_options=wanted.method_options, test_share=wanted.test_share)
         elif preset is not None:
@@ -175,21 +163,6 @@ class Controls:
             for callback in self._callbacks:
                 callback(old, self._experiment)
 
-    def _select(self, name: str) -> None:
-        if self.presets.value != name:
-            self._silent = True
-            try:
-                self.presets.value = name
-            finally:
-                self._silent = False
-
     def _leave_preset(self) -> None:
         self._preset = ""
-        self._select("")
-        widgets.message(self.note)
-
-    def _show_note(self, preset: Preset, at_hand: bool = True) -> None:
-        text = f'<p class="small">{widgets.escape(preset.note)}</p>'
-        if preset.needs is not None and not at_hand:
-            text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
-        self.note.param.update(object=text, visible=True)
+        self.presets.leave()

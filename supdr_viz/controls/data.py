@@ -11,6 +11,7 @@ from supdr.datasets import Dataset
 from supdr_viz.controls.forms import Form, Knob, NumberField
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.kit import widgets
+from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import SPLIT_FIELDS, SPLIT_FORM, Settings
 
@@ -44,7 +45,7 @@ class DataControls:
         self._on_loaded: list[Change] = []
         self._settings = settings
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
-        self._silent = False
+        self._silence = Silence()
         self._source = ""
         self._form: Form | None = None
         self._upload: UploadPanel | None = None
@@ -81,11 +82,8 @@ class DataControls:
         settings : Settings
         """
         self._settings = settings
-        self._silent = True
-        try:
+        with self._silence:
             self.menu.value = settings.data
-        finally:
-            self._silent = False
         if settings.data != self._source:
             self._show_source(settings.data)
         elif self._form is not None:
@@ -107,7 +105,7 @@ class DataControls:
         return None
 
     def _chosen(self, name: str) -> None:
-        if self._silent or name == self._source:
+        if self._silence or name == self._source:
             return
         self._show_source(name)
         source = SOURCES[name]

@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.kit import widgets
+from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.state import SHOWN, Axes, Settings
 
 Change = Callable[[dict[str, Any]], Any]
@@ -31,7 +32,7 @@ class AxesControl:
 
     def __init__(self, label: str, value: Axes, names: Sequence[str], on_change: Callable[[Axes], Any]) -> None:
         self._on_change = on_change
-        self._silent = False
+        self._silence = Silence()
         self.kind = widgets.select(label, KINDS, "auto", self._kind_chosen)
         self.first = widgets.select("Across", {"1": 0}, 0, self._column_chosen, visible=False)
         self.second = widgets.select("Up", {"2": 1}, 1, self._column_chosen, visible=False)
@@ -46,8 +47,7 @@ class AxesControl:
 
     def set(self, value: Axes, names: Sequence[str]) -> None:
         """Show another choice, over these columns, without reporting it."""
-        self._silent = True
-        try:
+        with self._silence:
             self.names = tuple(names)[:MAX_LISTED]
             options = {f"{number + 1}: {name}": number for number, name in enumerate(self.names)}
             first, second = 0, min(1, max(len(self.names) - 1, 0))
@@ -60,8 +60,6 @@ class AxesControl:
             self.kind.value = "chosen" if usable else value if isinstance(value, str) else "auto"
             self.first.visible = self.second.visible = self.kind.value == "chosen"
             self.kind.disabled = len(self.names) < 3
-        finally:
-            self._silent = False
 
     def _kind_chosen(self, kind: str) -> None:
         self.first.visible = self.second.visible = kind == "chosen"
@@ -71,7 +69,7 @@ class AxesControl:
         self._changed()
 
     def _changed(self) -> None:
-        if self._silent:
+        if self._silence:
             return
         if self.kind.value == "chosen" and self.first.value == self.second.value:
             self.set((self.first.value, (self.first.value + 1) % max(len(self.names), 2)), self.names)

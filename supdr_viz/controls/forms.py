@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.kit import widgets
+from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.knobs import TASK, ParameterSpec, quoted, to_number
 
 RESTARTS = "↻"
@@ -31,7 +32,7 @@ class Knob:
         self, spec: ParameterSpec, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
     ) -> None:
         self.spec = spec
-        self._silent = False
+        self._silence = Silence()
         self._on_change = on_change
         label = f"{spec.title} {RESTARTS}" if restarts else spec.title
         help = f"{spec.help} A change restarts the run." if restarts else spec.help
@@ -65,14 +66,11 @@ class Knob:
         if self._slider is not None:
             self._slider.set(value)
         elif self.view.value != value:
-            self._silent = True
-            try:
+            with self._silence:
                 self.view.value = value
-            finally:
-                self._silent = False
 
     def _changed(self, value: Any) -> None:
-        if not self._silent:
+        if not self._silence:
             self._on_change(self.spec.name, value)
 
 

@@ -10,6 +10,7 @@ import panel as pn
 from supdr_viz.kit import widgets
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.kit.markup import markdown
+from supdr_viz.kit.silence import Silence
 from supdr_viz.lessons import LESSONS, Lesson, LessonError, Question, Step, read_lesson
 from supdr_viz.lessons.reading import MAX_OPTIONS
 
@@ -69,7 +70,7 @@ class LessonPanel:
         on_zoom: Callable[[float], Any],
     ) -> None:
         self._on_lesson, self._on_answer, self._on_step = on_lesson, on_answer, on_step
-        self._silent = False
+        self._silence = Silence()
         self._open_question = False
         self.menu = widgets.select("Lesson", self._entries(None), next(iter(LESSONS), ""), self._chosen)
         self.back = widgets.button("Back", lambda: on_step(-1), icon="chevron_left", width=88, height=34)
@@ -189,14 +190,11 @@ class LessonPanel:
     def _show_menu(self, lesson: Lesson) -> None:
         own = LESSONS.get(lesson.name) is not lesson
         entries = self._entries(lesson if own else None)
-        self._silent = True
-        try:
+        with self._silence:
             self.menu.param.update(options=entries, value=OWN if own else lesson.name)
-        finally:
-            self._silent = False
 
     def _chosen(self, name: str) -> None:
-        if not self._silent and name in LESSONS:
+        if not self._silence and name in LESSONS:
             self._on_lesson(LESSONS[name])
 
     def _build_own(self) -> list[Any]:

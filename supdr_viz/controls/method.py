@@ -9,6 +9,7 @@ import panel as pn
 
 from supdr_viz.controls.forms import Form
 from supdr_viz.kit import widgets
+from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.state import Settings
 
@@ -38,7 +39,7 @@ class MethodControls:
     def __init__(self, settings: Settings) -> None:
         self._callbacks: list[Change] = []
         self._settings = settings
-        self._silent = False
+        self._silence = Silence()
         self._task = "classification"
         self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
         self._about = widgets.caption(MENU[settings.method].help)
@@ -75,17 +76,14 @@ class MethodControls:
         other_method = settings.method != self._settings.method
         self._settings = settings
         if other_method:
-            self._silent = True
-            try:
+            with self._silence:
                 self.menu.value = settings.method
-            finally:
-                self._silent = False
             self._show_form(settings)
         else:
             self._form.set(settings.method_options)
 
     def _chosen(self, name: str) -> None:
-        if self._silent or name == self._settings.method:
+        if self._silence or name == self._settings.method:
             return
         self._report({"method": name, "method_options": carried_options(self._settings, name)})
 

@@ -10,6 +10,7 @@ import panel as pn
 
 from supdr_viz.controls.forms import Knob
 from supdr_viz.kit import widgets
+from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.knobs import to_number
 from supdr_viz.sweeps.settings import (
     FOR_TASK,
@@ -43,7 +44,7 @@ class AxisControl:
 
     def __init__(self, label: str, optional: bool, on_change: Callable[[Axis | None], Any]) -> None:
         self._optional, self._on_change = optional, on_change
-        self._method, self._silent = "", False
+        self._method, self._silence = "", Silence()
         self.axis: Axis | None = None
         self.name = widgets.select(label, {NONE: NONE}, NONE, self._named)
         spacings = {text: key for key, text in SPACINGS.items()}
@@ -58,8 +59,7 @@ class AxisControl:
 
     def show(self, method: str, axis: Axis | None) -> None:
         """Show an axis without reporting it."""
-        self._silent = True
-        try:
+        with self._silence:
             if method != self._method:
                 self._method = method
                 options = {"none": NONE} if self._optional else {}
@@ -77,17 +77,15 @@ class AxisControl:
             self._range.visible = axis is not None and not listed
             self.listed.visible = listed
             widgets.message(self.message)
-        finally:
-            self._silent = False
 
     def _named(self, name: str) -> None:
-        if self._silent:
+        if self._silence:
             return
         self.show(self._method, default_axis(self._method, name) if name else None)
         self._on_change(self.axis)
 
     def _changed(self, _value: Any) -> None:
-        if self._silent or self.axis is None:
+        if self._silence or self.axis is None:
             return
         axis, problem = self._read()
         widgets.message(self.message, problem, "error" if problem else "quiet")
@@ -127,7 +125,7 @@ class SweepControls:
 
     def __init__(self, settings: SweepSettings, on_change: Callable[[SweepSettings], Any]) -> None:
         self._on_change = on_change
-        self._silent = False
+        self._silence = Silence()
         self.settings = settings
         self.axes = [
             AxisControl("Across", False, lambda axis: self._axis_changed(0, axis)),
@@ -154,16 +152,13 @@ class SweepControls:
     def show(self, settings: SweepSettings) -> None:
         """Show other settings without reporting them."""
         self.settings = settings
-        self._silent = True
-        try:
+        with self._silence:
             for number, control in enumerate(self.axes):
                 axis = settings.axes[number] if number < len(settings.axes) else None
                 control.show(settings.base.method, axis)
             self.metric.param.update(options=self._metrics(), value=settings.metric)
             for name, knob in self._knobs.items():
                 knob.set(getattr(settings, name))
-        finally:
-            self._silent = False
 
     def set_task(self, task: str) -> None:
         """Offer the metrics of a task."""
@@ -187,7 +182,7 @@ class SweepControls:
         self._become(replace(self.settings, axes=tuple(axes)))
 
     def _metric_chosen(self, name: str) -> None:
-        if not self._silent:
+        if not self._silence:
             self._become(replace(self.settings, metric=name))
 
     def _knob_changed(self, name: str, value: Any) -> None:

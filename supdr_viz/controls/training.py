@@ -11,6 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr_viz.kit import widgets
+from supdr_viz.kit.silence import Silence
 from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.settings.state import SPEED
 
@@ -66,7 +67,7 @@ class TrainingBar:
         on_speed: Callable[[str], Any],
         on_scrub: Callable[[int], Any],
     ) -> None:
-        self._silent = False
+        self._silence = Silence()
         self._told: deque[tuple[int, float]] = deque(maxlen=64)
         self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
         self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
@@ -74,7 +75,7 @@ class TrainingBar:
         self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
         self.reset = widgets.button("Reset", on_reset, icon="restart_alt", width=88, height=34)
         self.speed = widgets.toggle([text for _, text in SPEED.choices], speed, sx=SPEED_SX, align="center")
-        self.speed.param.watch(lambda event: None if self._silent else self._on_speed(event.new), "value")
+        self.speed.param.watch(lambda event: None if self._silence else self._on_speed(event.new), "value")
         self.status = widgets.html(self._status_html(), css=STATUS_CSS, margin=(4, 6), sizing_mode=None, styles=GROW)
         self.scrubber = pmui.IntSlider(
             label="Iteration",
@@ -164,13 +165,10 @@ class TrainingBar:
             names = [name for name in ("start", "end", "disabled") if name in changes]
             ends: dict[str, Any] = {name: changes.pop(name) for name in names}
             grows = ends.get("end", self.scrubber.end) >= self.scrubber.end
-            self._silent = True
-            try:
+            with self._silence:
                 for part in (ends, changes) if grows else (changes, ends):
                     if part:
                         self.scrubber.param.update(**part)
-            finally:
-                self._silent = False
 
     def set_following(self, following: bool) -> None:
         """Offer the Live button only where an earlier iteration is viewed."""
@@ -191,15 +189,12 @@ class TrainingBar:
     def set_speed(self, speed: str) -> None:
         """Show another speed without reporting it."""
         if self.speed.value != speed:
-            self._silent = True
-            try:
+            with self._silence:
                 self.speed.value = speed
-            finally:
-                self._silent = False
 
     def _scrubbed(self, event: Any) -> None:
         now = time.monotonic()
-        if self._silent:
+        if self._silence:
             self._told.append((int(event.new), now))
             return
         # A slow browser sends a value that it was told a moment ago back, as if the user had chosen it.
@@ -208,7 +203,7 @@ class TrainingBar:
 
     def _let_go(self, event: Any) -> None:
         """Take the value at which the user lets the thumb go: it is never an echo."""
-        if not self._silent and event.new is not None:
+        if not self._silence and event.new is not None:
             self._on_scrub(int(event.new))
 
     def _refresh(self) -> None:

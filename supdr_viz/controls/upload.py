@@ -11,6 +11,7 @@ from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, Preview, lo
 from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, in_background
 from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.kit.silence import Silence
 
 LIMITS = Limits()
 TASKS = {"classification": "classification", "regression": "regression"}
@@ -68,7 +69,7 @@ class UploadPanel:
         self._wanted: dict[str, Any] = {}
         self._guessed = ""
         self._number = 0
-        self._silent = False
+        self._silence = Silence()
         self.dropper = file_dropper(self.receive, max_bytes=LIMITS.max_bytes)
         self.message = widgets.html(visible=False)
         self.table = widgets.html(visible=False)
@@ -133,12 +134,9 @@ class UploadPanel:
         self.table.object = preview_table(look)
         fits = self._wanted.get("name") == look.name
         target = self._wanted.get("target") if fits else ""
-        self._silent = True
-        try:
+        with self._silence:
             chosen = target if target in look.columns else look.target
             self.target.param.update(options={name: name for name in look.columns}, value=chosen)
-        finally:
-            self._silent = False
         self._guess_task()
         if fits and self._wanted.get("task") in TASKS.values():
             self.task.value = self._wanted["task"]
@@ -153,7 +151,7 @@ class UploadPanel:
         self.change.visible = False
 
     def _target_chosen(self, _target: str) -> None:
-        if not self._silent:
+        if not self._silence:
             self._guess_task()
 
     def _guess_task(self) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
 import panel as pn
 import param
 from panel.custom import JSComponent
+
+from supdr_viz.kit import gaps
 
 KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "escape"}
 """Key of the browser -> name passed to `Bridge.on_key`."""
@@ -35,18 +36,6 @@ function action(event, keys) {
   const arrows = "input[type=range], [role=tab], [role=radio]"
   if (event.key === "ArrowRight" && path.some((node) => node.matches(arrows))) return null
   return keys.includes(event.key) ? event.key : null
-}
-
-// The library of the file choosers asks for an animation frame sixty times a second, also where no chooser is shown,
-// and each makes the browser lay out the page.  A timer does not.
-const animate = window.requestAnimationFrame.bind(window)
-let chooser = null, waiting = 0
-window.requestAnimationFrame = (callback) => {
-  if (chooser === null && window.__framePainter && String(callback).includes("readers")) chooser = callback
-  if (callback !== chooser) return animate(callback)
-  clearTimeout(waiting)
-  waiting = setTimeout(() => callback(performance.now()), 33)
-  return 0
 }
 
 async function copy(text) {
@@ -188,7 +177,7 @@ class Bridge(JSComponent):
     zoom = param.Number(default=1.0, doc="Size of the texts beside the usual one.")
     memory = param.String(default="", doc="Name under which this tab remembers the query.")
 
-    _esm = (resources.files("supdr_viz") / "assets" / "quick.js").read_text(encoding="utf-8") + _ESM
+    _esm = _ESM
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"width": 0, "height": 0, "margin": 0, "narrow": on_phone(), **params})
@@ -253,12 +242,7 @@ class Bridge(JSComponent):
 
 
 def _browser_is_there(event: Any) -> None:
-    """Send what changes from the first word of the browser on: it has the document by then.
-
-    By itself the kit drops changes until the page reports that everything is painted.  On a slow machine that is
-    seconds after the page has told its width, or a visitor has begun to press things, and the browser would never hear
-    what came of it: nor of the models that later changes speak of.
-    """
+    """Send what changes from the first word of the browser on: it has the document by then."""
     if getattr(event, "setter", None) is not None:  # set by the other side
-        pn.state._connected[event.document] = True
+        gaps.browser_is_there(event.document)
         event.document.remove_on_change(_browser_is_there)

@@ -7,13 +7,12 @@ every component and follow the theme by themselves; Bokeh glyphs take them from 
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from bokeh.palettes import Cividis256
-from jinja2 import Template
+
+from supdr_viz.kit import gaps
 
 
 @dataclass(frozen=True)
@@ -148,25 +147,26 @@ def css_variables(colours: Palette) -> str:
     return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
 
 
-@cache
-def head_template() -> Template:
-    """Give the page's HTML template: theme and background are right before anything is painted.
+STILL = """
+@media (prefers-reduced-motion: reduce) {
+  *, *::before, *::after { transition-duration: 0s !important; animation-duration: 0s !important; }
+}
+"""
+"""Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it."""
 
-    The theme is the one chosen last in this browser, else the system's.
-    """
-    # The kit's environment is not exported: its version is pinned and a test renders the page.  The attribute ``base``
-    # of the package is another module once its wrappers are imported.
-    base = importlib.import_module("panel_material_ui.base")
-    return base._env.from_string(
-        """{% extends "base.html" %}{% block postamble %}{{ super() }}
+HEAD = (
+    """{% extends "base.html" %}{% block preamble %}{{ super() }}
+<script>"""
+    + gaps.CALM_FILE_CHOOSER
+    + """</script>{% endblock %}{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 html { color-scheme: light; """
-        + css_variables(LIGHT)
-        + """}
+    + css_variables(LIGHT)
+    + """}
 html[data-theme="dark"] { color-scheme: dark; """
-        + css_variables(DARK)
-        + """}
+    + css_variables(DARK)
+    + """}
 html, body { background-color: var(--supdr-page) !important; color: var(--supdr-text); }
 </style>
 <script>
@@ -174,18 +174,6 @@ let theme = null
 try { theme = localStorage.getItem("supdr-theme") } catch (error) {}
 const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
 document.documentElement.dataset.theme = theme || system
-
-// Less motion for those who ask for it, in every shadow root too: no sheet of the page reaches into those.
-const still = new CSSStyleSheet()
-const none = "{transition-duration: 0s !important; animation-duration: 0s !important}"
-still.replaceSync(`@media (prefers-reduced-motion: reduce) {*, *::before, *::after ${none}}`)
-document.adoptedStyleSheets.push(still)
-const attach = Element.prototype.attachShadow
-Element.prototype.attachShadow = function (options) {
-  const root = attach.call(this, options)
-  root.adoptedStyleSheets.push(still)
-  return root
-}
 
 // The tabs lead back to what was looked at last on each page.
 addEventListener("pagehide", () => {
@@ -196,8 +184,11 @@ addEventListener("click", (event) => {
   try { if (link) link.search = sessionStorage.getItem("supdr" + link.pathname) || "" } catch (error) {}
 }, true)
 </script>{% endblock %}"""
-    )
+)
+"""The page's HTML template: theme and background are right before anything is painted.
 
+The theme is the one chosen last in this browser, else the system's.
+"""
 
 REMEMBER_THEME = """
 const theme = cb_obj.dark_theme ? "dark" : "light"
@@ -268,7 +259,7 @@ def page_options() -> dict[str, Any]:
     return {
         "title": "supdr",
         "theme_config": theme_config(),
-        "template": head_template(),
+        "template": HEAD,
         "sx": PAGE_SX,
         "sidebar_width": SIDEBAR_WIDTH,
         "sidebar_resizable": False,

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-import param
+from bokeh.document import Document
 from bokeh.models import CustomJSTickFormatter
-from panel.io.notifications import NotificationAreaBase
-from panel.util import edit_readonly
 
-from supdr_viz.kit import theme
+from supdr_viz.kit import gaps, theme
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.bridge import on_phone as on_phone
 from supdr_viz.kit.feedback import guarded as guarded
@@ -30,6 +29,7 @@ from supdr_viz.kit.markup import TEXT_CSS as TEXT_CSS
 from supdr_viz.kit.markup import card_head as card_head
 from supdr_viz.kit.markup import escape as escape
 from supdr_viz.kit.markup import legend as legend
+from supdr_viz.kit.silence import Silence
 
 MARGIN = (2, 8)
 WIDE = {"sizing_mode": "stretch_width"}
@@ -63,28 +63,20 @@ def make_page(bridge: Bridge, **content: Any) -> pmui.Page:
     -------
     Page
     """
+    if theme.STILL not in pn.config.raw_css:
+        pn.config.raw_css = [*pn.config.raw_css, theme.STILL]
     page = pmui.Page(**theme.page_options(), **content)
-    with edit_readonly(page):
-        # The kit ties every page to the server's own "busy", which then holds all pages that were ever opened.
-        page.busy = _Idle().param.busy
-    pn.state.on_session_destroyed(_forget_notifications)
+    gaps.never_busy(page)
+    if pn.state.curdoc is not None:
+        pn.state.on_session_destroyed(partial(_gone, pn.state.curdoc))
     page.jscallback(dark_theme=theme.REMEMBER_THEME)
     page.sidebar_open = not bridge.narrow
     bridge.param.watch(lambda event: page.param.update(sidebar_open=not event.new), "narrow")
     return page
 
 
-class _Idle(param.Parameterized):
-    """What a page is busy with: nothing, its status line says it better."""
-
-    busy = param.Boolean(default=False)
-
-
-def _forget_notifications(context: Any) -> None:
-    """Let go of the area of notices of a page that is gone: the kit keeps it, and with it the whole document."""
-    for name, (view, _model, document, _comm) in list(pn.state._views.items()):
-        if document is context._document and isinstance(view, NotificationAreaBase):
-            del pn.state._views[name]
+def _gone(document: Document, _context: Any) -> None:
+    gaps.forget_notifications(document)
 
 
 # --- text -----------------------------------------------------------------------------------------------------------
@@ -255,7 +247,7 @@ class Slider:
         start, end = (math.log10(low), math.log10(high)) if log else (low, high)
         self._lowest = start
         self._on_change = None if on_change is None else guarded(on_change)
-        self._silent = False
+        self._silence = Silence()
         if notch:
             start -= step
         self._start = start
@@ -288,12 +280,8 @@ class Slider:
             return  # it is there, but for rounding, or already on its way to where the user wants it next
         self.value = value
         position = self._position(value)
-        self._silent = True
-        self.widget.param.update(value=position, value_throttled=position)
-        self._silent = False
-        # The kit keeps the throttled value from the browser, for which moving back to the old one were no change.
-        for model, _parent in self.widget._models.values():
-            model.data.value_throttled = position
+        with self._silence:
+            self.widget.param.update(value=position, value_throttled=position)
 
     def _position(self, value: Any) -> float:
         if self.notch and (value == self.notch_value or not isinstance(value, (int, float))):
@@ -302,7 +290,7 @@ class Slider:
         return math.log10(number) if self.log else number
 
     def _released(self, event: Any) -> None:
-        if self._silent or event.new is None:
+        if self._silence or event.new is None:
             return
         value = self._value_at(float(event.new))
         if value != self.value:

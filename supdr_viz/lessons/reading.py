@@ -5,15 +5,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from supdr_viz.frames.modes import Mode, modes_of
 from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
+from supdr_viz.settings.entries import Reader, link_entries
 from supdr_viz.settings.knobs import quoted
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings, parse_entries
+from supdr_viz.settings.state import Settings, read_settings
 
 FORMAT = 1
 MAX_BYTES = 200_000
@@ -227,8 +227,7 @@ def _changed(table: Mapping[str, Any], key: str, before: dict[str, Any], checker
 def _flat(value: Any, key: str, checker: _Checker) -> dict[str, Any]:
     """Read a link, or a table whose entries may be nested: ``method.beta = 1`` is a table in a table."""
     if isinstance(value, str):
-        query = urlsplit(value).query or value.removeprefix("?")
-        return dict(parse_qsl(query, keep_blank_values=True))
+        return dict(link_entries(value))
     if not isinstance(value, dict):
         checker.say(f"{key} must be a link or a table of settings; got {quoted(value)}")
         return {}
@@ -242,9 +241,7 @@ def _flat(value: Any, key: str, checker: _Checker) -> dict[str, Any]:
 
 
 def _settings(key: str, entries: dict[str, Any], checker: _Checker) -> Settings:
-    settings, problems = parse_entries(entries)
-    for problem in problems:
-        checker.say(f"{key}: {problem.rstrip('.')}")
+    settings = read_settings(Reader(entries, f"{checker.where}{key}: ", checker.problems))
     if not SOURCES[settings.data].at_hand:
         checker.say(f"{key}: {SOURCES[settings.data].label} must be loaded by hand; a lesson uses data that are there")
     return settings

@@ -21,9 +21,9 @@ from supdr_viz.compare.comparison import (
     parse_comparison,
     with_method,
 )
-from supdr_viz.compare.examples import EXAMPLES, OPENING, example_of
 from supdr_viz.compare.files import csv_of, python_of
 from supdr_viz.compare.lockstep import LockStep
+from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.share import ShareMenu
@@ -55,7 +55,7 @@ def compare() -> Any:
     """
     pn.extension("filedropper", notifications=True)
     arguments = pn.state.session_args
-    comparison, problems = parse_comparison(arguments) if arguments else (OPENING, [])
+    comparison, problems = parse_comparison(arguments) if arguments else (COMPARISON_PRESETS.opening.settings, [])
     return Compare(comparison, problems).page
 
 
@@ -112,7 +112,7 @@ class Compare:
             self.controls,
             self.share,
             comparison.measure,
-            on_example=lambda name: self._become(EXAMPLES[name].comparison, 0),
+            on_preset=lambda name: self._become(COMPARISON_PRESETS[name].settings, 0),
             on_measure=self._set_measure,
             on_choose=self._choose,
             on_add=self._add,
@@ -238,7 +238,7 @@ class Compare:
             return
         self.transport.follow()
         self.bridge.set_query(comparison_query(self.comparison))
-        self.layout.show_example(example_of(self.comparison))
+        self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison))
         first = self.comparison.columns[0]
         self.transport.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)

@@ -11,16 +11,18 @@ import panel_material_ui as pmui
 from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
 from supdr_viz.compare.comparison import LETTERS, MAX_COLUMNS
-from supdr_viz.compare.examples import EXAMPLES
 from supdr_viz.compare.lockstep import MEASURE
+from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import method_menu
+from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import SPEED_SX, TrainingBar
 from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
 from supdr_viz.views import class_legend
@@ -150,7 +152,7 @@ class CompareLayout:
     controls : Controls
     share : ShareMenu
     measure : {"iteration", "time"}
-    on_example, on_measure, on_choose, on_add : callable
+    on_preset, on_measure, on_choose, on_add : callable
         Called with the key of the example, the measure, the place of the column to edit, the method to add.
     on_remove : callable
         Called without arguments: remove the column that is edited.
@@ -168,23 +170,21 @@ class CompareLayout:
         share: ShareMenu,
         measure: str,
         *,
-        on_example: Callable[[str], Any],
+        on_preset: Callable[[str], Any],
         on_measure: Callable[[str], Any],
         on_choose: Callable[[int], Any],
         on_add: Callable[[str], Any],
         on_remove: Callable[[], Any],
     ) -> None:
-        self._silent = False
+        self._silence = Silence()
         self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
-        self._on_example = on_example
+        self._on_preset = on_preset
         self.notice = Notice()
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self.table = widgets.html(css=scoreboard.CSS, margin=0)
         self._cards: dict[Column, ColumnCard] = {}
-        menu = {"own settings": "", **{example.label: name for name, example in EXAMPLES.items()}}
-        self._examples = widgets.select("Example", menu, "", self._example_chosen)
-        self._note = widgets.caption()
+        self._presets = PresetMenu(COMPARISON_PRESETS, "", self._preset_chosen)
         self._choice = widgets.toggle(["A"], "A")
         self._choice.param.watch(self._chosen, "value")
         self._remove = widgets.button("Remove", on_remove, icon="delete", kind="text", height=28)
@@ -206,7 +206,7 @@ class CompareLayout:
 
     def _edit(self, controls: Controls) -> None:
         """Put the choice of the column above the method in the sidebar; examples belong to the explorer."""
-        controls.presets.visible = controls.note.visible = False
+        controls.presets.select.visible = controls.presets.note.visible = False
         row = pn.Row(self._choice, pn.layout.HSpacer(), self._remove, margin=(0, 6, 0, 2), **widgets.WIDE)
         place = list(controls.view).index(controls.method.view)
         controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))
@@ -255,23 +255,24 @@ class CompareLayout:
             **widgets.WIDE,
         )
         tabs, drawer_tabs = navigation("compare")
-        sidebar = [drawer_tabs, share.drawer_row(), self._examples, self._note, controls.view, self.about]
+        sidebar = [drawer_tabs, share.drawer_row(), self._presets.select, self._presets.note, controls.view, self.about]
         return widgets.make_page(
             bridge, header=[tabs, pn.layout.HSpacer(), *share.buttons], sidebar=sidebar, main=[main]
         )
 
     # --- what the page tells ------------------------------------------------------------------------------------------
 
-    def show_example(self, name: str) -> None:
-        """Name the example on display in the menu, and say what to look at; an empty name: the visitor's own."""
-        self._silent = True
-        self._examples.value = name
-        self._silent = False
-        widgets.message(self._note, EXAMPLES[name].note if name else "")
+    def show_preset(self, name: str) -> None:
+        """Name the preset on display in the menu, and say what to look at; an empty name: the visitor's own."""
+        if not name:
+            self._presets.leave()
+            return
+        self._presets.show(name)
+        self._presets.say(COMPARISON_PRESETS[name])
 
-    def _example_chosen(self, name: str) -> None:
-        if name and not self._silent:
-            self._on_example(name)
+    def _preset_chosen(self, name: str) -> None:
+        if name:
+            self._on_preset(name)
 
     def prepare(self, columns: Sequence[Column]) -> None:
         """Have a card for each of these columns."""
@@ -294,11 +295,8 @@ class CompareLayout:
             cells.append(self._place)
         if list(self.grid.objects) != cells:
             self.grid.objects = cells
-        self._silent = True
-        try:
+        with self._silence:
             self._choice.param.update(options=list(LETTERS[: len(columns)]), value=LETTERS[chosen])
-        finally:
-            self._silent = False
         self._remove.disabled = len(columns) == 1
 
     def refresh(
@@ -345,18 +343,15 @@ class CompareLayout:
 
     def set_measure(self, measure: str) -> None:
         """Show what keeps the columns level, without reporting it."""
-        self._silent = True
-        try:
+        with self._silence:
             self._measure.value = _label(measure)
-        finally:
-            self._silent = False
 
     def _chosen(self, event: Any) -> None:
-        if not self._silent and event.new in LETTERS:
+        if not self._silence and event.new in LETTERS:
             self._on_choose(LETTERS.index(event.new))
 
     def _measured(self, event: Any) -> None:
-        if not self._silent and event.new in BY:
+        if not self._silence and event.new in BY:
             self._on_measure(BY[event.new])
 
 

@@ -22,7 +22,7 @@ from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.telling import Teller
 from supdr_viz.pages.transport import Transport
-from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
@@ -57,7 +57,8 @@ def explorer() -> Any:
     pn.extension("filedropper", notifications=True)
     arguments = pn.state.session_args
     if not arguments:
-        return Explorer(OPENING.settings, [], preset=OPENING.name).page
+        opening = PRESETS.opening
+        return Explorer(opening.settings, [], preset=opening.name).page
     settings, problems = parse_query(arguments)
     return Explorer(settings, problems).page
 

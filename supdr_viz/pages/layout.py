@@ -15,6 +15,7 @@ from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.enlarging import Enlarger
 from supdr_viz.views import Board, class_legend
@@ -107,7 +108,7 @@ class ExplorerLayout:
         self._cards: dict[str, Any] = {}
         self._colours: dict[str, str] = {}
         self._modes: dict[str, str] = {}
-        self._silent = False
+        self._silence = Silence()
         self.notice = Notice()
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
@@ -286,12 +287,9 @@ class ExplorerLayout:
         self._colour.visible = bool(self._colours)
         if self._colours:
             names = {value: label for label, value in self._colours.items()}
-            self._silent = True
-            try:
+            with self._silence:
                 shown = names.get(points.colour_by, next(iter(names)))
                 self._colour.param.update(options=list(self._colours), value=shown)
-            finally:
-                self._silent = False
 
     def refresh_heads(self, board: Board) -> None:
         """Bring the captions and legends of the cards up to date."""
@@ -331,7 +329,7 @@ class ExplorerLayout:
             self._on_option("draw_class", self._draw_class.options.index(event.new))
 
     def _colour_chosen(self, event: Any) -> None:
-        if event.new in self._colours and not self._silent:
+        if event.new in self._colours and not self._silence:
             self._on_option("colour_by", self._colours[event.new])
 
     def _mode_chosen(self, event: Any) -> None:

@@ -23,7 +23,7 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, to_query
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
-from supdr_viz.sweeps.presets import FIRST, SWEEP_PRESETS
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase, SweepRunner, store_path
 from supdr_viz.sweeps.settings import (
     FOR_TASK,
@@ -50,7 +50,8 @@ def sensitivity() -> Any:
     pn.extension("filedropper", notifications=True)
     arguments = pn.state.session_args
     if not arguments:
-        return Sensitivity(SWEEP_PRESETS[FIRST].settings, [], preset=FIRST).page
+        opening = SWEEP_PRESETS.opening
+        return Sensitivity(opening.settings, [], preset=opening.name).page
     settings, problems = parse_sweep_query(arguments)
     return Sensitivity(settings, problems).page
 
@@ -123,7 +124,7 @@ class Sensitivity:
 
     def _base_loaded(self, fields: dict[str, Any]) -> None:
         """Take a table that was loaded; a prepared sweep that waited for it is shown."""
-        preset = SWEEP_PRESETS.get(self.layout.preset)
+        preset = SWEEP_PRESETS.get(self.layout.presets.name)
         needs = preset.needs if preset is not None else None
         if preset is None or needs is None or self.data.loaded_fields(needs.rows, needs.columns) is None:
             self._base_changed(fields)
@@ -147,7 +148,7 @@ class Sensitivity:
     def _apply(self, settings: SweepSettings, *, own: bool = True) -> None:
         """Show these settings: an empty grid, the address, and what is wrong with them, if anything."""
         if own and settings != self.settings:
-            self.layout.leave_preset()
+            self.layout.presets.leave()
         if self.runner.active:
             self.runner.cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")

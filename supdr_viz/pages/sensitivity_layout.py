@@ -9,19 +9,20 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress, Result
+from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.controls.training import STATUS_CSS
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.presets.preset import Preset
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
-from supdr_viz.sweeps.presets import SWEEP_PRESETS, SweepPreset
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase
 from supdr_viz.sweeps.settings import METRICS, SweepSettings
 
 TITLE = "supdr: how much does a parameter matter?"
-OWN = "own settings"
 
 COLOURS = {
     Phase.running: "running",
@@ -97,10 +98,7 @@ class SensitivityLayout:
         on_csv: Callable[[], str],
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
-        self._silent = False
-        menu = {OWN: "", **{each.label: each.name for each in SWEEP_PRESETS.values()}}
-        self._presets = widgets.select("Example", menu, preset, self._chosen)
-        self._note = widgets.html(visible=False, margin=(0, 8, 2, 8))
+        self.presets = PresetMenu(SWEEP_PRESETS, preset, self._preset_chosen)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
         self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
@@ -137,7 +135,7 @@ class SensitivityLayout:
             heading, bar, self.notice.view, plots, self.result, bridge, margin=(0, 12), styles=FREE, **widgets.WIDE
         )
         tabs, drawer_tabs = navigation("sensitivity")
-        controls = pn.Column(self._presets, self._note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        controls = pn.Column(self.presets.select, self.presets.note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(bridge, header=[tabs], sidebar=[drawer_tabs, controls], main=[main])
 
     def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
@@ -146,34 +144,16 @@ class SensitivityLayout:
 
     # --- examples -----------------------------------------------------------------------------------------------------
 
-    @property
-    def preset(self) -> str:
-        """Name of the prepared sweep on display, empty if none."""
-        return self._presets.value
-
-    def leave_preset(self) -> None:
-        """Say that the settings are the user's own."""
-        self._silent = True
-        self._presets.value = ""
-        self._silent = False
-        widgets.message(self._note)
-
-    def say_preset(self, preset: SweepPreset | None) -> None:
+    def say_preset(self, preset: Preset | None) -> None:
         """Show a prepared sweep's note."""
-        if preset is None:
-            return
-        text = f'<p class="small">{widgets.escape(preset.note)}</p>'
-        if preset.needs is not None and self.notice.shown:
-            text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
-        self._note.param.update(object=text, visible=True)
+        if preset is not None:
+            self.presets.say(preset, at_hand=not self.notice.shown)
 
-    def _chosen(self, name: str) -> None:
-        if self._silent:
-            return
+    def _preset_chosen(self, name: str) -> None:
         if name:
             self._on_preset(name)
         else:
-            widgets.message(self._note)
+            self.presets.leave()
 
     # --- notices ------------------------------------------------------------------------------------------------------
 

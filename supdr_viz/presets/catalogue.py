@@ -11,6 +11,7 @@ from typing import Any
 from supdr_viz.presets.mac import mac_presets, ten_digits
 from supdr_viz.presets.preset import Needs as Needs
 from supdr_viz.presets.preset import Preset as Preset
+from supdr_viz.presets.preset import Presets
 from supdr_viz.presets.sdr_glm import sdr_glm_presets
 from supdr_viz.presets.sldr import sldr_presets
 from supdr_viz.presets.snf import few_labels_presets, snf_presets
@@ -249,8 +250,5 @@ ALL = (
     *_table_presets(),
 )
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in ALL}
-"""Name -> preset, in the order of the menu."""
-
-OPENING = PRESETS["two-spirals"]
-"""What the explorer shows when its address asks for nothing."""
+PRESETS = Presets(ALL, opening="two-spirals")
+"""The explorer's presets."""

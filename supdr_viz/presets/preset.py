@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from supdr_viz.settings.state import Settings
+S = TypeVar("S")
+"""What is prepared: a run, a comparison or a sweep."""
+
+OWN = "own settings"
+"""Entry of a menu once something was changed."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +46,14 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Preset:
+class Preset(Generic[S]):
     """Prepared settings.
 
     Attributes
     ----------
     name, label, group : str
-        Key, text in the menu, heading in the menu.
-    settings : Settings
+        Key, text in the menu, heading in the menu; without a heading the menu is a plain one.
+    settings : Settings, Comparison or SweepSettings
     note : str
         What to look at.
     needs : Needs or None
@@ -61,8 +67,49 @@ class Preset:
     name: str
     label: str
     group: str
-    settings: Settings
+    settings: S
     note: str
     needs: Needs | None = None
     mode: str = ""
     slow_start: int = 0
+
+
+class Presets(Mapping[str, Preset[S]]):
+    """All presets of a page: name -> preset, in the order of its menu.
+
+    Parameters
+    ----------
+    presets : iterable of Preset
+    opening : str
+        Name of what the page shows when its address asks for nothing.
+
+    Attributes
+    ----------
+    opening : Preset
+    """
+
+    def __init__(self, presets: Iterable[Preset[S]], opening: str) -> None:
+        self._named = {preset.name: preset for preset in presets}
+        self.opening = self._named[opening]
+
+    def __getitem__(self, name: str) -> Preset[S]:
+        return self._named[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+    def menu(self) -> dict[str, Any]:
+        """Return the menu: text -> name, under the headings if there are any; first of all, the user's own."""
+        if not all(preset.group for preset in self.values()):
+            return {OWN: "", **{preset.label: preset.name for preset in self.values()}}
+        groups: dict[str, dict[str, str]] = {"Yours": {OWN: ""}}
+        for preset in self.values():
+            groups.setdefault(preset.group, {})[preset.label] = preset.name
+        return groups
+
+    def name_of(self, settings: S) -> str:
+        """Return the name of the preset that these settings are, or an empty text."""
+        return next((preset.name for preset in self.values() if preset.settings == settings), "")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.reproduce.bench import Bench, Item, Row
-from supdr_viz.reproduce.few_labels import Chosen
+from supdr_viz.reproduce.few_labels_estimator import Chosen
 from supdr_viz.studies.data import load_scaled
 from supdr_viz.studies.few_labels import FIRST_DRAW, N_DRAWS, drawn
 from supdr_viz.studies.snf_paper import reported

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
+from supdr_viz.settings.entries import Reader, arguments_entries
 from supdr_viz.settings.knobs import ParameterSpec, choices, quoted, to_number
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.sources import DATA_FORMS, SOURCES
@@ -173,11 +174,7 @@ def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[st
     problems : list of str
         One sentence for each value that was not taken as it is; never an exception.
     """
-    texts = {}
-    for name, values in arguments.items():
-        value = values[-1] if isinstance(values, (list, tuple)) and values else values
-        texts[str(name)] = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return parse_entries(texts)
+    return parse_entries(arguments_entries(arguments))
 
 
 # --- saved files ----------------------------------------------------------------------------------------------------
@@ -221,10 +218,25 @@ def from_json(text: str | bytes) -> tuple[Settings, list[str]]:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         return Settings(), [f"This is not a JSON file of saved settings ({type(error).__name__})."]
+    return from_document(document)
+
+
+def from_document(document: Any) -> tuple[Settings, list[str]]:
+    """Read the JSON document of saved settings, decoded already.
+
+    Parameters
+    ----------
+    document : object
+
+    Returns
+    -------
+    settings : Settings
+        The defaults if `document` is no such table.
+    problems : list of str
+    """
     if not isinstance(document, dict) or "supdr" not in document:
         return Settings(), ["This JSON file holds no settings of the explorer."]
-    document.pop("supdr")
-    return parse_entries(document)
+    return parse_entries({name: value for name, value in document.items() if name != "supdr"})
 
 
 def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
@@ -240,15 +252,42 @@ def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     problems : list of str
         One sentence for each value that was not taken as it is; never an exception.
     """
-    return _parse({name: _flat(value) for name, value in entries.items()})
+    reader = Reader(entries)
+    return read_settings(reader), reader.problems
 
 
-def _flat(value: Any) -> Any:
-    """Write a list as links do: axes "0,1", drawn points "x,y,class;…"."""
-    if not isinstance(value, list):
-        return value
-    rows = value if value and isinstance(value[0], list) else [value]
-    return ";".join(",".join(str(entry) for entry in row) if isinstance(row, list) else str(row) for row in rows)
+def read_settings(reader: Reader) -> Settings:
+    """Read a table of settings that is open already; its problems are with the reader.
+
+    Parameters
+    ----------
+    reader : Reader
+
+    Returns
+    -------
+    Settings
+    """
+    default = Settings()
+    data = reader.one_of("data", SOURCES, "data set", default.data)
+    method = reader.one_of("method", MENU, "method", default.method)
+    fields: dict[str, Any] = {
+        "data": data,
+        "data_options": reader.options(DATA_FORMS[data], "data."),
+        "method": method,
+        "method_options": reader.options(METHOD_FORMS[method], "method."),
+    }
+    fields |= {SPLIT_FIELDS[name]: value for name, value in reader.options(SPLIT_FORM).items()}
+    for spec in (SHOWN, COLOUR):
+        fields[_VIEW_FIELDS[spec.name]] = reader.option(spec, "view.")
+    for name in ("latent", "plane"):
+        fields[_VIEW_FIELDS[name]] = _axes(reader, name)
+    fields["speed"] = reader.option(SPEED)
+    fields["drawn"] = _drawn(reader)
+    if fields["drawn"] and not SOURCES[data].planar:
+        fields["drawn"] = ()
+        reader.say(f"Points can be drawn into generated data only, not into {SOURCES[data].label}.")
+    reader.finish()
+    return Settings(**fields)
 
 
 # --- both -----------------------------------------------------------------------------------------------------------
@@ -277,65 +316,20 @@ def _options(prefix: str, form: Iterable[ParameterSpec], values: Mapping[str, An
             yield f"{prefix}.{spec.name}", spec.shown(values[spec.name])
 
 
-def _parse(entries: dict[str, Any]) -> tuple[Settings, list[str]]:
-    problems: list[str] = []
-    entries = dict(entries)
-    default = Settings()
-    data = _name(entries.pop("data", default.data), SOURCES, "data set", default.data, problems)
-    method = _name(entries.pop("method", default.method), MENU, "method", default.method, problems)
-    fields: dict[str, Any] = {
-        "data": data,
-        "data_options": _read(DATA_FORMS[data], "data.", entries, problems),
-        "method": method,
-        "method_options": _read(METHOD_FORMS[method], "method.", entries, problems),
-    }
-    split = _read(SPLIT_FORM, "", entries, problems)
-    fields |= {key: split[name] for name, key in SPLIT_FIELDS.items() if name in split}
-    shown = _read((SHOWN, COLOUR), "view.", entries, problems)
-    for spec in (SHOWN, COLOUR):
-        fields[_VIEW_FIELDS[spec.name]] = shown.get(spec.name, spec.default)
-    for name in ("latent", "plane"):
-        fields[_VIEW_FIELDS[name]] = _axes(entries.pop(f"view.{name}", "auto"), name, problems)
-    fields["speed"] = _read((SPEED,), "", entries, problems).get("speed", SPEED.default)
-    fields["drawn"] = _drawn(entries.pop("drawn", ""), problems)
-    if fields["drawn"] and not SOURCES[data].planar:
-        fields["drawn"] = ()
-        problems.append(f"Points can be drawn into generated data only, not into {SOURCES[data].label}.")
-    problems.extend(f"The setting {quoted(name)} is unknown here and was ignored." for name in list(entries)[:5])
-    if len(entries) > 5:
-        problems.append(f"{len(entries) - 5} more unknown settings were ignored.")
-    return Settings(**fields), problems
-
-
-def _name(raw: Any, known: Mapping[str, Any], kind: str, default: str, problems: list[str]) -> str:
-    if isinstance(raw, str) and raw in known:
-        return raw
-    problems.append(f"There is no {kind} {quoted(raw)}; known are {', '.join(known)}.")
-    return default
-
-
-def _read(form: Iterable[ParameterSpec], prefix: str, entries: dict[str, Any], problems: list[str]) -> dict[str, Any]:
-    values = {}
-    for spec in form:
-        if prefix + spec.name in entries:
-            values[spec.name], problem = spec.clean(entries.pop(prefix + spec.name))
-            if problem:
-                problems.append(problem)
-    return values
-
-
-def _axes(raw: Any, name: str, problems: list[str]) -> Axes:
+def _axes(reader: Reader, name: str) -> Axes:
+    raw = reader.take(f"view.{name}", "auto")
     text = str(raw).strip()
     if text in ("auto", "pca"):
         return text
     parts = text.split(",")
     if len(parts) == 2 and all(part.isdecimal() and len(part) < 6 for part in parts) and parts[0] != parts[1]:
         return int(parts[0]), int(parts[1])
-    problems.append(f"The plane view.{name} must be auto, pca or two column numbers such as 0,1; got {quoted(raw)}.")
+    reader.say(f"The plane view.{name} must be auto, pca or two column numbers such as 0,1; got {quoted(raw)}.")
     return "auto"
 
 
-def _drawn(raw: Any, problems: list[str]) -> tuple[Point, ...]:
+def _drawn(reader: Reader) -> tuple[Point, ...]:
+    raw = reader.take("drawn", "")
     points: list[Point] = []
     wrong = 0
     for text in str(raw).split(";") if raw else ():
@@ -347,7 +341,7 @@ def _drawn(raw: Any, problems: list[str]) -> tuple[Point, ...]:
                 continue
         wrong += 1
     if wrong:
-        problems.append(f"{wrong} drawn points were not of the form x,y,class and were ignored.")
+        reader.say(f"{wrong} drawn points were not of the form x,y,class and were ignored.")
     if len(points) > MAX_DRAWN:
-        problems.append(f"{len(points)} points were drawn; the first {MAX_DRAWN} are kept.")
+        reader.say(f"{len(points)} points were drawn; the first {MAX_DRAWN} are kept.")
     return tuple(points[:MAX_DRAWN])

@@ -6,10 +6,10 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs
 
+from supdr_viz.settings.entries import Reader, link_entries
 from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import parse_entries
+from supdr_viz.settings.state import read_settings
 from supdr_viz.sweeps.settings import (
     PROTOCOL_FORM,
     SPACINGS,
@@ -18,7 +18,7 @@ from supdr_viz.sweeps.settings import (
     checked_axis,
     default_axis,
     finished_settings,
-    parse_sweep_query,
+    parse_sweep,
     sweepable,
 )
 
@@ -57,8 +57,7 @@ def from_toml(text: str) -> tuple[SweepSettings, dict[str, Any]]:
         raise ValueError(f"unknown entry {unknown[0]!r}; known are {', '.join(known)}")
     rest: dict[str, Any] = {name: document[name] for name in ("store", "out") if name in document}
     if "link" in document:
-        query = str(document["link"]).partition("?")[2] or str(document["link"])
-        settings, problems = parse_sweep_query(parse_qs(query))
+        settings, problems = parse_sweep(link_entries(str(document["link"])))
     else:
         settings, problems = _from_tables(document, rest)
     if problems:
@@ -82,18 +81,18 @@ def _from_tables(document: Mapping[str, Any], rest: dict[str, Any]) -> tuple[Swe
     entries["method"] = method.pop("name", None)
     entries |= {f"data.{key}": value for key, value in data.items()}
     entries |= {f"method.{key}": value for key, value in method.items()}
-    base, problems = parse_entries(entries)
-    if problems:
-        return SweepSettings(), problems
+    reader = Reader(entries)
+    base = read_settings(reader)
+    if reader.problems:
+        return SweepSettings(), reader.problems
     axes = []
     for name, values in document["grid"].items():
         axis, problem = _axis_from(name, values, base.method)
-        problems += [problem] if problem else []
+        reader.say(problem)
         axes += [axis] if axis is not None else []
-    if not problems and not 1 <= len(axes) <= 2:
-        problems.append(f"the table [grid] must have one or two parameters; got {len(axes)}")
-    own = {spec.name: document[spec.name] for spec in PROTOCOL_FORM if spec.name in document}
-    return finished_settings(base, axes, own, problems)
+    if not reader.problems and not 1 <= len(axes) <= 2:
+        reader.say(f"the table [grid] must have one or two parameters; got {len(axes)}")
+    return finished_settings(base, axes, Reader(document, problems=reader.problems)), reader.problems
 
 
 def _axis_from(name: str, values: Any, method: str) -> tuple[Axis | None, str]:

@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from supdr_viz.presets.catalogue import SPECT
-from supdr_viz.presets.preset import Needs
+from supdr_viz.presets.preset import Preset, Presets
 from supdr_viz.settings.state import Settings
 from supdr_viz.sweeps.settings import Axis, SweepSettings
-
-
-@dataclass(frozen=True)
-class SweepPreset:
-    """A prepared sweep.
-
-    Attributes
-    ----------
-    name, label : str
-    settings : SweepSettings
-    note : str
-        What to look at.
-    needs : Needs or None
-        Data that must be loaded first.
-    """
-
-    name: str
-    label: str
-    settings: SweepSettings
-    note: str
-    needs: Needs | None = None
-
 
 _SPECT: dict[str, Any] = {
     "n_components": 11,
@@ -54,7 +31,7 @@ def _on_spect(axes: tuple[Axis, ...]) -> SweepSettings:
     return SweepSettings(base, axes, transductive=True)
 
 
-def _all() -> list[SweepPreset]:
+def _all() -> list[Preset[SweepSettings]]:
     cancer = Settings(
         data="breast_cancer",
         method="NSDR",
@@ -79,29 +56,33 @@ def _all() -> list[SweepPreset]:
         method_options={"recon_weight": 1e-4},
     )
     return [
-        SweepPreset(
+        Preset(
             "ridges-cancer",
             "NSDR: two ridges, breast cancer",
+            "",
             SweepSettings(cancer, (Axis("reg_u", "log", 1e-6, 10.0, 8), Axis("reg_v", "log", 1e-6, 10.0, 8))),
             "A bundled stand-in for SPECT, which has to be loaded: where do the ridges matter, which one more?",
         ),
-        SweepPreset(
+        Preset(
             "spect-ridges",
             "NSDR Fig. 4: λU × λV, SPECT",
+            "",
             _on_spect(_RIDGES),
             "The paper's plane. Ridges of 1 and more leave little but the majority class, error .206.",
             SPECT,
         ),
-        SweepPreset(
+        Preset(
             "spect-kernel",
             "NSDR Fig. 4: C × degree, SPECT",
+            "",
             _on_spect(_KERNEL),
             "The paper finds that C and the degree move the error more than the two ridges do: compare the spreads.",
             SPECT,
         ),
-        SweepPreset(
+        Preset(
             "sldr-dimensions",
             "SLDR Fig. 2: R × R_G, digits in views",
+            "",
             SweepSettings(
                 views,
                 (Axis("n_components", "list", listed=(1, 2, 3, 5)), Axis("n_gating", "list", listed=(2, 4, 6, 10))),
@@ -111,22 +92,22 @@ def _all() -> list[SweepPreset]:
             "With linear kernels the classifier uses one direction of every view, so R matters little. The share of "
             "support vectors as the metric gives the paper's other picture.",
         ),
-        SweepPreset(
+        Preset(
             "mac-dimensions",
             "MAC: error over L, ten digits",
+            "",
             SweepSettings(mapped, (Axis("n_components", "list", listed=tuple(range(1, 11))),), folds=1, repeats=3),
             "L = K − 1 = 9 is the room that a simplex of ten classes needs: look where the error stops falling.",
         ),
-        SweepPreset(
+        Preset(
             "sdr-glm-weight",
             "SDR-GLM: error over λ, wide data",
+            "",
             SweepSettings(wide, (Axis("recon_weight", "log", 1e-7, 1.0, 15),), folds=5),
             "Large λ lets the strongest factors win, which here are nuisance. All λ share one decomposition per fold.",
         ),
     ]
 
 
-SWEEP_PRESETS: dict[str, SweepPreset] = {preset.name: preset for preset in _all()}
-"""Name -> prepared sweep, in the order of the menu."""
-
-FIRST = "ridges-cancer"
+SWEEP_PRESETS = Presets(_all(), opening="ridges-cancer")
+"""The sensitivity page's presets."""

@@ -13,10 +13,11 @@ from urllib.parse import quote
 
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
+from supdr_viz.settings.entries import Reader, arguments_entries
 from supdr_viz.settings.knobs import ParameterSpec, choices, count, quoted, to_number
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import Settings, parse_query, to_query
+from supdr_viz.settings.state import Settings, read_settings, to_query
 
 SPACINGS = {"log": "logarithmic", "linear": "linear", "list": "listed values"}
 MOST_VALUES = 60
@@ -230,38 +231,45 @@ def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list
     problems : list of str
         One sentence for each value that was not taken as it is; never an exception.
     """
-    own = {name: _last(value) for name, value in arguments.items() if name.startswith("sweep.")}
-    base, problems = parse_query({name: value for name, value in arguments.items() if name not in own})
+    return parse_sweep(arguments_entries(arguments))
+
+
+def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
+    """Read the entries of a sweep's link.
+
+    Parameters
+    ----------
+    entries : mapping of str to str
+
+    Returns
+    -------
+    settings : SweepSettings
+    problems : list of str
+        One sentence for each value that was not taken as it is; never an exception.
+    """
+    own = {name.removeprefix("sweep."): value for name, value in entries.items() if name.startswith("sweep.")}
+    base = Reader({name: value for name, value in entries.items() if not name.startswith("sweep.")})
+    settings = read_settings(base)
+    reader = Reader(own, problems=base.problems)
     axes = []
     for key in "xy":
-        if own.get(f"sweep.{key}"):
-            axis, problem = _parse_axis(own[f"sweep.{key}"], base.method)
-            problems += [problem] if problem else []
+        if text := reader.take(key, ""):
+            axis, problem = _parse_axis(text, settings.method)
+            reader.say(problem)
             axes += [axis] if axis is not None else []
-    return finished_settings(base, axes, {name.removeprefix("sweep."): value for name, value in own.items()}, problems)
+    return finished_settings(settings, axes, reader), reader.problems
 
 
-def finished_settings(
-    base: Settings, axes: list[Axis], own: Mapping[str, Any], problems: list[str]
-) -> tuple[SweepSettings, list[str]]:
-    """Return settings with the protocol read from `own`, and all problems."""
-    fields: dict[str, Any] = {}
-    for spec in PROTOCOL_FORM:
-        fields[spec.name] = getattr(SweepSettings, spec.name, spec.default)
-        if spec.name in own:
-            fields[spec.name], problem = spec.clean(own[spec.name])
-            problems += [problem] if problem else []
+def finished_settings(base: Settings, axes: list[Axis], reader: Reader) -> SweepSettings:
+    """Return settings with the protocol that is still with the reader, which has all problems."""
+    default = SweepSettings()
+    protocol = {spec.name: getattr(default, spec.name) for spec in PROTOCOL_FORM} | reader.options(PROTOCOL_FORM)
     if len(axes) == 2 and axes[0].name == axes[1].name:
-        problems.append(f"Both axes are {axes[0].name}; the second one is left out.")
+        reader.say(f"Both axes are {axes[0].name}; the second one is left out.")
         axes = axes[:1]
     if not axes:
         axes = [default_axis(base.method, name) for name in usual_axes(base.method)]
-    return SweepSettings(base, tuple(axes), **fields), problems
-
-
-def _last(value: Any) -> str:
-    value = value[-1] if isinstance(value, (list, tuple)) and value else value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return SweepSettings(base, tuple(axes), **protocol)
 
 
 def _parse_axis(text: str, method: str) -> tuple[Axis | None, str]:

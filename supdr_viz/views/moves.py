@@ -8,6 +8,8 @@ import numpy as np
 from bokeh.models import ColumnDataSource, CustomJS
 from numpy.typing import NDArray
 
+from supdr_viz.kit.gaps import keep_columns
+
 _UNPACK = """
 const all = moves.data.values, count = all[0], rows = (all.length - 1 - count) / count
 const touched = new Set()
@@ -59,7 +61,6 @@ class Moves:
         for source, name, values in moved:
             place = next(k for k, (each, column) in enumerate(self.columns) if each is source and column == name)
             head.append(float(place))
-            # The server's copy, without an event of its own: the browser gets it below.
-            dict.update(source.data, {name: values})
+            keep_columns(source, {name: values})  # the browser gets them below
         pieces = [np.array(head, dtype=np.float32), *(values for _, _, values in moved)]
         self.source.data = {"values": np.concatenate(pieces)}

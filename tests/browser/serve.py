@@ -23,7 +23,7 @@ get_server = pn.io.server.get_server
 
 
 def with_counts(*arguments, **options):
-    return get_server(*arguments, extra_patterns=[("/counts", Counts)], **options)
+    return get_server(*arguments, **{**options, "extra_patterns": [*options["extra_patterns"], ("/counts", Counts)]})
 
 
 if __name__ == "__main__":

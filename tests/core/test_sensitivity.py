@@ -1,5 +1,6 @@
 """Sweeps: equal to a plain loop wherever they run, exact in what they share, honest about what fails."""
 
+import itertools
 import os
 import signal
 import sys
@@ -65,13 +66,19 @@ def test_sweep_equals_a_plain_loop(executor, transductive):
 
 @pytest.mark.slow
 def test_dask_cluster_gives_the_cells_of_loky(tmp_path):
+    import distributed
+
     sweep = Sweep(NSDR(max_iter=4), {"C": [0.1, 1.0, 10.0]}, cv=3, scoring=["error", "objective"])
     loky = sweep.result(sweep.run(X, Y, "loky", workers=2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Dask's own, while it starts and ends
         dask = sweep.result(sweep.run(X, Y, "dask", workers=2))
-    for metric in ("error", "objective"):
-        np.testing.assert_array_equal(loky.means(metric), dask.means(metric))
+        with distributed.Client(n_workers=1, processes=False, dashboard_address=None, set_as_default=False) as client:
+            by_client = sweep.result(sweep.run(X, Y, client))
+            by_executor = sweep.result(sweep.run(X, Y, client.get_executor(), workers=1))
+            assert client.status == "running"
+    for metric, result in itertools.product(("error", "objective"), (dask, by_client, by_executor)):
+        np.testing.assert_array_equal(loky.means(metric), result.means(metric))
 
 
 def test_several_seeds_metrics_and_a_table():

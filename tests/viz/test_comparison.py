@@ -14,7 +14,7 @@ from supdr_viz.compare.comparison import (
     differences,
     parse_comparison,
 )
-from supdr_viz.compare.examples import EXAMPLES, example_of
+from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.settings.menu import METHOD_FORMS
 from supdr_viz.settings.state import Settings, to_query
 
@@ -140,13 +140,13 @@ def test_differences_name_what_was_set():
     assert differences(C) == "Kernel linear, Reconstruction share β 0.2"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", COMPARISON_PRESETS)
 def test_examples_survive_their_link_and_are_known_by_it(name):
-    comparison = EXAMPLES[name].comparison
+    comparison = COMPARISON_PRESETS[name].settings
     arguments = {
         key: [value.encode() for value in values] for key, values in parse_qs(comparison_query(comparison)).items()
     }
     again, problems = parse_comparison(arguments)
     assert not problems
-    assert example_of(again) == name
-    assert example_of(again.removed(1)) == ""
+    assert COMPARISON_PRESETS.name_of(again) == name
+    assert COMPARISON_PRESETS.name_of(again.removed(1)) == ""

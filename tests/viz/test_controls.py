@@ -16,7 +16,7 @@ from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
-from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.making import build_dataset
 from supdr_viz.settings.menu import METHOD_FORMS
@@ -105,7 +105,7 @@ def test_every_input_is_named():
 
 
 def test_few_components_are_built_at_the_start():
-    controls = Controls(OPENING.settings, OPENING.name)
+    controls = Controls(PRESETS.opening.settings, PRESETS.opening.name)
     kit = controls.view.select(lambda part: type(part).__module__.startswith("panel_material_ui"))
     assert len(kit) <= 25
 
@@ -245,15 +245,15 @@ def test_other_method_keeps_what_was_set():
 
 def test_changed_examples_can_be_restored(watched):
     controls, log = watched
-    controls.presets.value = "two-spirals"
+    controls.presets.select.value = "two-spirals"
     let_go(knob(controls.method._form, "C")._slider, 0.0)
-    assert controls.presets.value == ""
-    assert controls.note.visible
-    controls.presets.value = "two-spirals"
+    assert controls.presets.select.value == ""
+    assert controls.presets.note.visible
+    controls.presets.select.value = "two-spirals"
     assert controls.settings == PRESETS["two-spirals"].settings
     assert len(log) == 3
     controls.data.menu.value = "iris"
-    assert not controls.note.visible
+    assert not controls.presets.note.visible
 
 
 # --- files and OpenML -----------------------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def test_the_target_of_a_link_belongs_to_the_data_set_of_the_link(monkeypatch):
 def test_preset_waits_for_its_data_and_takes_them_from_a_file(watched):
     controls, log = watched
     controls.apply_preset("figure-3")
-    assert "351 rows" in controls.note.object
+    assert "351 rows" in controls.presets.note.object
     assert controls.settings.data == "openml"
     assert controls.experiment.table is None
     controls.method.menu.value = "KNN"
@@ -416,7 +416,7 @@ def test_preset_waits_for_its_data_and_takes_them_from_a_file(watched):
     panel.use.clicks += 1
     assert controls.settings.data == "file"
     assert controls.settings.method_options == PRESETS["figure-3"].settings.method_options
-    assert "351 rows" not in controls.note.object
+    assert "351 rows" not in controls.presets.note.object
     controls.apply_preset("table-1-ionosphere-lsdr")
     assert controls.settings.data == "file"
     assert controls.settings.method == "LSDR"

@@ -7,9 +7,9 @@ import supdr
 from supdr.baselines import LSSVM, Constant
 from supdr.datasets import make_curved_sheet
 from supdr_viz.frames.modes import modes_of, pairs
-from supdr_viz.frames.modes.few_labels import ORDER, SHARES
+from supdr_viz.frames.modes.few_labels_errors import ORDER, SHARES
 from supdr_viz.frames.types import Curves
-from supdr_viz.reproduce.few_labels import Chosen
+from supdr_viz.reproduce.few_labels_estimator import Chosen
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings

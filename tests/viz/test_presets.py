@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
+from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.frames.modes import modes_of
-from supdr_viz.presets.catalogue import OPENING, PRESETS
+from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator, split
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.state import from_json, parse_query, to_json, to_query
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
 
 
 def as_arguments(query):
@@ -59,14 +61,23 @@ def test_presets_begin_with_a_picture_that_their_method_has(preset):
     assert preset.mode in [mode.name for mode in modes_of(estimator, dataset.task)]
 
 
-def test_presets_have_notes_and_names():
-    labels = [preset.label for preset in PRESETS.values()]
-    assert len(set(labels)) == len(labels)
-    for name, preset in PRESETS.items():
+@pytest.mark.parametrize("presets", [PRESETS, COMPARISON_PRESETS, SWEEP_PRESETS], ids=["runs", "comparisons", "sweeps"])
+def test_presets_have_notes_and_names(presets):
+    assert presets.opening.needs is None
+    for name, preset in presets.items():
         assert preset.name == name
-        assert preset.note.endswith(".")
+        assert presets[presets.name_of(preset.settings)].settings == preset.settings
+        assert preset.note.endswith((".", "?"))
         assert preset.note.count(". ") <= 2
-    assert OPENING.needs is None
+
+
+@pytest.mark.parametrize("presets", [PRESETS, COMPARISON_PRESETS, SWEEP_PRESETS], ids=["runs", "comparisons", "sweeps"])
+def test_a_menu_offers_every_preset_once_and_the_users_own_settings_first(presets):
+    menu = presets.menu()
+    grouped = any(preset.group for preset in presets.values())
+    entries = [entry for group in menu.values() for entry in group.items()] if grouped else list(menu.items())
+    assert [name for _, name in entries] == ["", *presets]
+    assert len({text for text, _ in entries}) == len(presets) + 1
 
 
 @pytest.mark.parametrize("preset", [p for p in PRESETS.values() if p.needs], ids=lambda preset: preset.name)

@@ -5,7 +5,7 @@ import pytest
 
 import supdr
 from supdr_viz.frames.modes import MARGINS, PREDICTIONS, RECONSTRUCTION, modes_of
-from supdr_viz.frames.modes.parameters import LEVELS, PANELS
+from supdr_viz.frames.modes.natural_parameters import LEVELS, PANELS
 from supdr_viz.frames.modes.sdr_glm import rises
 from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves

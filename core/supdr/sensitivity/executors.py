@@ -91,6 +91,8 @@ class Crew:
         ``renew(broken)`` returns what takes the place of an executor whose worker died; None: the sweep must end.
     end : callable, optional
         Called at the end.
+    client : distributed.Client, optional
+        Whose executor it is: it sends data to all workers at once.
     """
 
     def __init__(
@@ -100,9 +102,10 @@ class Crew:
         *,
         renew: Callable[[Executor], Executor] | None = None,
         end: Callable[[], Any] | None = None,
+        client: Any = None,
     ) -> None:
         self.executor, self.workers = executor, workers
-        self._renew, self._end = renew, end
+        self._renew, self._end, self._client = renew, end, client
         self._folder = ""
         self._rows: Any = None
 
@@ -124,10 +127,8 @@ class Crew:
         """Bring the rows to the workers."""
         if isinstance(self.executor, (InProcess, ThreadPoolExecutor)):
             self._rows = rows
-        elif type(self.executor).__name__ == "ClientExecutor":
-            # Dask's executor has no public way to its client, and only the client sends data to all workers at once.
-            client = vars(self.executor)["_client"]
-            [self._rows] = client.scatter([rows], broadcast=True, hash=False)
+        elif self._client is not None:
+            [self._rows] = self._client.scatter([rows], broadcast=True, hash=False)
         elif _is_local(self.executor):
             self._folder = tempfile.mkdtemp(prefix="supdr-sweep-")
             path = str(Path(self._folder) / "rows.joblib")
@@ -157,15 +158,16 @@ def _is_local(executor: Executor) -> bool:
     return any(cls.__name__ == "ProcessPoolExecutor" for cls in type(executor).__mro__)  # Python's or loky's
 
 
-def crew_of(executor: Executor | str | None = None, workers: int | None = None) -> Crew:
+def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
     """Return the crew for what a user asked for.
 
     Parameters
     ----------
-    executor : Executor or str, optional
+    executor : Executor, distributed.Client or str, optional
         ``None`` or ``"loky"``: processes of this machine; ``"in-process"``: this thread; ``"dask"``: a Dask cluster on
-        this machine; an address such as ``"tcp://host:8786"``: the Dask scheduler there; or an executor of one's own,
-        which is left open.
+        this machine; an address such as ``"tcp://host:8786"``: the Dask scheduler there; or a Dask client or an
+        executor of one's own, which is left open.  A client brings the rows to its workers once; with its executor
+        they travel with every job.
     workers : int, optional
         Number of processes; default: one per processor.  For an executor of one's own: how many jobs run at once.
 
@@ -193,6 +195,9 @@ def crew_of(executor: Executor | str | None = None, workers: int | None = None) 
             f"executor must be 'loky', 'in-process', 'dask', the address of a Dask scheduler such as tcp://host:8786, "
             f"or an executor of concurrent.futures; got {executor!r}"
         )
+    if callable(getattr(executor, "get_executor", None)):  # Dask's client
+        client: Any = executor
+        return Crew(client.get_executor(), workers or sum(client.nthreads().values()), client=client)
     if not callable(getattr(executor, "submit", None)):
         raise ValueError(f"executor must have the method submit of concurrent.futures.Executor; got {executor!r}")
     return Crew(executor, workers or getattr(executor, "_max_workers", None) or processors())
@@ -215,7 +220,7 @@ def _dask(address: str, workers: int | None) -> Crew:
         if not count:
             client.close()
             raise ConnectionError(f"the Dask scheduler at {address} has no workers")
-        return Crew(client.get_executor(), workers or count, end=client.close)
+        return Crew(client.get_executor(), workers or count, end=client.close, client=client)
     count = workers or processors()
     cluster = distributed.LocalCluster(
         n_workers=count, threads_per_worker=1, dashboard_address=None, env=one_thread(), silence_logs=50
@@ -226,7 +231,7 @@ def _dask(address: str, workers: int | None) -> Crew:
         client.close()
         cluster.close()
 
-    return Crew(client.get_executor(), count, end=end)
+    return Crew(client.get_executor(), count, end=end, client=client)
 
 
 def is_death(error: BaseException) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,7 @@ class Sweep:
         return Result(self.grid, list(self.scoring), cells)
 
     def run(
-        self, X: ArrayLike, y: ArrayLike, executor: Executor | str | None = None, *, workers: int | None = None
+        self, X: ArrayLike, y: ArrayLike, executor: Any = None, *, workers: int | None = None
     ) -> Generator[Cell, None, None]:
         """Yield every cell as soon as all its fits are finished; those in the store first.
 
@@ -168,7 +168,7 @@ class Sweep:
             Data.
         y : array-like of shape (n_samples,)
             Targets; NaN or None where unlabelled.
-        executor : Executor or str, optional
+        executor : Executor, distributed.Client or str, optional
             See `supdr.sensitivity.crew_of`; default: loky's processes.
         workers : int, optional
             Number of them.

@@ -16,7 +16,7 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import shapes
 from supdr_viz.frames.modes.margins import MARGINS
 from supdr_viz.frames.modes.mode import Mode
-from supdr_viz.frames.modes.parameters import PARAMETERS
+from supdr_viz.frames.modes.natural_parameters import PARAMETERS
 from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION
 from supdr_viz.frames.modes.regression import PREDICTIONS
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke

@@ -1,7 +1,7 @@
 """What SNF shows: predictions, and how the values of a few labels spread over the latent plane.
 
 The figures to compare with are those of J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear
-Factorizations Excel In Semi-supervised Regression": see also `supdr_viz.frames.modes.few_labels`.
+Factorizations Excel In Semi-supervised Regression": see also `supdr_viz.frames.modes.few_labels_errors`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import shapes
-from supdr_viz.frames.modes.few_labels import BARS, SCALE_UP
+from supdr_viz.frames.modes.few_labels_errors import BARS, SCALE_UP
 from supdr_viz.frames.modes.margins import MARGINS
 from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION

@@ -1,0 +1,59 @@
+"""Comparisons to begin with: what an address without settings shows, and a figure of a paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from supdr_viz.compare.comparison import Comparison
+from supdr_viz.presets.mac import PASSES
+from supdr_viz.presets.preset import Preset, Presets
+from supdr_viz.settings.state import Settings
+
+_SQUARES: dict[str, Any] = {"data": "xor", "data_options": {"n_samples": 500, "n_noise_features": 3}}
+
+
+def _passes(reg_w: float) -> Comparison:
+    """MAC, two steps and joint L-BFGS from the same random start."""
+    shared = {**PASSES, "reg_w": reg_w}
+    columns = [("MAC", shared), ("TwoStep", shared), ("MAC", {**shared, "solver": "lbfgs"})]
+    return Comparison(
+        tuple(
+            Settings(data="digits_odd_even", method=method, method_options=options, test_share=0.7)
+            for method, options in columns
+        )
+    )
+
+
+_SMALL_RIDGE = (
+    "With a small ridge the order changes: MAC's passes stay far above the certified lower bound, two steps pass them."
+)
+
+COMPARISON_PRESETS = Presets(
+    [
+        Preset(
+            "opening",
+            "Four squares, four methods",
+            "",
+            Comparison(
+                (
+                    Settings(**_SQUARES, method="PCAProjection"),
+                    Settings(**_SQUARES, method="LSDR"),
+                    Settings(**_SQUARES, method="NSDR"),
+                    Settings(**_SQUARES, method="MAC", method_options={"n_components": 2}),
+                )
+            ),
+            "No labels, labels with a linear head, a kernel, a nonlinear map.",
+        ),
+        Preset(
+            "mac-figure-6",
+            "MAC, Fig. 6: λ = 0.1",
+            "",
+            _passes(0.1),
+            "One objective, one random start, three ways down: the passes of MAC, two steps without targets, and "
+            "L-BFGS on everything at once. The dashed line is the certified lower bound.",
+        ),
+        Preset("mac-figure-6-stuck", "MAC, Fig. 6: λ = 0.001", "", _passes(1e-3), _SMALL_RIDGE),
+    ],
+    opening="opening",
+)
+"""The compare page's presets."""

@@ -1,0 +1,153 @@
+"""What comes from outside, as a table of names and values, read against forms: a sentence for each value that is wrong.
+
+Links, saved files, lessons and sweeps all are such tables in the end; nothing in them raises an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from supdr_viz.settings.knobs import ParameterSpec, quoted
+
+MAX_FIELDS = 200
+MAX_NAMED = 5
+"""Unknown names that are told one by one."""
+
+
+def arguments_entries(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return the entries of a page's address.
+
+    Parameters
+    ----------
+    arguments : mapping of str to list of bytes
+        As a web server gives them; the last value of a name counts.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return {str(name): _last(values) for name, values in arguments.items()}
+
+
+def _last(values: Any) -> str:
+    value = values[-1] if isinstance(values, (list, tuple)) and values else values
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def link_entries(link: str) -> dict[str, str]:
+    """Return the entries of a link, or of its query alone; none if it cannot be read.
+
+    Parameters
+    ----------
+    link : str
+
+    Returns
+    -------
+    dict of str to str
+    """
+    try:
+        query = urlsplit(link).query or link.removeprefix("?")
+        return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_FIELDS))
+    except ValueError:
+        return {}
+
+
+def _flat(value: Any) -> Any:
+    """Write a list as links do: axes "0,1", drawn points "x,y,class;…"."""
+    if not isinstance(value, list):
+        return value
+    rows = value if value and isinstance(value[0], list) else [value]
+    return ";".join(",".join(str(entry) for entry in row) if isinstance(row, list) else str(row) for row in rows)
+
+
+class Reader:
+    """Takes the entries of a table one by one.
+
+    Parameters
+    ----------
+    entries : mapping of str to object
+        Names as in links; values as texts, or as TOML and JSON have them.
+    where : str
+        Said before each problem, such as "Column B: ".
+    problems : list of str, optional
+        To which the sentences are added.
+
+    Attributes
+    ----------
+    entries : dict
+        What nobody has taken yet.
+    problems : list of str
+        One sentence for each value that was not taken as it is.
+    """
+
+    def __init__(self, entries: Mapping[str, Any], where: str = "", problems: list[str] | None = None) -> None:
+        self.entries = {name: _flat(value) for name, value in entries.items()}
+        self.problems = [] if problems is None else problems
+        self._where = where
+
+    def say(self, problem: str) -> None:
+        """Add a sentence, unless it is empty."""
+        if problem:
+            self.problems.append(self._where + problem)
+
+    def take(self, name: str, default: Any) -> Any:
+        """Return a value as it is."""
+        return self.entries.pop(name, default)
+
+    def one_of(self, name: str, known: Iterable[str], kind: str, default: str) -> str:
+        """Return a value that must be one of the known names.
+
+        Parameters
+        ----------
+        name : str
+        known : iterable of str
+        kind : str
+            What the names are of, for the sentence: "method".
+        default : str
+            Where it is missing or unknown.
+
+        Returns
+        -------
+        str
+        """
+        known = list(known)
+        value = self.take(name, default)
+        if isinstance(value, str) and value in known:
+            return value
+        self.say(f"There is no {kind} {quoted(value)}; known are {', '.join(known)}.")
+        return default
+
+    def option(self, spec: ParameterSpec, prefix: str = "") -> Any:
+        """Return the value of one knob; its default where it is missing."""
+        return self.options((spec,), prefix).get(spec.name, spec.default)
+
+    def options(self, form: Iterable[ParameterSpec], prefix: str = "") -> dict[str, Any]:
+        """Return the values of a form that are there, each cleaned by its knob.
+
+        Parameters
+        ----------
+        form : iterable of ParameterSpec
+        prefix : str
+            Before each name, such as "method.".
+
+        Returns
+        -------
+        dict
+            Name of the knob -> value.
+        """
+        values = {}
+        for spec in form:
+            if prefix + spec.name in self.entries:
+                values[spec.name], problem = spec.clean(self.entries.pop(prefix + spec.name))
+                self.say(problem)
+        return values
+
+    def finish(self) -> None:
+        """Say of what is left that it is unknown."""
+        for name in list(self.entries)[:MAX_NAMED]:
+            self.say(f"The setting {quoted(name)} is unknown here and was ignored.")
+        if len(self.entries) > MAX_NAMED:
+            self.say(f"{len(self.entries) - MAX_NAMED} more unknown settings were ignored.")
+        self.entries.clear()

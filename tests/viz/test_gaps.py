@@ -1,0 +1,184 @@
+"""What the kit leaves open: each reach into it still needs to be there, does what it is for, and is the only one."""
+
+import ast
+import gc
+import queue
+import re
+import threading
+import weakref
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+from bokeh.client import pull_session
+from bokeh.document import Document
+from bokeh.document.events import ModelChangedEvent
+from bokeh.models import ColumnDataSource
+from panel.io.state import set_curdoc
+from tornado.ioloop import IOLoop
+
+import supdr_viz
+from supdr_viz.kit import gaps
+
+PACKAGE = Path(supdr_viz.__file__).parent
+OPEN_TO_ALL = {"_asdict", "_replace", "_fields"}
+"""Of a `NamedTuple`: public, in spite of the underscore."""
+
+
+@pytest.fixture
+def document():
+    """A page's document, with one button in it."""
+    document = Document()
+    with set_curdoc(document):
+        document.add_root(pmui.Button(label="first").get_root(document))
+        yield document
+
+
+def sent_by(document, change):
+    """What the browser gets of `change`."""
+    sent = []
+    document.on_change(sent.append)
+    with pn.io.hold(document):
+        change()
+    document.unhold()  # what is not dropped by then waits for this
+    return [event for event in sent if isinstance(event, ModelChangedEvent)]
+
+
+def test_before_the_page_is_painted_changes_are_sent_only_if_the_browser_is_known_to_be_there(document):
+    [root] = document.roots
+
+    def change():
+        root.height = (root.height or 0) + 1
+
+    # The day that this is sent, `browser_is_there` can go.
+    assert sent_by(document, change) == []
+    gaps.browser_is_there(document)
+    assert len(sent_by(document, change)) == 1
+
+
+def visited(build):
+    """Serve what ``build()`` makes, to one visitor who leaves; return weak references to the page and its document."""
+    kept, gone, loops = [], threading.Event(), queue.Queue()
+
+    def page():
+        built, document = build(), pn.state.curdoc
+        kept.extend(map(weakref.ref, (built, document)))
+        return built
+
+    def serve():
+        server = pn.io.server.get_server(
+            {"page": page},
+            port=0,
+            loop=IOLoop(make_current=False),
+            unused_session_lifetime_milliseconds=1,
+            check_unused_sessions_milliseconds=50,
+        )
+        server.start()
+        loops.put((server.io_loop, server.port))
+        server.io_loop.start()
+        server.stop()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    loop, port = loops.get(timeout=60)
+    session = pull_session(url=f"http://localhost:{port}/page")
+    loop.add_callback(lambda: kept[1]().on_session_destroyed(lambda _context: gone.set()))
+    session.close()
+    assert gone.wait(60)
+    loop.add_callback(loop.stop)
+    thread.join(60)
+    del session
+    gc.collect()
+    return kept
+
+
+@pytest.mark.parametrize(("untie", "forget"), [(True, True), (True, False), (False, True)])
+def test_a_page_that_is_gone_is_held_by_what_the_kit_keeps(untie, forget):
+    def build():
+        pn.extension(notifications=True)
+        page, document = pmui.Page(title="page"), pn.state.curdoc
+        if untie:
+            gaps.never_busy(page)
+        if forget:
+            pn.state.on_session_destroyed(lambda _context, document=document: gaps.forget_notifications(document))
+        return page
+
+    page, document = (reference() is None for reference in visited(build))
+    # The day that a page is gone without it, `never_busy` or `forget_notifications` can go.
+    assert page == untie
+    assert document == forget
+
+
+def test_columns_are_kept_without_a_word(document):
+    source = ColumnDataSource({"x": np.zeros(2), "y": np.zeros(2)})
+    [root] = document.roots
+    root.tags = [source]
+    told = []
+    document.on_change(told.append)
+    gaps.keep_columns(source, {"x": np.ones(2), "y": np.ones(2)})
+    assert told == []
+    np.testing.assert_array_equal(source.data["x"], 1)
+    source.data.update({"x": np.zeros(2), "y": np.zeros(2)})
+    assert len(told) == 1  # the public way: everything is sent
+
+
+def file_chooser():
+    """The library of the file choosers."""
+    [script] = (resources.files("panel") / "dist" / "bundled" / "filedropper").rglob("filepond.min.js")
+    return script.read_text(encoding="utf-8")
+
+
+def test_the_file_choosers_library_still_starts_a_painter_unless_there_is_one():
+    script = file_chooser()
+    # The day that it paints only what is shown, or looks for another name, CALM_FILE_CHOOSER must go.
+    assert re.search(r'="__framePainter";if\(window\[\w\]\)return window\[\w\]\.readers\.push', script)
+    assert "requestAnimationFrame" in script
+
+
+def own(attribute):
+    """Whether it is an attribute of the object itself."""
+    return isinstance(attribute.value, ast.Name) and attribute.value.id in ("self", "cls")
+
+
+def private_names():
+    """What our own modules define with an underscore."""
+    names = set()
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and own(node):
+                names.add(node.attr)
+    return names
+
+
+def reaches(text, ours):
+    """Attributes of others with an underscore, and read-only ones that are written."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr):
+            if not own(node) and node.attr not in ours | OPEN_TO_ALL:
+                yield node.attr
+        elif isinstance(node, ast.ImportFrom) and any(name.name == "edit_readonly" for name in node.names):
+            yield "edit_readonly"
+
+
+def test_nothing_else_reaches_into_the_kit():
+    ours, found = private_names(), {}
+    for file in PACKAGE.rglob("*.py"):
+        names = set(reaches(file.read_text(encoding="utf-8"), ours))
+        if names:
+            found[file.relative_to(PACKAGE).as_posix()] = names
+    assert set(found) == {"kit/gaps.py"}
+
+
+REPLACES = r"\.prototype\.\w+ *=[^=]|window\.\w*[a-z]\w* *= *(function|\()|Bokeh\.require"
+
+
+def test_no_script_replaces_what_belongs_to_the_browser_or_to_bokeh():
+    for file in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.js")]:
+        assert not re.search(REPLACES, file.read_text(encoding="utf-8")), file
+    assert re.search(REPLACES, "window.requestAnimationFrame = (callback) => {")
+    assert re.search(REPLACES, "Element.prototype.attachShadow = function (options) {")
