@@ -192,10 +192,7 @@ class MKL(OnViews):
     def label_pull_(self) -> NDArray:
         """How hard each label pulls at its training row, (n,): the largest multiplier over the heads, over C."""
         check_is_fitted(self)
-        labelled = self._training[1].labelled
-        pull = np.zeros(len(labelled))
-        pull[labelled] = self._state.heads.alpha.max(axis=1) / self.C
-        return pull
+        return self._among_all(self._state.heads.alpha.max(axis=1) / self.C)
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
@@ -212,9 +209,7 @@ class MKL(OnViews):
         X, targets = self._training
         self.view_weights_, self.intercept_ = state.weights, state.heads.bias
         support = (state.heads.alpha > AT_BOUND * self.C).any(axis=1)
-        self.support_ = np.flatnonzero(targets.labelled)[support]
-        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
-        self.support_fraction_ = float(support.mean())
+        self._expose_support(support)
         duals = state.heads.alpha[support] * targets.values[self.support_]
         rows = self._layout().views(X[self.support_])
         self._normals = [weight * (view.T @ duals) for weight, view in zip(state.weights, rows)]

@@ -265,10 +265,7 @@ class SVDM(SupervisedReducer):
     @property
     def label_pull_(self) -> NDArray:
         """Largest multiplier of each training row as a share of its bound, (n_samples,)."""
-        rows = self._training[1].labelled
-        pull = np.zeros(len(rows))
-        pull[rows] = np.clip(self._state.heads.alpha.max(axis=1) * float(self.reg_w), 0.0, 1.0)
-        return pull
+        return self._among_all(np.clip(self._state.heads.alpha.max(axis=1) * float(self.reg_w), 0.0, 1.0))
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_integer("n_components", self.n_components)

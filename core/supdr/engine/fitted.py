@@ -184,6 +184,20 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             ensure_min_samples=2 if reset else 1,
         )
 
+    def _expose_support(self, support: Any) -> None:
+        """Set ``support_``, ``n_support_`` and ``support_fraction_`` from a mask of the labelled rows."""
+        targets = self._training[1]
+        self.support_ = np.flatnonzero(targets.labelled)[support]
+        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
+        self.support_fraction_ = float(support.mean())
+
+    def _among_all(self, values: NDArray) -> NDArray:
+        """Return one value per training row: those given for the labelled rows, 0 for the others."""
+        labelled = self._training[1].labelled
+        result = np.zeros(len(labelled))
+        result[labelled] = values
+        return result
+
     def _decide(self, scores: NDArray) -> NDArray:
         if not predicts_classes(self):
             return scores[:, 0] if self._single_target else scores

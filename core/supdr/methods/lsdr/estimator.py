@@ -230,9 +230,7 @@ class LSDR(Factorisation):
         code = self._loss_code()
         _, gradient = loss_gradient(code, np.ascontiguousarray(values), np.ascontiguousarray(scores))
         slope = np.abs(gradient).max(axis=1)
-        pull = np.zeros(len(targets.labelled))
-        pull[rows] = slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0)
-        return pull
+        return self._among_all(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 

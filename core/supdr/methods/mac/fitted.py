@@ -53,17 +53,11 @@ class FittedMAC(SupervisedReducer):
         return scores if self.n_layers == 2 else class_scores(scores, len(self.classes_), self.scheme)
 
     def _expose_one_layer(self, state: MACState) -> None:
-        targets = self._training[1]
-        labelled = np.flatnonzero(targets.labelled)
-        support = state.heads.alpha.any(axis=1)
-        codes = targets.codes[labelled]
         self.mapping_ = state.mapping
         self.centers_, self.gamma_ = state.mapping.centers, state.mapping.gamma
         self.mapping_weights_ = state.weights.T
         self.coef_, self.intercept_ = state.heads.coef, state.heads.intercept
-        self.support_ = labelled[support]
-        self.n_support_ = np.bincount(codes[support], minlength=len(targets.classes))
-        self.support_fraction_ = float(support.mean())
+        self._expose_support(state.heads.alpha.any(axis=1))
 
     def _expose_two_layers(self, state: TwoLayerState) -> None:
         first, second = state.first, state.second
@@ -110,7 +104,7 @@ class FittedMAC(SupervisedReducer):
     def label_pull_(self) -> NDArray:
         """max_k alpha_k / C of the training rows, (n_samples,)."""
         pull = np.clip(self._one_layer("label_pull_").heads.alpha.max(axis=1) / float(self.C), 0.0, 1.0)
-        return self._scattered(pull, np.zeros(len(self._training[1].codes)))
+        return self._among_all(pull)
 
     @property
     def dual_coef_(self) -> NDArray:

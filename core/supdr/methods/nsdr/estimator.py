@@ -219,10 +219,7 @@ class NSDR(Factorisation):
     def label_pull_(self) -> NDArray:
         """How hard each label pulls at its training row, (n,): the largest dual variable over the heads, over C."""
         check_is_fitted(self)
-        rows = np.flatnonzero(self._training[1].labelled)
-        pull = np.zeros(len(self._training[1].labelled))
-        pull[rows] = self._state.heads.alpha.max(axis=1) / self.C
-        return pull
+        return self._among_all(self._state.heads.alpha.max(axis=1) / self.C)
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
@@ -270,9 +267,7 @@ class NSDR(Factorisation):
         support = state.heads.alpha.any(axis=1)
         self.kernel_ = self._kernel()
         self.components_, self.intercept_x_ = state.components, state.intercept_x
-        self.support_ = np.flatnonzero(targets.labelled)[support]
-        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
-        self.support_fraction_ = float(support.mean())
+        self._expose_support(support)
         self.dual_coef_ = (state.heads.alpha[support] * targets.values[self.support_]).T
         self.intercept_ = state.heads.bias
 

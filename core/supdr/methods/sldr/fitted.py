@@ -178,10 +178,7 @@ class FittedSLDR(SupervisedReducer):
     def label_pull_(self) -> NDArray:
         """How hard each label pulls at its training row, (n,): the largest multiplier over the heads, over C."""
         check_is_fitted(self)
-        labelled = self._training[1].labelled
-        pull = np.zeros(len(labelled))
-        pull[labelled] = self._state.best.heads.alpha.max(axis=1) / self.C
-        return pull
+        return self._among_all(self._state.best.heads.alpha.max(axis=1) / self.C)
 
     def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
         """Return the scores of rows of `transform`.
@@ -223,9 +220,7 @@ class FittedSLDR(SupervisedReducer):
             self.gate_projection_, self.gate_weights_ = orthonormal_gauge(point.gate_projection, point.gate_weights)
         self.gate_offset_, self.intercept_ = point.gate_offset, heads.bias
         support = (heads.alpha > AT_BOUND * self.C).any(axis=1)
-        self.support_ = np.flatnonzero(targets.labelled)[support]
-        self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
-        self.support_fraction_ = float(support.mean())
+        self._expose_support(support)
         self.dual_coef_ = (heads.alpha[support] * targets.values[self.support_]).T
 
     def _latent(self, X: NDArray) -> NDArray:

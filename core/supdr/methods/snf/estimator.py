@@ -233,9 +233,7 @@ class SNF(Reconstructing):
         """How hard each label pulls at its training row, (n,): its residual as a share of the largest; else 0."""
         check_is_fitted(self)
         residual = np.abs(self._target_residual()).max(axis=1)
-        pull = np.zeros(len(self._state.latent))
-        pull[self._labelled] = residual / max(residual.max(), np.finfo(float).tiny)
-        return pull
+        return self._among_all(residual / max(residual.max(), np.finfo(float).tiny))
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
