@@ -18,8 +18,9 @@ from supdr.methods.sldr.model import Point, closed_form_projections
 from supdr.methods.sldr.solvers import Alternating, Joint, QuasiNewton
 from supdr.methods.sldr.state import Candidate
 from supdr.solvers.gated_kernels import gram, mixture
+from supdr.solvers.kernel_heads import heads_on_features, heads_on_kernel
 from supdr.solvers.stiefel import orthonormal_gauge, polar, polar_gradient, random_orthonormal
-from supdr.solvers.support_vectors import heads_on_features, heads_on_kernel, purify
+from supdr.solvers.support_vectors import purify
 
 KERNELS = [Kernel("linear"), Kernel("poly", degree=2), Kernel("poly", degree=3, coef0=0.5), Kernel("rbf", gamma=0.5)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)

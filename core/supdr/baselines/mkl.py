@@ -28,8 +28,8 @@ from supdr.engine.checks import check_number
 from supdr.engine.iterate import Problem
 from supdr.engine.targets import Targets
 from supdr.solvers.gated_kernels import gram, mixture
-from supdr.solvers.kernel_heads import Heads
-from supdr.solvers.support_vectors import AT_BOUND, heads_on_kernel
+from supdr.solvers.kernel_heads import Heads, heads_on_kernel
+from supdr.solvers.support_vectors import AT_BOUND
 
 
 class MKLState(NamedTuple):

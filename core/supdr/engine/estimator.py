@@ -1,6 +1,7 @@
-"""The scikit-learn shell that all methods share: validation, `iterate`, `fit`, `at`, prediction.
+"""The scikit-learn shell that all methods share: validation, `iterate`, `fit`, `at`.
 
-A method adds its objective (a `Problem`), how new rows are embedded and how latent rows are scored.
+A method adds its objective (a `Problem`) and what `supdr.engine.fitted` asks for: how new rows are embedded and how
+latent rows are scored.
 """
 
 from __future__ import annotations

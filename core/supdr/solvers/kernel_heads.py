@@ -1,4 +1,4 @@
-"""One-vs-rest kernel SVMs on one kernel matrix, solved until their duality gap is closed; the heads of NSDR.
+"""One-vs-rest kernel SVMs on one kernel matrix, or on its features: to a tolerance, or until the gap is closed.
 
     S = sum_k max over alpha_k of  sum alpha - 1/2 sum_il alpha_i alpha_l y_i y_l K_il,   0 <= alpha <= C, alpha'y = 0
 
@@ -22,7 +22,8 @@ from sklearn import get_config
 
 from supdr.engine.interruption import checkpoint, current_flag, interruptible
 from supdr.functions.kernels import Kernel
-from supdr.solvers.smo import solve_svm
+from supdr.solvers.linear_svm import solve_linear_svm
+from supdr.solvers.smo import minimising_bias, solve_svm
 
 FIRST_CAP = 3_000_000
 """Pair updates per head of a first solve."""
@@ -38,6 +39,9 @@ PORTION = 2_000_000
 
 SHARP = 1e-7
 """A relative gap below which a comparison with the ceiling is as good as it gets."""
+
+GAP = 10.0
+"""Relative duality gap asked of the linear solver, in units of tol²: it is of second order in the violation."""
 
 
 class Heads(NamedTuple):
@@ -206,3 +210,45 @@ class KernelHead(NamedTuple):
             np.matmul(self.kernel.matrix(latent[rows], self.rows), self.weights, out=scores[rows])
         scores += self.bias
         return scores
+
+
+def heads_on_kernel(K: NDArray, signs: NDArray, C: float, tol: float, alpha: NDArray) -> Heads:
+    """Solve one SVM per column of `signs` (n, K) on a kernel matrix (n, n), warm from `alpha` (n, K)."""
+    parts = [solve_svm(K, signs[:, k], C, tol=tol, alpha=alpha[:, k]) for k in range(signs.shape[1])]
+    return _collect(
+        np.column_stack([part.alpha for part in parts]),
+        [part.best_bias for part in parts],
+        [part.objective + part.gap for part in parts],
+        [part.objective for part in parts],
+        sum(part.iterations for part in parts),
+        all(part.converged for part in parts),
+    )
+
+
+def heads_on_features(features: NDArray, signs: NDArray, C: float, tol: float, start: Heads | None) -> Heads:
+    """Solve one SVM per column of `signs` (n, K) on the kernel of features (n, d), warm from `start`."""
+    alpha, biases, upper, lower, spent, converged = np.empty(signs.shape), [], [], [], 0, True
+    for k in range(signs.shape[1]):
+        y = np.ascontiguousarray(signs[:, k])
+        warm = {}
+        if start is not None:
+            coef = features.T @ (start.alpha[:, k] * y)
+            warm = {"alpha": start.alpha[:, k], "coef": coef, "bias": float(start.bias[k])}
+        part = solve_linear_svm(features, y, C, tol=GAP * tol**2, **warm)
+        # What the multipliers say is the model: w is recomputed from them.
+        decision = features @ (features.T @ (part.alpha * y))
+        bias = minimising_bias(decision, y, C)
+        quadratic = float((part.alpha * y) @ decision)
+        alpha[:, k] = part.alpha
+        biases.append(bias)
+        upper.append(0.5 * quadratic + C * float(np.maximum(0.0, 1.0 - y * (decision + bias)).sum()))
+        lower.append(float(part.alpha.sum()) - 0.5 * quadratic)
+        spent += part.iterations
+        converged &= part.converged
+    return _collect(alpha, biases, upper, lower, spent, converged)
+
+
+def _collect(
+    alpha: NDArray, biases: list[float], upper: list[float], lower: list[float], spent: int, converged: bool
+) -> Heads:
+    return Heads(alpha, np.array(biases), math.fsum(upper), math.fsum(lower), spent, converged, not converged)

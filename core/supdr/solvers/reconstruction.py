@@ -1,4 +1,4 @@
-"""The part that LSDR and NSDR share: X ~ U V + bu 1' + 1 bv', a matrix factorisation with optional row biases.
+"""Matrix factorisation with optional row biases, X ~ U V + bu 1' + 1 bv': the part that LSDR and NSDR share.
 
     R = beta sum_ij e_ij^2 + reg_u |U|^2 + reg_v |V|^2,    e = X - U V - bu 1' - 1 bv'    (sum over observed cells)
 

@@ -1,24 +1,16 @@
-"""One-vs-rest support vector machines on a kernel matrix or on features, and the fewest support vectors of a solution.
+"""The support vectors of a solved machine: how many there are, and the fewest that do the same.
 
-One head for two classes, else one per class against the rest, all on the same kernel.  The multipliers of a kernel of
-low rank are not unique: `purify` moves them to a vertex of the optimal face, which leaves w and b as they are.
+The multipliers of a kernel of low rank are not unique: `purify` moves them to a vertex of the optimal face, which
+leaves w and b as they are.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
-from supdr.solvers.kernel_heads import Heads
-from supdr.solvers.linear_svm import solve_linear_svm
-from supdr.solvers.smo import minimising_bias, solve_svm
-
-GAP = 10.0
-"""Relative duality gap asked of the linear solver, in units of tol²: it is of second order in the violation."""
 
 AT_BOUND = 1e-8
 """Multipliers within this share of C from a bound count as at the bound."""
@@ -28,48 +20,6 @@ PORTION = 64
 
 RANK = 1e-9
 """Singular values below this share of the largest count as 0."""
-
-
-def heads_on_kernel(K: NDArray, signs: NDArray, C: float, tol: float, alpha: NDArray) -> Heads:
-    """Solve one SVM per column of `signs` (n, K) on a kernel matrix (n, n), warm from `alpha` (n, K)."""
-    parts = [solve_svm(K, signs[:, k], C, tol=tol, alpha=alpha[:, k]) for k in range(signs.shape[1])]
-    return _collect(
-        np.column_stack([part.alpha for part in parts]),
-        [part.best_bias for part in parts],
-        [part.objective + part.gap for part in parts],
-        [part.objective for part in parts],
-        sum(part.iterations for part in parts),
-        all(part.converged for part in parts),
-    )
-
-
-def heads_on_features(features: NDArray, signs: NDArray, C: float, tol: float, start: Heads | None) -> Heads:
-    """Solve one SVM per column of `signs` (n, K) on the kernel of features (n, d), warm from `start`."""
-    alpha, biases, upper, lower, spent, converged = np.empty(signs.shape), [], [], [], 0, True
-    for k in range(signs.shape[1]):
-        y = np.ascontiguousarray(signs[:, k])
-        warm = {}
-        if start is not None:
-            coef = features.T @ (start.alpha[:, k] * y)
-            warm = {"alpha": start.alpha[:, k], "coef": coef, "bias": float(start.bias[k])}
-        part = solve_linear_svm(features, y, C, tol=GAP * tol**2, **warm)
-        # What the multipliers say is the model: w is recomputed from them.
-        decision = features @ (features.T @ (part.alpha * y))
-        bias = minimising_bias(decision, y, C)
-        quadratic = float((part.alpha * y) @ decision)
-        alpha[:, k] = part.alpha
-        biases.append(bias)
-        upper.append(0.5 * quadratic + C * float(np.maximum(0.0, 1.0 - y * (decision + bias)).sum()))
-        lower.append(float(part.alpha.sum()) - 0.5 * quadratic)
-        spent += part.iterations
-        converged &= part.converged
-    return _collect(alpha, biases, upper, lower, spent, converged)
-
-
-def _collect(
-    alpha: NDArray, biases: list[float], upper: list[float], lower: list[float], spent: int, converged: bool
-) -> Heads:
-    return Heads(alpha, np.array(biases), math.fsum(upper), math.fsum(lower), spent, converged, not converged)
 
 
 def support_share(alpha: NDArray, C: float) -> float:

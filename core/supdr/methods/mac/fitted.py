@@ -1,4 +1,4 @@
-"""What a fitted MAC shows."""
+"""What a fitted MAC answers: latent rows, scores, and how its classes and multipliers lie."""
 
 from __future__ import annotations
 

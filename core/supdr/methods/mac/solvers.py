@@ -1,4 +1,4 @@
-"""MAC's passes: targets, classifiers, mapping, one after the other.
+"""MAC's solvers: passes over targets, classifiers and mapping; those that do without targets stand in `joint`.
 
 "mac" is the paper's algorithm: mu grows from pass to pass.  "admm" keeps mu and enforces Z = F by multipliers.
 

@@ -1,4 +1,4 @@
-"""What a fitted SLDR says of itself: gate, views, projections, usage."""
+"""What a fitted SLDR answers: latent rows, scores, gate, projections, usage of its views."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ from supdr.functions.kernels import LARGEST_MATRIX, Kernel
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.state import Candidate, HeldOut, SLDRState, Solved
 from supdr.solvers.gated_kernels import gram, mixture
-from supdr.solvers.kernel_heads import Heads
+from supdr.solvers.kernel_heads import Heads, heads_on_features, heads_on_kernel
 from supdr.solvers.stiefel import random_orthonormal
-from supdr.solvers.support_vectors import heads_on_features, heads_on_kernel, purify, support_share
+from supdr.solvers.support_vectors import purify, support_share
 
 FEATURES = 50
 """Up to this many features in total the SVM is solved in their space, else on the kernel matrix."""

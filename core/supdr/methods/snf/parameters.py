@@ -1,4 +1,4 @@
-"""What SNF accepts: each error names the argument, what came and what is accepted."""
+"""The range of SNF's hyper-parameters."""
 
 from __future__ import annotations
 
