@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.datasets import load_iris
 
 from supdr.datasets import make_spirals
 from supdr.engine.interruption import Interrupted, abandonable, interruptible
+from supdr.engine.iterate import iterate
 from supdr.methods.mac.certificate import balanced, certify
 from supdr.methods.mac.classes import class_codes, class_scores, class_signs, simplex_codes, simplex_numbers
 from supdr.methods.mac.estimator import MAC
@@ -217,6 +219,19 @@ def test_certificate_is_below_every_point(n_classes):
 def _training(model, X, y):
     X, targets = model._validate(X, y)
     return X, targets
+
+
+@pytest.mark.parametrize("solver", ["mac", "admm"])
+def test_the_passes_know_nothing_of_the_bound(solver):
+    model, X, y = spirals(3, solver=solver)
+    problem = model._problem(*_training(model, X, y))
+    with_bound, without = (
+        list(iterate(each, max_iter=5, tol=-1.0, seed=0)) for each in (problem, replace(problem, bounded=False))
+    )
+    for one, other in zip(with_bound, without, strict=True):
+        assert other.objective == pytest.approx(one.objective, rel=1e-9)
+        assert other.diagnostics["bound"] == 0.0
+    assert with_bound[-1].diagnostics["bound"] > 0.0
 
 
 @pytest.mark.parametrize("solver", ["mac", "admm", "lbfgs"])
