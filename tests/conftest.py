@@ -33,8 +33,16 @@ def pytest_configure(config):
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-LONG = ()
-"""Files that take long, the longest first: what is begun last should be over soon."""
+LONG = (
+    "tests/core/test_estimators.py",
+    "tests/core/test_protocol.py",
+    "tests/core/test_sldr.py",
+    "tests/core/test_sensitivity_store.py",
+    "tests/viz/test_cli.py",
+    "tests/core/test_mac_baselines.py",
+    "tests/viz/test_few_labels.py",
+)
+"""Files that take long (see `make test-times`), the longest first: what is begun last should be over soon."""
 
 
 class OneBrowser(LoadScopeScheduling):

@@ -1,9 +1,10 @@
 """scikit-learn's own checks, for every method and task; no failure is expected."""
 
 import pytest
+from sklearn.utils import estimator_checks
 
 import supdr
-from tests.core.conventions import check_conventions
+from tests.core.conventions import NUMERIC, check_conventions
 
 TASKS = {
     "LSDR": ("classification", "regression"),
@@ -26,6 +27,10 @@ OTHER_TASKS = [of_task(name, task) for name, tasks in TASKS.items() for task in 
 
 def test_every_method_is_checked():
     assert set(TASKS) == set(supdr.METHODS)
+
+
+def test_the_checks_of_numbers_are_scikit_learns():
+    assert set(vars(estimator_checks)) >= NUMERIC
 
 
 @pytest.mark.filterwarnings("ignore:n_components=:UserWarning")  # some checks have a single column

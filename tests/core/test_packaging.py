@@ -111,6 +111,7 @@ def metadata(wheel):
         return email.message_from_bytes(archive.read(name))
 
 
+@pytest.mark.slow
 def test_the_library_asks_for_four_packages_only(metadata):
     required = [Requirement(text) for text in metadata.get_all("Requires-Dist")]
     base = {canonicalize_name(each.name) for each in required if each.marker is None}
@@ -118,6 +119,7 @@ def test_the_library_asks_for_four_packages_only(metadata):
     assert {"files", "app", "dask", "desktop", "docs", "test"} <= set(metadata.get_all("Provides-Extra"))
 
 
+@pytest.mark.slow
 def test_what_a_package_index_shows_leads_nowhere_outside(metadata):
     shown = metadata.get_payload()
     assert 'pip install ".[app]"' in shown

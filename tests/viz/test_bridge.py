@@ -1,11 +1,11 @@
 """The page's helper: what changes is sent from the browser's first word on."""
 
-import panel as pn
 import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from supdr_viz.kit.bridge import Bridge
+from tests.viz.test_gaps import sent_by
 
 
 @pytest.fixture
@@ -18,15 +18,25 @@ def page():
         yield document, model
 
 
+def sent(document, model):
+    """What the browser gets when the server changes a height."""
+
+    def change():
+        model.height = (model.height or 0) + 1
+
+    return sent_by(document, change)
+
+
 def test_nothing_is_sent_before_the_browser_has_the_document(page):
     document, model = page
     model.height = 3  # a change of the server's own
-    assert not pn.state._connected.get(document)
+    assert sent(document, model) == []
 
 
 def test_whatever_the_browser_says_first_shows_that_it_is_there(page):
     document, model = page
     change = {"kind": "ModelChanged", "model": {"id": model.id}, "attr": "height", "new": 7}
     document.apply_json_patch({"events": [change]}, setter=object())
-    assert pn.state._connected.get(document)
     assert len(document.callbacks.change_callbacks()) == 0  # heard once is enough
+    [event] = sent(document, model)
+    assert (event.attr, event.new) == ("height", 8)

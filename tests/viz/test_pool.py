@@ -8,6 +8,10 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from supdr_viz.run.pool import Pool
+from tests.viz.hands import Hands
+
+worked = threading.Condition()
+"""Told whenever a job has had a turn."""
 
 
 class Busy:
@@ -28,8 +32,10 @@ class Busy:
         while time.thread_time() - began < max(self.cost, seconds):
             pass
         self.seconds += time.thread_time() - began
-        self.turns += 1
-        self.inside = False
+        with worked:
+            self.turns += 1
+            self.inside = False
+            worked.notify_all()
 
 
 class Broken(Busy):
@@ -52,10 +58,8 @@ class Curious(Busy):
 
 
 def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
+    with worked:
+        assert worked.wait_for(condition, seconds), "waited in vain"
 
 
 def run_until(pool, jobs, condition):
@@ -70,14 +74,14 @@ def run_until(pool, jobs, condition):
 
 def test_every_job_gets_turns_and_equal_time():
     jobs = [Busy() for _ in range(8)]
-    run_until(Pool(threads=1), jobs, lambda: sum(job.seconds for job in jobs) > 1.0)
+    run_until(Pool(threads=1), jobs, lambda: sum(job.seconds for job in jobs) > 0.6)
     shares = [job.seconds for job in jobs]
     assert min(shares) > 0.5 * max(shares)
 
 
 def test_a_job_with_long_slices_does_not_get_more_time():
     long, short = Busy(cost=0.08), Busy()
-    run_until(Pool(threads=1), [long, short], lambda: long.seconds + short.seconds > 1.2)
+    run_until(Pool(threads=1), [long, short], lambda: long.seconds + short.seconds > 0.8)
     assert long.seconds < 2.0 * short.seconds
 
 
@@ -99,7 +103,7 @@ def test_an_idle_job_wakes_and_earned_no_credit():
     sleeper.idle = True
     pool.add(sleeper)
     pool.add(worker)
-    wait_for(lambda: worker.seconds > 0.5)
+    wait_for(lambda: worker.seconds > 0.2)
     before = worker.turns
     sleeper.idle = False
     pool.wake()
@@ -117,24 +121,37 @@ def test_a_failing_job_is_dropped_and_the_others_go_on(caplog, kind):
     assert pool.n_jobs == 0
 
 
-def test_work_waits_until_it_is_due():
-    class Later(Busy):
-        def due(self, now):
-            return self.at - now if not self.turns else None
+class Later(Busy):
+    """Has work once, at a time."""
 
-        def work(self, seconds):
-            self.began = time.monotonic()
-            super().work(seconds)
+    def __init__(self, at):
+        super().__init__()
+        self.at, self.began = at, None
 
-    job = Later()
-    job.at = time.monotonic() + 0.2
-    pool = Pool(threads=1)
-    pool.add(job)
-    wait_for(lambda: job.turns)
-    time.sleep(0.1)
+    def due(self, now):
+        return None if self.turns else self.at - now
+
+    def work(self, seconds):
+        self.began = time.monotonic()
+        super().work(seconds)
+
+
+def test_work_is_done_when_it_is_due_and_once():
+    hands = Hands()
+    job = Later(hands.now + 0.2)
+    hands.pool.add(job)
+    hands.work(0.1)
+    assert not job.turns
+    hands.work(0.2)
     assert job.turns == 1
+    hands.work(10.0)
+    assert job.turns == 1
+
+
+def test_threads_wait_until_work_is_due():
+    job = Later(time.monotonic() + 0.05)
+    run_until(Pool(threads=1), [job], lambda: job.turns)
     assert job.began >= job.at
-    pool.remove(job)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
