@@ -19,8 +19,8 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr_viz.frames.scene import input_plane, spread_strip
-from supdr_viz.frames.surface import grid
+from supdr_viz.frames.scene import input_plane
+from supdr_viz.frames.surface import LatentPlane, grid, latent_axes
 from supdr_viz.frames.types import Plane
 from supdr_viz.kit.theme import palette
 
@@ -242,13 +242,8 @@ def _embedded(estimator: Any, X: ArrayLike | None) -> NDArray:
 
 
 def _latent_plane(embedded: NDArray) -> tuple[NDArray, tuple[str, str]]:
-    if embedded.shape[1] == 1:
-        return spread_strip(np.column_stack([embedded[:, 0], np.zeros(len(embedded))])), ("z1", "jitter")
-    if embedded.shape[1] == 2:
-        return embedded, ("z1", "z2")
-    centred = embedded - embedded.mean(axis=0)
-    _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    return centred @ directions[:2].T, ("component 1", "component 2")
+    names = {1: ("z1", "jitter"), 2: ("z1", "z2")}.get(embedded.shape[1], ("component 1", "component 2"))
+    return LatentPlane(*latent_axes(embedded)).place(embedded), names
 
 
 def _plane(X: ArrayLike, axes: tuple[int, int] | None, resolution: int) -> tuple[NDArray, Plane]:

@@ -12,7 +12,7 @@ from contourpy import contour_generator
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames.scene import spread_strip
+from supdr_viz.frames.scene import Extent, spread_strip
 from supdr_viz.frames.types import Lines, Scene, Sheet, Surface
 from supdr_viz.settings.making import Split
 
@@ -143,7 +143,9 @@ class LatentPlane:
         Which head's surface belongs to the rows shown.
     """
 
-    def __init__(self, mean: NDArray, axes: NDArray, extent: tuple[float, float, float, float], head: str) -> None:
+    def __init__(
+        self, mean: NDArray, axes: NDArray, extent: Extent = (0.0, 1.0, 0.0, 1.0), head: str = "fitted"
+    ) -> None:
         self.mean, self.axes, self.extent, self.head = mean, axes, extent, head
 
     @property
@@ -170,7 +172,41 @@ class LatentPlane:
         return points @ self.axes.T + self.mean
 
 
-def grid(extent: tuple[float, float, float, float], resolution: int) -> tuple[NDArray, NDArray, NDArray]:
+def latent_axes(
+    latent: NDArray, axes: tuple[int, int] | None = None, previous: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """Choose the plane in which latent rows are shown.
+
+    Parameters
+    ----------
+    latent : array of shape (n, d)
+    axes : tuple of int, optional
+        Two coordinates; by default the two there are, or the first two principal components.
+    previous : array of shape (d, 2), optional
+        Principal components are turned within their plane to lie as close to these as possible.
+
+    Returns
+    -------
+    mean : array of shape (d,)
+    axes : array of shape (d, 2)
+    """
+    n_components = latent.shape[1]
+    if n_components == 1:
+        return np.zeros(1), np.array([[1.0, 0.0]])
+    if axes is not None and max(axes) < n_components:
+        return np.zeros(n_components), np.eye(n_components)[:, list(axes)]
+    if n_components == 2:
+        return np.zeros(2), np.eye(2)
+    mean = latent.mean(axis=0)
+    _, _, rows = np.linalg.svd(latent - mean, full_matrices=False)
+    directions = rows[:2].T
+    if previous is not None and previous.shape == directions.shape:
+        left, _, right = np.linalg.svd(directions.T @ previous)  # Procrustes
+        directions = directions @ left @ right
+    return mean, directions
+
+
+def grid(extent: Extent, resolution: int) -> tuple[NDArray, NDArray, NDArray]:
     """Return the grid's points (resolution², 2), row by row from below, and its two axes (cell centres)."""
     x_low, x_high, y_low, y_high = extent
     x_half, y_half = (x_high - x_low) / resolution / 2, (y_high - y_low) / resolution / 2
@@ -203,7 +239,7 @@ def _sheet(
     scores: NDArray,
     x: NDArray,
     y: NDArray,
-    extent: tuple[float, float, float, float],
+    extent: Extent,
     classes: NDArray | None,
     value_range: tuple[float, float],
     caption: str,

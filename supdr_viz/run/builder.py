@@ -12,7 +12,7 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import mode_of
 from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.scene import steady_extent
-from supdr_viz.frames.surface import LatentPlane
+from supdr_viz.frames.surface import LatentPlane, latent_axes
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
 from supdr_viz.settings.making import Split
 from supdr_viz.studies.few_labels import Study
@@ -153,8 +153,7 @@ class FrameBuilder:
 
     def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
         previous = self.plane
-        mean, directions = _latent_axes(shown, axes, previous.axes if previous else None)
-        plane = LatentPlane(mean, directions, (0.0, 1.0, 0.0, 1.0), head)
+        plane = LatentPlane(*latent_axes(shown, axes, previous.axes if previous else None), head=head)
         points = plane.place(np.concatenate([shown, test]))
         plane.extent = steady_extent(points, previous.extent if previous else None)
         self.plane = plane
@@ -165,28 +164,6 @@ class FrameBuilder:
         if hasattr(fitted, "support_"):
             support[fitted.support_] = True
         return support
-
-
-def _latent_axes(latent: NDArray, axes: tuple[int, int] | None, previous: NDArray | None) -> tuple[NDArray, NDArray]:
-    n_components = latent.shape[1]
-    if n_components == 1:
-        return np.zeros(1), np.array([[1.0, 0.0]])
-    if axes is not None and max(axes) < n_components:
-        return np.zeros(n_components), np.eye(n_components)[:, list(axes)]
-    if n_components == 2:
-        return np.zeros(2), np.eye(2)
-    mean = latent.mean(axis=0)
-    _, _, rows = np.linalg.svd(latent - mean, full_matrices=False)
-    directions = rows[:2].T
-    if previous is not None and previous.shape == directions.shape:
-        directions = _nearest_rotation(directions, previous)
-    return mean, directions
-
-
-def _nearest_rotation(directions: NDArray, previous: NDArray) -> NDArray:
-    """Turn the two directions within their plane to lie as close as possible to the previous ones (Procrustes)."""
-    left, _, right = np.linalg.svd(directions.T @ previous)
-    return directions @ left @ right
 
 
 def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:
