@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 
 from supdr.datasets import Dataset
 from supdr_viz.controls.forms import Form, Knob, NumberField
+from supdr_viz.controls.part import Change, Part
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.kit import widgets
 from supdr_viz.kit.silence import Silence
+from supdr_viz.settings.knobs import by_heading
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import SPLIT_FIELDS, SPLIT_FORM, Settings
 
-Change = Callable[[dict[str, Any]], Any]
-"""Called with the fields of `Settings` that a user's action changed."""
 
-
-def _menu() -> dict[str, Any]:
-    groups: dict[str, dict[str, str]] = {}
-    for source in SOURCES.values():
-        groups.setdefault(source.group, {})[source.label] = source.name
-    return groups
-
-
-class DataControls:
+class DataControls(Part):
     """Source of the data and its knobs.
 
     Parameters
@@ -41,7 +32,7 @@ class DataControls:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._callbacks: list[Change] = []
+        super().__init__()
         self._on_loaded: list[Change] = []
         self._settings = settings
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
@@ -50,7 +41,7 @@ class DataControls:
         self._form: Form | None = None
         self._upload: UploadPanel | None = None
         self._openml: OpenMLPanel | None = None
-        self.menu = widgets.select("Data set", _menu(), settings.data, self._chosen)
+        self.menu = widgets.select("Data set", by_heading(SOURCES.values()), settings.data, self._chosen)
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self.view = pn.Column(widgets.section("Data"), self.menu, self._body, margin=0, **widgets.WIDE)
         self._show_source(settings.data)
@@ -65,10 +56,6 @@ class DataControls:
         """The loaded data set that the settings speak of, None if it has yet to be loaded."""
         dataset, options = self._loaded.get(self._settings.data, (None, {}))
         return dataset if options == self._settings.data_options else None
-
-    def on_change(self, callback: Change) -> None:
-        """Call ``callback(fields)`` after each action of the user that needs no table to be loaded."""
-        self._callbacks.append(callback)
 
     def on_loaded(self, callback: Change) -> None:
         """Call ``callback(fields)`` after the user loaded a table; it may be another one of the same name."""
@@ -148,10 +135,6 @@ class DataControls:
         for callback in self._on_loaded:
             callback({"data": name, "data_options": options, "drawn": ()})
 
-    def _report(self, fields: dict[str, Any]) -> None:
-        for callback in self._callbacks:
-            callback(fields)
-
 
 def _carried(settings: Settings, name: str) -> dict[str, Any]:
     """Options of another source: what the user set stays where the knob is the same."""
@@ -160,7 +143,7 @@ def _carried(settings: Settings, name: str) -> dict[str, Any]:
     return dict(settings.data_options)
 
 
-class SplitControls:
+class SplitControls(Part):
     """Test share, share of labels and the one seed, folded away.
 
     Parameters
@@ -169,7 +152,7 @@ class SplitControls:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._callbacks: list[Change] = []
+        super().__init__()
         self._values = {name: getattr(settings, field) for name, field in SPLIT_FIELDS.items()}
         self._knobs: dict[str, Knob | NumberField] = {}
         self.fold = widgets.Fold("Test rows, labels, seed", self._build)
@@ -179,10 +162,6 @@ class SplitControls:
     def settings(self) -> dict[str, Any]:
         """Fields of `Settings` that belong to these controls."""
         return {field: self._values[name] for name, field in SPLIT_FIELDS.items()}
-
-    def on_change(self, callback: Change) -> None:
-        """Call ``callback(fields)`` after each action of the user."""
-        self._callbacks.append(callback)
 
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them."""
@@ -201,5 +180,4 @@ class SplitControls:
     def _changed(self, name: str, value: Any) -> None:
         if self._values[name] != value:
             self._values[name] = value
-            for callback in self._callbacks:
-                callback({SPLIT_FIELDS[name]: value})
+            self._report({SPLIT_FIELDS[name]: value})

@@ -7,11 +7,10 @@ from typing import Any
 
 import panel as pn
 
+from supdr_viz.controls.part import Part
 from supdr_viz.kit import widgets
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.state import SHOWN, Axes, Settings
-
-Change = Callable[[dict[str, Any]], Any]
 
 KINDS = {"automatic": "auto", "principal components": "pca", "two columns": "chosen"}
 MAX_LISTED = 500
@@ -76,7 +75,7 @@ class AxesControl:
         self._on_change(self.value)
 
 
-class DisplayControls:
+class DisplayControls(Part):
     """What the planes show, folded away; none of it touches the run.
 
     Parameters
@@ -85,7 +84,7 @@ class DisplayControls:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._callbacks: list[Change] = []
+        super().__init__()
         self._settings = settings
         self._features: tuple[str, ...] = ()
         self._components: tuple[str, ...] = ()
@@ -97,10 +96,6 @@ class DisplayControls:
     def settings(self) -> dict[str, Any]:
         """Fields of `Settings` that belong to these controls."""
         return {name: getattr(self._settings, name) for name in ("latent_shown", "latent_axes", "input_plane")}
-
-    def on_change(self, callback: Change) -> None:
-        """Call ``callback(fields)`` after each action of the user."""
-        self._callbacks.append(callback)
 
     def describe(self, feature_names: Sequence[str], n_components: int) -> None:
         """Name the columns and count the latent coordinates that can be chosen.
@@ -139,7 +134,6 @@ class DisplayControls:
     def _report_as(self, name: str) -> Callable[[Any], None]:
         def report(value: Any) -> None:
             if getattr(self._settings, name) != value:
-                for callback in self._callbacks:
-                    callback({name: value})
+                self._report({name: value})
 
         return report

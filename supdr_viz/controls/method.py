@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 
 from supdr_viz.controls.forms import Form
+from supdr_viz.controls.part import Part
 from supdr_viz.kit import widgets
 from supdr_viz.kit.silence import Silence
+from supdr_viz.settings.knobs import by_heading
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.state import Settings
 
-Change = Callable[[dict[str, Any]], Any]
 
-
-def method_menu() -> dict[str, Any]:
-    """Return the menu of methods: heading -> text -> name."""
-    groups: dict[str, dict[str, str]] = {}
-    for method in MENU.values():
-        groups.setdefault(method.group, {})[method.label] = method.name
-    return groups
-
-
-class MethodControls:
+class MethodControls(Part):
     """The method and its knobs; what the user set stays when the method changes and the knob exists there too.
 
     Parameters
@@ -37,11 +28,11 @@ class MethodControls:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._callbacks: list[Change] = []
+        super().__init__()
         self._settings = settings
         self._silence = Silence()
         self._task = "classification"
-        self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
+        self.menu = widgets.select("Method", by_heading(MENU.values()), settings.method, self._chosen)
         self._about = widgets.caption(MENU[settings.method].help)
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self.view = pn.Column(widgets.section("Method"), self.menu, self._about, self._body, margin=0, **widgets.WIDE)
@@ -51,10 +42,6 @@ class MethodControls:
     def settings(self) -> dict[str, Any]:
         """Fields of `Settings` that belong to these controls."""
         return {"method": self._settings.method, "method_options": self._settings.method_options}
-
-    def on_change(self, callback: Change) -> None:
-        """Call ``callback(fields)`` after each action of the user."""
-        self._callbacks.append(callback)
 
     def describe(self, task: str) -> None:
         """Say which task the data have: knobs that it ignores are hidden.
@@ -97,10 +84,6 @@ class MethodControls:
 
     def _knob_changed(self, _name: str, _value: Any) -> None:
         self._report({"method_options": dict(self._form.values)})
-
-    def _report(self, fields: dict[str, Any]) -> None:
-        for callback in self._callbacks:
-            callback(fields)
 
 
 def carried_options(settings: Settings, name: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from supdr_viz.compare.comparison import LETTERS, MAX_COLUMNS
 from supdr_viz.compare.lockstep import MEASURE
 from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.controls.bundle import Controls
-from supdr_viz.controls.method import method_menu
 from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import SPEED_SX, TrainingBar
@@ -25,6 +24,8 @@ from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.settings.knobs import by_heading
+from supdr_viz.settings.menu import MENU
 from supdr_viz.views import class_legend
 from supdr_viz.views.objectives import Objectives
 
@@ -212,7 +213,7 @@ class CompareLayout:
         controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))
 
     def _adding(self, on_add: Callable[[str], Any]) -> Any:
-        self.menu = widgets.select("Method to add", method_menu(), "LDA")
+        self.menu = widgets.select("Method to add", by_heading(MENU.values()), "LDA")
         add = widgets.button(
             "Add column", lambda: on_add(self.menu.value), icon="add", kind="contained", height=34, margin=(6, 8)
         )

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from supdr_viz.settings.knobs import by_heading
+
 S = TypeVar("S")
 """What is prepared: a run, a comparison or a sweep."""
 
@@ -105,10 +107,7 @@ class Presets(Mapping[str, Preset[S]]):
         """Return the menu: text -> name, under the headings if there are any; first of all, the user's own."""
         if not all(preset.group for preset in self.values()):
             return {OWN: "", **{preset.label: preset.name for preset in self.values()}}
-        groups: dict[str, dict[str, str]] = {"Yours": {OWN: ""}}
-        for preset in self.values():
-            groups.setdefault(preset.group, {})[preset.label] = preset.name
-        return groups
+        return {"Yours": {OWN: ""}, **by_heading(self.values())}
 
     def name_of(self, settings: S) -> str:
         """Return the name of the preset that these settings are, or an empty text."""

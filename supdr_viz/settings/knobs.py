@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 TASK = "task"
 """In ``shown_when``: the task of the data, where the form has no knob of this name."""
@@ -167,6 +167,33 @@ def quoted(raw: Any) -> str:
 def choices(*pairs: str | tuple[Any, str]) -> tuple[tuple[Any, str], ...]:
     """Choices as (value, label) pairs; a text stands for both."""
     return tuple((pair, pair) if isinstance(pair, str) else pair for pair in pairs)
+
+
+class Entry(Protocol):
+    """What a menu offers: a data set, a method, a preset."""
+
+    @property
+    def name(self) -> str:
+        """Its key."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Text in the menu."""
+        ...
+
+    @property
+    def group(self) -> str:
+        """Heading in the menu."""
+        ...
+
+
+def by_heading(entries: Iterable[Entry]) -> dict[str, dict[str, str]]:
+    """Return a menu: heading -> text -> name, in the order of the entries."""
+    groups: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        groups.setdefault(entry.group, {})[entry.label] = entry.name
+    return groups
 
 
 def count(name: str, label: str, low: int, high: int, help: str, **more: Any) -> ParameterSpec:
