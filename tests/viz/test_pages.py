@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from supdr import warm
 from supdr_viz.compare.comparison import Comparison
 from supdr_viz.lessons import LESSONS
 from supdr_viz.pages import compare, explorer
@@ -23,6 +24,7 @@ MOONS = Settings(
 @pytest.fixture
 def hands(monkeypatch):
     made = Hands()
+    monkeypatch.setattr(warm, "is_warm", lambda: True)
     for module in (explorer, compare):
         monkeypatch.setattr(module, "shared_pool", lambda: made.pool)
     return made

@@ -4,8 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from supdr import warm
 from supdr_viz.compare.lockstep import LockStep
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.pages import transport
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
@@ -56,6 +58,23 @@ def played(request):
         target = lockstep
     hands.rest()
     return Played(target, hands)
+
+
+def test_nothing_runs_until_the_kernels_are_compiled(monkeypatch):
+    asked, done = [], []
+    monkeypatch.setattr(warm, "is_warm", lambda: False)
+    monkeypatch.setattr(transport, "compile_first", lambda _document, *calls: asked.append(calls))
+    hands = Hands()
+    played = Played(Session(hands.pool, lambda: None).player, hands)
+    played.transport.compile_first(None, lambda: done.append(played.transport.warming))
+    assert played.transport.warming
+    assert not played.bar.enabled
+    ((tell, finish),) = asked
+    tell("kernel 3 of 9")
+    assert "waiting" in played.bar.status.object
+    assert "kernel 3 of 9" in played.bar.status.object
+    finish()
+    assert done == [False]
 
 
 @pytest.mark.parametrize("how", ["button", "key"])
