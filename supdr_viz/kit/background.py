@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import panel as pn
 
@@ -15,6 +16,9 @@ from supdr.datasets import FileProblem
 from supdr_viz.kit.page_thread import caller
 
 LOG = logging.getLogger(__name__)
+
+_AT_WORK: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""Document -> number of things that are done for it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,28 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
         done(attempt(work))
         return
     call = caller(document)
-    threading.Thread(target=lambda: call(partial(done, attempt(work))), name="supdr-load", daemon=True).start()
+    _AT_WORK[document] = _AT_WORK.get(document, 0) + 1
+
+    def _finish(outcome: Outcome) -> None:
+        _AT_WORK[document] -= 1
+        done(outcome)
+
+    threading.Thread(target=lambda: call(partial(_finish, attempt(work))), name="supdr-load", daemon=True).start()
+
+
+def at_work(document: Any) -> bool:
+    """Whether slow work of a page is under way.
+
+    Parameters
+    ----------
+    document : Document
+        The page's.
+
+    Returns
+    -------
+    bool
+    """
+    return _AT_WORK.get(document, 0) > 0
 
 
 def attempt(work: Callable[[], Any]) -> Outcome:

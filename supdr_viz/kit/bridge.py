@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -15,12 +16,16 @@ import param
 from panel.custom import JSComponent
 
 from supdr_viz.kit import gaps
+from supdr_viz.kit.background import at_work
 
 KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "escape"}
 """Key of the browser -> name passed to `Bridge.on_key`."""
 
 LESSON_KEYS = {"PageDown": "next", "PageUp": "back", "n": "next", "b": "back", **{str(k): str(k) for k in range(1, 7)}}
 """The further keys of lessons; a presenter's remote control sends the first two."""
+
+LOOK_AGAIN = 20
+"""Milliseconds after which a page that was asked whether it is settled, and was not, looks again."""
 
 _ESM = """
 const QUIET = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, " +
@@ -121,10 +126,23 @@ export function render({model}) {
     if (narrow !== model.narrow) model.narrow = narrow
     if (innerHeight !== model.height_shown) model.height_shown = innerHeight
   }
+  // Whoever drives the page by program asks whether all that was begun is done: data-settle="7" of <html> is answered
+  // by data-settled="7".  A widget reports to the server within a frame, a figure draws within three;
+  // widgets are drawn whenever the browser has nothing else to do.
+  const root = document.documentElement
+  const after = (frames, act) => { frames ? requestAnimationFrame(() => after(frames - 1, act)) : act() }
+  const ask = () => { if (root.dataset.settle) after(2, () => { model.asked = root.dataset.settle }) }
+  const asking = new MutationObserver(ask)
   document.addEventListener("keydown", onkey)
   window.addEventListener("resize", onresize)
   onresize()
   if (model.origin !== location.origin + location.pathname) model.origin = location.origin + location.pathname
+
+  asking.observe(root, {attributeFilter: ["data-settle"]})
+  ask()
+  const idle = window.requestIdleCallback ?? requestAnimationFrame
+  const settled = () => { root.dataset.settled = model.settled }
+  model.on("settled", () => after(3, () => idle(() => after(1, () => idle(settled)))))
 
   model.on("msg:custom", async (event) => {
     const message = event.data ?? event
@@ -134,6 +152,7 @@ export function render({model}) {
     if (message.kind === "copy") model.send_msg({kind: "copied", done: await copy(message.text)})
   })
   model.on("remove", () => {
+    asking.disconnect()
     document.removeEventListener("keydown", onkey)
     window.removeEventListener("resize", onresize)
     live.remove()
@@ -175,6 +194,8 @@ class Bridge(JSComponent):
     keys = param.List(default=list(KEYS), doc="Keys that are reported.")
     height_shown = param.Integer(default=900, doc="Height of the window in pixels.")
     zoom = param.Number(default=1.0, doc="Size of the texts beside the usual one.")
+    asked = param.String(default="", doc="The browser's last question whether the page is settled.")
+    settled = param.String(default="", doc="The last of these questions that could be affirmed.")
     memory = param.String(default="", doc="Name under which this tab remembers the query.")
 
     _esm = _ESM
@@ -183,13 +204,21 @@ class Bridge(JSComponent):
         super().__init__(**{"width": 0, "height": 0, "margin": 0, "narrow": on_phone(), **params})
         self._on_key: list[Callable[[str], Any]] = []
         self._on_copied: Callable[[bool], Any] | None = None
+        self._busy: list[Callable[[], bool]] = []
+        self._page_there = False
+        pn.state.onload(self._page_arrived)
         self.on_msg(self._received)
+        self.param.watch(self._was_asked, "asked")
         if pn.state.curdoc is not None:
             pn.state.curdoc.on_change(_browser_is_there)
 
     def on_key(self, callback: Callable[[str], Any]) -> None:
         """Call ``callback(name)`` for each key of `keys` that no widget uses itself."""
         self._on_key.append(callback)
+
+    def unsettled_while(self, busy: Callable[[], bool]) -> None:
+        """Do not call the page settled while ``busy()``: something is on its way to it."""
+        self._busy.append(busy)
 
     def announce(self, text: str) -> None:
         """Say a sentence to screen readers: changes of state only, never frames."""
@@ -239,6 +268,23 @@ class Bridge(JSComponent):
         elif message.get("kind") == "copied" and self._on_copied is not None:
             done, self._on_copied = self._on_copied, None
             done(bool(message.get("done")))
+
+    def _page_arrived(self) -> None:
+        self._page_there = True
+
+    def _was_asked(self, event: Any) -> None:
+        if pn.state.curdoc is not None:
+            pn.state.curdoc.add_next_tick_callback(partial(self._answer, event.new))
+
+    def _answer(self, question: str) -> None:
+        """Tell the browser once the page is settled, unless it has asked again."""
+        document = pn.state.curdoc
+        if document is None or question != self.asked:
+            return
+        if not self._page_there or at_work(document) or any(busy() for busy in self._busy):
+            document.add_timeout_callback(partial(self._answer, question), LOOK_AGAIN)
+        else:
+            self.settled = question
 
 
 def _browser_is_there(event: Any) -> None:

@@ -119,6 +119,7 @@ class Compare:
             on_remove=self._remove,
         )
         self.bridge.param.watch(lambda _event: self._start_links(), "origin")
+        self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
         self.page.param.watch(lambda event: self._set_theme(bool(event.new)), "dark_theme")
         self._fit()
@@ -141,6 +142,10 @@ class Compare:
         for column in self.columns:
             column.link.attach(column.player, document)
         self.transport.compile_first(document, self._apply)
+
+    def _is_busy(self) -> bool:
+        unknown = len(self._known) < len(self.columns)
+        return self.transport.warming or unknown or not all(column.link.settled for column in self.columns)
 
     def _start_links(self) -> None:
         for column in self.columns:

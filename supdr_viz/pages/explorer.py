@@ -162,6 +162,7 @@ class Explorer:
         self.board.input.on_drawn(self._points_drawn)
         self.board.input.figure.tags = self.link.models
         self.bridge.param.watch(lambda _event: self.link.start(), "origin")
+        self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
         self.page.param.watch(lambda event: self.board.set_theme(bool(event.new)), "dark_theme")
         self._apply(self.controls.experiment)

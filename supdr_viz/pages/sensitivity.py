@@ -95,6 +95,7 @@ class Sensitivity:
             on_cancel=self.runner.cancel,
             on_csv=self._csv,
         )
+        self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
         self.page.param.watch(lambda event: self.figures.set_theme(bool(event.new)), "dark_theme")
         self._apply(settings)
@@ -111,6 +112,14 @@ class Sensitivity:
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
                 warm_up()
+
+    def _is_busy(self) -> bool:
+        """Whether cells are computed or not shown yet."""
+        runner = self.runner
+        if runner.active and runner.phase is not Phase.paused:
+            return True
+        shown = self._ready is not None and runner.sweep is self._ready[0]
+        return shown and (runner.phase is not self._phase or len(self._drawn) < len(runner.cells))
 
     # --- settings -----------------------------------------------------------------------------------------------------
 

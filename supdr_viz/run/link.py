@@ -82,6 +82,14 @@ class LiveLink:
         """Whether `attach` was called, and not yet `detach`."""
         return self._player is not None
 
+    @property
+    def settled(self) -> bool:
+        """Whether the page is there, shows how its run stands, and nothing more is to come."""
+        player = self._player
+        if player is None or not self._started or self._scheduled or self._in_flight is not None:
+            return False
+        return player.at_rest and player.status == self._status
+
     def attach(self, player: Player, doc: Document) -> None:
         """Get ready; to be called once the page is loaded.
 

@@ -88,6 +88,11 @@ class Painter:
             surface, self._surface = self._surface, None
             return surface
 
+    @property
+    def untaken(self) -> bool:
+        """Whether something was made that the page has not taken yet."""
+        return self._frame is not None or self._surface is not None
+
     # --- the work -------------------------------------------------------------------------------------------------
 
     def due(self, now: float, snapshot: Snapshot | None, at_rest: bool) -> float | None:

@@ -232,6 +232,15 @@ class Player:
         return self._reel.course.single_steps > 0
 
     @property
+    def at_rest(self) -> bool:
+        """Whether nothing is left to do: no step is wanted, all is drawn, and the page has taken it."""
+        with self._reel.lock:
+            course, painter = self._reel.course, self._reel.painter
+            if course.running or course.single_steps or self._pool.works_on(self._worker):
+                return False
+            return painter is None or not (painter.untaken or self._worker.due(self._pool.clock()) is not None)
+
+    @property
     def newest(self) -> Snapshot | None:
         """The newest snapshot."""
         return self._reel.newest

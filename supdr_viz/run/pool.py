@@ -69,6 +69,11 @@ class Pool:
         with self._changed:
             self._changed.notify_all()
 
+    def works_on(self, job: Job) -> bool:
+        """Whether a thread is at work on `job` at this moment."""
+        with self._changed:
+            return job in self._busy
+
     @property
     def n_jobs(self) -> int:
         """Number of jobs that take part."""

@@ -1,53 +1,100 @@
-"""The explorer through a user's eyes and hands: what the browser tests share."""
+"""The pages through a user's eyes and hands: what the browser tests share."""
 
-import math
+import itertools
 import re
-import time
+
+from playwright.sync_api import expect
+
+PATIENCE = 60_000
+"""Milliseconds after which what was waited for has failed to come; on an idle machine it comes within seconds."""
+
+expect.set_options(timeout=PATIENCE)
 
 HELPERS = """
 document.addEventListener("DOMContentLoaded", () => { window.first_theme = document.documentElement.dataset.theme })
-window.models = () => Bokeh.documents.flatMap((doc) => [...doc._all_models.values()])
-window.named = (name) => window.models().find((model) => model.name === name)
+window.named = (name) => Bokeh.documents.map((doc) => doc.get_model_by_name(name)).find((model) => model != null)
 window.place = (name, x, y) => {
   const view = Bokeh.index.find_one(named(name)), canvas = view.canvas_view.el.getBoundingClientRect()
   return [canvas.left + view.frame.x_scale.compute(x), canvas.top + view.frame.y_scale.compute(y)]
 }
 """
+"""What is asked of the figures: Bokeh's public ways to find a model by its name, and the view of a model."""
+
 SQUARES = ("input", "latent", "method")
 FIGURES = (*SQUARES, "losses", "errors")
+QUESTIONS = itertools.count(1)
 
 
 class App:
     """One open page.
 
-    ``problems`` collects errors of its console, ``requests`` every address it asked for.
+    ``problems`` collects errors of its console, ``requests`` every address it asked for, ``received`` the sizes of the
+    arrays that came.
     """
 
-    def __init__(self, context, url):
-        self.context = context
-        self.page = context.new_page()
-        self.problems, self.requests, self.sent, self.received = [], [], [], []
-        self.page.on("console", self._heard)
-        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("websocket", self._connected)
-        self.page.add_init_script(HELPERS)
-        self.page.set_default_timeout(30_000)
-        self.page.goto(url)
+    def __init__(self, page, home):
+        self.page, self.home = page, home
+        self.problems, self.requests, self.received = [], [], []
+        self._heard = {
+            "console": self._console,
+            "pageerror": lambda error: self.problems.append(f"page error: {error}"),
+            "request": lambda request: self.requests.append(request.url),
+            "websocket": self._connected,
+        }
+        for event, hear in self._heard.items():
+            self.page.on(event, hear)
 
-    def _heard(self, message):
+    def _console(self, message):
         if message.type == "error":
             self.problems.append(f"console: {message.text} ({message.location.get('url', '')})")
 
     def _connected(self, socket):
-        self.requests.append(socket.url)
-        socket.on("framesent", lambda payload: self.sent.append(payload))
-        socket.on("framereceived", lambda payload: self.received.append(payload))
+        self.requests.append(socket.url.replace("ws", "http", 1))
+        socket.on("framereceived", lambda payload: self.received.append(len(payload) * isinstance(payload, bytes)))
 
-    def close(self):
-        self.context.close()
+    def open(self, address):
+        """Go to an address; what this tab has remembered stays."""
+        self.page.goto(address, wait_until="domcontentloaded")
+
+    def forget(self):
+        """Forget what pages have remembered, and leave."""
+        if self.page.url.startswith(self.home):
+            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        self.page.goto("about:blank")
+        for event, hear in self._heard.items():
+            self.page.remove_listener(event, hear)
+
+    # --- waiting -------------------------------------------------------------------------------------------------
+
+    def settle(self):
+        """Wait until the page says that all that was begun is done and drawn; a run must have come to its end."""
+        number = str(next(QUESTIONS))
+        self.page.evaluate("(number) => { document.documentElement.dataset.settle = number }", number)
+        self.page.wait_for_selector(f'html[data-settled="{number}"]', state="attached")
+        return self
+
+    def until_going(self):
+        """Wait until a run has shown that it goes."""
+        expect(self.chip_shown).to_have_text("running")
+        expect(self.numbers_shown).to_contain_text(re.compile(r"iteration [1-9]"))
+
+    def until_seen(self, text):
+        """Wait until this text can be read: for what does not wait for the server, or for a run to end."""
+        expect(self.page.get_by_text(text).first).to_be_visible()
+
+    def until_url(self, part):
+        """Wait for another page."""
+        self.page.wait_for_url(re.compile(re.escape(part)), wait_until="domcontentloaded")
 
     # --- what is seen --------------------------------------------------------------------------------------------
+
+    @property
+    def chip_shown(self):
+        return self.page.locator(".status .chip").first
+
+    @property
+    def numbers_shown(self):
+        return self.page.locator(".status .numbers").first
 
     @property
     def status(self):
@@ -56,11 +103,11 @@ class App:
 
     @property
     def chip(self):
-        return self.page.locator(".status .chip").first.text_content().strip()
+        return self.chip_shown.text_content().strip()
 
     @property
     def numbers(self):
-        return self.page.locator(".status .numbers").first.text_content()
+        return self.numbers_shown.text_content()
 
     @property
     def iteration(self):
@@ -73,16 +120,38 @@ class App:
         return float(found.group(1)) if found else None
 
     @property
-    def can_run(self):
-        return self.button("Run").is_visible()
+    def stands(self):
+        """The chip and the iteration."""
+        return self.chip, self.iteration
 
     def sees(self, text):
         """Whether this text can be read somewhere in the page."""
         return self.page.get_by_text(text).first.is_visible()
 
+    def texts(self, selector):
+        """Texts of all elements, joined."""
+        return " ".join(self.page.locator(selector).all_inner_texts())
+
+    def head(self, card):
+        """Title and note of a card of the explorer."""
+        return self.page.locator(".head").nth(FIGURES.index(card)).inner_text()
+
+    @property
+    def facts(self):
+        """Names and values that are said over the method's picture."""
+        found = (re.fullmatch(r"(.*?) (\S+(?: %| of \d+)?)", text) for text in self._said())
+        return {each[1]: each[2] for each in found if each}
+
+    def _said(self):
+        return self.page.locator(".said > span").all_inner_texts()
+
     def column(self, source, name):
         """A column of a named data source, as the browser holds it."""
         return self.page.evaluate("([s, c]) => Array.from(named(s).data[c])", [source, name])
+
+    def selected(self, source="input points"):
+        """Rows that are selected in a named data source."""
+        return self.page.evaluate("(s) => Array.from(named(s).selected.indices)", source)
 
     def figure(self, name):
         return self.page.locator(".bk-Figure").nth(FIGURES.index(name))
@@ -91,120 +160,45 @@ class App:
         """What a figure shows, as bytes."""
         return self.figure(name).screenshot(animations="disabled")
 
-    def another_picture(self, name, seen):
-        """Wait until a figure stands still and shows none of the pictures seen, and return what it shows."""
-        return self.until_still(lambda: self.picture(name), lambda picture: picture not in seen)
-
-    def measure(self, element, side):
-        """An element's "x", "y", "width" or "height"; while it cannot be seen a NaN, which fails every comparison."""
-        box = element.bounding_box()
-        return box[side] if box else math.nan
-
     def box(self, name):
         return self.figure(name).bounding_box()
-
-    @property
-    def selected(self):
-        return self.evaluate("Array.from(named('input points').selected.indices)")
 
     def evaluate(self, code, *arguments):
         return self.page.evaluate(code, *arguments)
 
-    def until(self, condition, seconds=30, what="waited in vain"):
-        """Wait until ``condition()`` is true, and return what it gave."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            value = condition()
-            if value:
-                return value
-            self.page.wait_for_timeout(30)
-        raise AssertionError(f"{what}: chip {self.chip!r}, numbers {self.numbers!r}, status {self.status!r}")
-
-    def until_seen(self, text, seconds=30):
-        self.until(lambda: self.sees(text), seconds, f"{text!r} was not seen")
-
-    def until_still(self, look, wanted=lambda _value: True, seconds=30, pause=0.7):
-        """Wait until ``look()`` is what is wanted and stays the same for `pause` seconds; return it."""
-
-        def still():
-            value = look()
-            self.page.wait_for_timeout(1000 * pause)
-            return (value,) if value == look() and wanted(value) else None
-
-        return self.until(still, seconds, "never stood still")[0]
-
-    def until_settled(self, seconds=30):
-        """Wait until nothing runs and the last iteration is on display, with its errors."""
-        self.until(lambda: self.chip in ("ready", "paused", "finished", "diverged"), seconds, "still busy")
-        last = None
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.page.wait_for_timeout(300)
-            now = (self.numbers, self.chip)
-            # The end of a run is read out once all of it is drawn; until then a frame may be on its way.
-            told = re.match(r"(?:ready|paused|finished), .* iteration (\d+)", self.status)
-            drawn = told is None or int(told.group(1)) == self.iteration
-            if now == last and drawn and re.search("train (error|MSE)", now[0]):
-                return
-            last = now
-        raise AssertionError(f"never settled: {last}")
-
-    def wait_until_ready(self):
-        self.page.wait_for_selector(".status .chip", timeout=60_000)
-        self.until(lambda: self.iteration is not None, 60, "no first frame")
+    @property
+    def width(self):
+        """Width of all that there is, seen or to be scrolled to."""
+        return self.evaluate("document.documentElement.scrollWidth")
 
     # --- what is done --------------------------------------------------------------------------------------------
+
+    def resize(self, width, height):
+        self.page.set_viewport_size({"width": width, "height": height})
 
     def button(self, name):
         return self.page.get_by_role("button", name=name, exact=True).first
 
     def press(self, name):
         self.button(name).click()
+        return self
 
-    def run_to(self, iteration, seconds=60):
-        """Run until at least this iteration is shown."""
-        if self.can_run:
-            self.press("Run")
-        self.until(lambda: (self.iteration or 0) >= iteration, seconds, f"iteration {iteration} was not reached")
-
-    def pause(self):
-        if self.button("Pause").is_visible():
-            self.press("Pause")
-        self.until_settled()
-
-    def key(self, name):
-        self.page.keyboard.press(name)
+    def key(self, name, times=1):
+        for _ in range(times):
+            self.page.keyboard.press(name)
+        return self
 
     def slider(self, label):
         """The slider whose label begins so: symbols and marks may follow."""
         return self.page.locator(f'input[type=range][aria-label^="{label}"]').first
 
-    def slide(self, label, value):
-        """Move a slider by its keys until it says this value."""
-        slider = self.slider(label)
-        slider.focus()
-        self.key("Home")
-        for _ in range(400):
-            if slider.get_attribute("aria-valuetext") == value:
-                break
-            self.key("ArrowRight")
-        else:
-            raise AssertionError(f"the slider {label!r} has no value {value!r}")
-        slider.blur()
-
     def nudge(self, label, key="ArrowRight", times=1):
         """Move a slider by some key presses; return what it says then."""
         slider = self.slider(label)
         slider.focus()
-        for _ in range(times):
-            self.key(key)
+        self.key(key, times)
         slider.blur()
         return slider.get_attribute("aria-valuetext")
-
-    def scrub(self, key="ArrowLeft", times=1):
-        self.slider("Iteration").focus()
-        for _ in range(times):
-            self.key(key)
 
     def choose(self, label, option):
         """Choose an entry of a menu."""
@@ -212,9 +206,29 @@ class App:
         entries = self.page.locator("[role=listbox] [role=option], [role=listbox] [role=menuitem]")
         entries.get_by_text(option, exact=True).first.click()
         self.page.locator("[role=listbox]").first.wait_for(state="detached")
+        return self
 
     def open_fold(self, name, number=0):
         self.page.get_by_role("button", name=name, exact=True).nth(number).click()
+        return self
+
+    def close_dialog(self):
+        self.key("Escape")
+        self.page.get_by_role("dialog").first.wait_for(state="hidden")
+
+    def choose_file(self, path):
+        """Give a file to the chooser of the page that was opened last."""
+        chooser = self.page.locator("input[type=file]").last
+        chooser.wait_for(state="attached")
+        chooser.set_input_files(path)
+
+    def save(self, name, folder):
+        """Press a button that gives a file; return where it was put."""
+        with self.page.expect_download() as found:
+            self.press(name)
+        path = folder / found.value.suggested_filename
+        found.value.save_as(path)
+        return path
 
     def place(self, figure, x, y):
         """Where a place of a figure's plane is on the screen."""
@@ -226,12 +240,19 @@ class App:
         return self.place(figure, x, y)
 
     def lasso(self, figure, left=0.0, top=0.0, right=1.0, bottom=1.0):
-        """Draw a box-like loop, in shares of the figure."""
-        box = self.until_still(lambda: self.box(figure), pause=0.2)
+        """Draw a box-like loop, in shares of a named figure, and wait for what comes of it."""
+        left_edge, top_edge, width, height = self.page.evaluate(
+            """(f) => {
+              const box = Bokeh.index.find_one(named(f)).el.getBoundingClientRect()
+              return [box.x, box.y, box.width, box.height]
+            }""",
+            figure,
+        )
         corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
-        places = [(box["x"] + 2 + (box["width"] - 4) * x, box["y"] + 2 + (box["height"] - 4) * y) for x, y in corners]
+        places = [(left_edge + 2 + (width - 4) * x, top_edge + 2 + (height - 4) * y) for x, y in corners]
         self.page.mouse.move(*places[0])
         self.page.mouse.down()
         for place in places[1:]:
             self.page.mouse.move(*place, steps=8)
         self.page.mouse.up()
+        return self.settle()

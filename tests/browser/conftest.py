@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from urllib.parse import urlparse
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.browser.app import App
+from tests.browser.app import HELPERS, PATIENCE, App
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -30,6 +31,7 @@ HARMLESS_IN_LOG = re.compile(
     r"|assert self._session is not None"
 )
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.max_iter=5000&method.tol=0"
+DESK = {"width": 1440, "height": 900}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
     "device_scale_factor": 2,
@@ -127,29 +129,69 @@ def chromium():
         browser.close()
 
 
+class Device:
+    """A browser that is kept from test to test: opening the next address is cheaper than starting anew."""
+
+    def __init__(self, chromium, server, **options):
+        self.context = chromium.new_context(**options)
+        self.context.set_default_timeout(PATIENCE)
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.url)
+        self.context.add_init_script(HELPERS)
+        self.first = self.context.new_page()
+
+    def take(self, opened):
+        """Return the page that is kept, or a new one if this test has it already."""
+        return self.context.new_page() if any(app.page is self.first for app in opened) else self.first
+
+    def put_back(self, app):
+        """Leave the page as a visitor finds it who was never there."""
+        app.forget()
+        if app.page is not self.first:
+            app.page.close()
+
+
+@pytest.fixture(scope="session")
+def desk(server, chromium):
+    return Device(chromium, server, viewport=DESK)
+
+
+@pytest.fixture(scope="session")
+def phones(server, chromium):
+    return Device(chromium, server, **PHONE)
+
+
 @pytest.fixture
-def open_app(server, chromium):
-    """Open a page: ``open_app(query, page="explorer", phone=False, scheme="light", **context options)``."""
+def open_app(request, server, desk):
+    """Open a page: ``open_app(query, page="explorer", phone=False, size=(1440, 900), scheme="light", motion=...)``.
+
+    Of other servers no page may ask anything.
+    """
     opened, known = [], len(server.errors)
 
-    def open_(query="", *, page="explorer", phone=False, scheme="light", wait=True, **options):
-        options = {"viewport": {"width": 1440, "height": 900}, "color_scheme": scheme, **options}
-        if phone:
-            options = {**options, **PHONE}
-        context = chromium.new_context(**options)
-        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.url)
-        app = App(context, f"{server.url}/{page}{query}")
-        opened.append(app)
-        if wait:
-            app.wait_until_ready()
-        return app
+    def open_(query="", *, page="explorer", phone=False, size=None, scheme="light", motion="reduce", settle=True):
+        device = request.getfixturevalue("phones") if phone else desk
+        app = App(device.take([each for each, _ in opened]), server.url)
+        opened.append((app, device))
+        if not phone:
+            app.resize(*(size or DESK.values()))
+        app.page.emulate_media(color_scheme=scheme, reduced_motion=motion)
+        app.open(f"{server.url}/{page}{query}")
+        return app.settle() if settle else app
 
     yield open_
-    problems = [problem for app in opened for problem in app.problems]
-    for app in opened:
-        app.close()
+    for app, device in opened:
+        device.put_back(app)
+    problems = [problem for app, _ in opened for problem in app.problems]
     assert not problems, "errors in the browser:\n" + "\n".join(problems)
+    elsewhere = {address for app, _ in opened for address in app.requests if not at_home(address, server)}
+    assert not elsewhere, "asked of other servers"
     assert not server.errors[known:], "errors in the server's log:\n" + "\n\n".join(server.errors[known:])
+
+
+def at_home(address, server):
+    """Whether a request went to the server under test, or to none."""
+    scheme = urlparse(address).scheme
+    return scheme in ("data", "blob", "file") or urlparse(address).netloc == urlparse(server.url).netloc
 
 
 @pytest.fixture

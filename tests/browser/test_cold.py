@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.app import App
-from tests.browser.conftest import Server
+from tests.browser.conftest import DESK, Server
 
 
 class PlainServer(Server):
@@ -21,19 +22,22 @@ class PlainServer(Server):
 @pytest.mark.timeout(1800)
 def test_a_cold_server_says_what_it_waits_for(tmp_path, chromium):
     server = PlainServer(tmp_path, environment={"NUMBA_CACHE_DIR": str(tmp_path / "kernels")})
+    context = chromium.new_context(viewport=DESK)
     try:
-        app = App(chromium.new_context(viewport={"width": 1440, "height": 900}), f"{server.url}/explorer")
-        app.page.wait_for_selector(".status .chip", timeout=60_000)
-        app.until_seen("Compiling the numerical kernels", 60)
+        app = App(context.new_page(), server.url)
+        app.open(f"{server.url}/explorer")
+        app.until_seen("Compiling the numerical kernels")
         assert app.chip == "waiting"
         assert app.button("Run").is_disabled()
         app.open_fold("Test rows, labels, seed")  # the page is alive meanwhile
-        app.until(lambda: app.page.get_by_label("Seed").first.is_visible())
-        app.until(lambda: app.chip == "ready" and app.iteration == 0, 900)
-        app.run_to(3)
-        app.pause()
+        expect(app.page.get_by_label("Seed").first).to_be_visible()
+        expect(app.chip_shown).to_have_text("ready", timeout=900_000)
+        app.settle()
+        assert app.iteration == 0
+        app.press("Step").settle()
+        assert app.iteration == 1
         assert not app.problems
         assert not server.errors
-        app.close()
     finally:
+        context.close()
         server.stop()

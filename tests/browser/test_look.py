@@ -1,10 +1,14 @@
-"""Themes, window sizes, names for screen readers, and that nothing is asked of the network."""
+"""Themes, window sizes, motion, enlarged plots, names for screen readers, and axe-core on every page."""
 
-from urllib.parse import urlparse
+import itertools
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.app import FIGURES, SQUARES
+from supdr_viz.pages import PAGES
+from tests.browser.app import FIGURES
+from tests.browser.axe import findings
+from tests.browser.conftest import SMALL
 
 NAMELESS = """() => {
   const found = []
@@ -26,6 +30,41 @@ NAMELESS = """() => {
   return found
 }"""
 
+LONGEST_MOTION = """() => {
+  let longest = 0
+  const walk = (root) => {
+    for (const each of root.querySelectorAll("*")) {
+      if (each.shadowRoot) walk(each.shadowRoot)
+      const style = getComputedStyle(each)
+      for (const part of `${style.transitionDuration},${style.animationDuration}`.split(","))
+        longest = Math.max(longest, parseFloat(part))
+    }
+  }
+  walk(document)
+  return longest
+}"""
+
+STANDS_STILL = """() => {
+  const moves = (root) => root.getAnimations().some((each) => each.playState === "running") ||
+    [...root.querySelectorAll("*")].some((each) => each.shadowRoot && moves(each.shadowRoot))
+  return !moves(document)
+}"""
+
+# Notes each box of a figure that the browser was about to paint.
+WATCH_BOX = """
+(figure) => {
+  const boxes = window.boxes = []
+  const look = () => {
+    if (boxes !== window.boxes) return
+    const {x, y, width, height} = figure.getBoundingClientRect(), last = boxes.at(-1)
+    if (!last || last.x !== x || last.y !== y || last.width !== width || last.height !== height)
+      boxes.push({x, y, width, height})
+    requestAnimationFrame(look)
+  }
+  look()
+}
+"""
+
 
 def theme(app):
     return app.evaluate("document.documentElement.dataset.theme")
@@ -36,116 +75,118 @@ def colours(app):
 
 
 def toggle_theme(app):
+    wanted = "light" if theme(app) == "dark" else "dark"
     app.press("Toggle theme")
+    app.page.wait_for_selector(f'html[data-theme="{wanted}"]', state="attached")
+    app.settle()
+    app.page.wait_for_function(STANDS_STILL)  # colours change within a moment, also with little motion
 
 
-def test_the_theme_follows_the_system_at_once(open_app):
-    for scheme in ("dark", "light"):
-        app = open_app("?data=iris&method=LDA", scheme=scheme)
-        assert theme(app) == scheme
-        assert app.evaluate("window.first_theme") == scheme  # before anything was painted
-
-
-def test_the_choice_of_a_theme_survives_a_reload_and_resends_nothing(app):
-    app.run_to(3)
-    app.pause()
-    light, picture, numbers = colours(app), app.picture("latent"), app.numbers
-    received = app.until_still(lambda: len(app.received))
+def test_the_theme_follows_the_system_and_a_choice_survives(open_app):
+    app = open_app(SMALL, scheme="dark")
+    assert theme(app) == app.evaluate("first_theme") == "dark"  # before anything was painted
+    dark = colours(app)
+    app.evaluate("localStorage.clear()")  # somebody else comes
+    app.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    app.open(app.page.url)
+    app.settle()
+    assert theme(app) == app.evaluate("first_theme") == "light"
+    app.press("Step").settle()
+    light, picture, numbers, received = colours(app), app.picture("latent"), app.numbers, len(app.received)
+    assert light != dark
     toggle_theme(app)
-    app.until(lambda: theme(app) == "dark" and colours(app) != light)
-    app.another_picture("latent", [picture])
-    assert sum(isinstance(payload, bytes) and len(payload) > 1000 for payload in app.received[received:]) == 0
+    assert colours(app) == dark
+    assert app.picture("latent") != picture
     assert app.numbers == numbers
-    app.page.reload()
-    app.wait_until_ready()
-    app.until_settled()
+    assert max(app.received[received:], default=0) <= 1000  # no row is sent again
+    app.open(app.page.url)
+    app.settle()
     assert theme(app) == "dark"
-    app.until(lambda: colours(app) != light)
     toggle_theme(app)
-    app.until(lambda: colours(app) == light)
-
-
-def test_everything_has_a_name(app):
-    app.open_fold("Test rows, labels, seed")
-    app.page.get_by_role("button", name="More", exact=True).last.click()
-    assert app.until_still(lambda: app.evaluate(NAMELESS)) == []
-    for name in ("Share", "Python", "Export"):
-        app.press(name)
-        app.page.get_by_role("dialog").first.wait_for()
-        assert app.until_still(lambda: app.evaluate(NAMELESS)) == [], name
-        app.key("Escape")
-        app.page.get_by_role("dialog").first.wait_for(state="hidden")
-    assert app.page.locator("h1").count() >= 1
-
-
-def test_all_five_cards_fit_on_a_projector(open_app):
-    app = open_app("?data=spirals&data.n_per_class=60", viewport={"width": 1280, "height": 720})
-    app.run_to(3)
-    app.pause()
-    boxes = app.until_still(lambda: {name: app.box(name) for name in FIGURES})
-    for name, box in boxes.items():
-        assert min(box["x"], box["y"]) >= 0
-        assert box["x"] + box["width"] <= 1280, name
-        assert box["y"] + box["height"] <= 720, name
-    squares = [boxes[name] for name in SQUARES]
-    assert all(abs(box["width"] - box["height"]) <= 1 and box["width"] > 280 for box in squares)
-    assert len({round(box["y"]) for box in squares}) == 1  # level
-
-
-def test_a_phone_reaches_everything(open_app):
-    app = open_app("?data=spirals&data.n_per_class=60", phone=True)
-    app.until(lambda: app.evaluate("document.documentElement.scrollWidth") <= 390)
-    drawer = app.slider("Points per arm")
-    app.until(lambda: not drawer.is_visible() or app.measure(drawer, "x") < 0)
-    app.run_to(3)
-    app.pause()
-    for name in FIGURES:
-        app.figure(name).scroll_into_view_if_needed()
-        box = app.until_still(lambda n=name: app.box(n))
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 390
-    app.page.locator("header button").first.click()
-    app.until(lambda: app.measure(drawer, "x") >= 0)
-    app.press("Share")
-    app.until_seen("Share this run")
-    app.until(lambda: app.measure(app.page.get_by_role("dialog").first, "width") <= 390)
-    app.until(lambda: app.evaluate("document.documentElement.scrollWidth") <= 390)
-
-
-def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
-    app = open_app("?data=iris&method=LDA", viewport={"width": 390, "height": 844})
-    method = app.page.get_by_role("combobox", name="Method").first
-    app.until(lambda: not method.is_visible())
-    app.page.get_by_role("button", name="Open drawer").first.click()
-    app.until(method.is_visible)
-    app.until(lambda: app.page.get_by_role("tab", name="Lessons").last.is_visible())
-    app.key("Escape")
-    app.page.set_viewport_size({"width": 1280, "height": 720})
-    app.until(method.is_visible)
-
-
-def test_nothing_is_asked_of_other_servers(app, server):
-    app.run_to(3)
-    app.press("Python")
-    app.until_seen("This run in Python")
-    hosts = {urlparse(address).netloc for address in app.requests if not address.startswith(("data:", "blob:"))}
-    assert hosts == {urlparse(server.url).netloc}
+    assert colours(app) == light
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_reduced_motion_is_honoured(open_app, motion):
-    app = open_app("?data=iris&method=LDA", reduced_motion=motion)
-    longest = """() => {
-      let longest = 0
-      const walk = (root) => {
-        for (const each of root.querySelectorAll("*")) {
-          if (each.shadowRoot) walk(each.shadowRoot)
-          const style = getComputedStyle(each)
-          for (const part of `${style.transitionDuration},${style.animationDuration}`.split(","))
-            longest = Math.max(longest, parseFloat(part))
-        }
-      }
-      walk(document)
-      return longest
-    }"""
-    app.until(lambda: (app.evaluate(longest) <= 0.05) == (motion == "reduce"))
+    app = open_app("?data=iris&method=LDA", motion=motion)
+    assert (app.evaluate(LONGEST_MOTION) <= 0.05) == (motion == "reduce")
+
+
+def test_the_explorer_can_be_read_and_named(open_app):
+    app = open_app("?data=spirals&data.n_per_class=60&method=LSDR")
+    app.open_fold("Test rows, labels, seed")
+    app.page.get_by_role("button", name="More", exact=True).last.click()
+    app.settle()
+    assert app.page.locator("h1").count() >= 1
+    for each in ("light", "dark"):
+        assert theme(app) == each
+        assert app.evaluate(NAMELESS) == []
+        assert findings(app.page) == [], each
+        for name in ("Share", "Python", "Export"):
+            app.press(name)
+            app.page.get_by_role("dialog").first.wait_for()
+            app.settle()
+            assert app.evaluate(NAMELESS) == [], name
+            assert findings(app.page) == [], name
+            app.close_dialog()
+        toggle_theme(app)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "explorer"])
+def test_no_serious_findings(open_app, name):
+    app = open_app(page=name)
+    for each in ("light", "dark"):
+        assert findings(app.page) == [], each
+        toggle_theme(app)
+
+
+def test_a_phone_reaches_everything(open_app):
+    app = open_app("?data=spirals&data.n_per_class=60&method=MAC", phone=True)
+    assert app.width <= 390
+    drawer = app.slider("Points per arm")
+    expect(drawer).not_to_be_in_viewport()
+    app.press("Step").settle()
+    boxes = [app.box(name) for name in FIGURES]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    assert all(above["y"] + above["height"] <= below["y"] for above, below in itertools.pairwise(boxes))
+    app.button("means").tap()
+    app.settle()
+    assert app.sees("Class means")
+    app.page.locator("header button").first.click()
+    expect(drawer).to_be_in_viewport()
+    app.press("Share")
+    app.until_seen("Share this run")
+    assert app.page.get_by_role("dialog").first.bounding_box()["width"] <= 390
+    assert app.settle().width <= 390
+    app.close_dialog()
+
+
+def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
+    app = open_app("?data=iris&method=LDA", size=(390, 844))
+    method = app.page.get_by_role("combobox", name="Method").first
+    expect(method).not_to_be_visible()
+    app.page.get_by_role("button", name="Open drawer").first.click()
+    expect(method).to_be_visible()
+    expect(app.page.get_by_role("tab", name="Lessons").last).to_be_visible()
+    app.key("Escape")
+    app.resize(1280, 720)
+    expect(method).to_be_visible()
+
+
+def test_a_plot_fills_the_window_and_returns(open_app):
+    app = open_app("?data=spirals&data.n_per_class=60", size=(1280, 720))
+    for name, title in (("latent", "Latent space"), ("losses", "Losses")):
+        before, reached = app.box(name), app.iteration
+        app.figure(name).evaluate(WATCH_BOX)
+        app.press(f"Enlarge {title}").settle()
+        box = app.box(name)
+        assert 600 < box["height"] <= 720
+        assert min(box["x"], box["y"]) >= 0
+        assert box["y"] + box["height"] <= 720
+        assert box["x"] + box["width"] <= 1280
+        if name == "latent":
+            assert abs(box["width"] - box["height"]) <= 1
+        app.key("ArrowRight").settle()  # keys work on behind it
+        assert app.iteration == reached + 1
+        app.key("Escape").settle()
+        assert app.evaluate("boxes") == [before, box, before]  # nothing in between was painted

@@ -1,128 +1,150 @@
-"""Run, pause, step, reset, speed, keys; what a screen reader hears; nothing jumps."""
+"""Run, pause, step, reset, keys, scrubber; what a screen reader hears; nothing jumps."""
+
+import re
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.app import FIGURES
+from tests.browser.app import FIGURES, SQUARES
+from tests.browser.conftest import SMALL
 
+HEAR = """() => {
+  window.heard = []
+  const status = document.getElementById("status")
+  new MutationObserver(() => heard.push(status.textContent)).observe(status, {childList: true, subtree: true})
+}"""
 
-def test_waits_runs_pauses_and_goes_on(app):
-    app.until_settled()
-    assert (app.iteration, app.chip) == (0, "ready")
-    before, objective = app.column("latent points", "x"), app.number("objective")
-    app.page.wait_for_timeout(500)
-    assert app.iteration == 0
-    assert app.can_run
-    app.run_to(8)
-    assert app.chip == "running"
-    app.pause()
-    reached = app.iteration
-    assert app.chip == "paused"
-    assert app.number("objective") < objective
-    assert app.column("latent points", "x") != before
-    app.page.wait_for_timeout(400)
-    assert app.iteration == reached
-    app.run_to(reached + 3)
-    app.press("Step")  # a step pauses a run
-    app.until_settled()
-    assert app.chip == "paused"
+# Notes each set of boxes that the browser was about to paint.
+WATCH_BOXES = """(figures) => {
+  window.boxes = []
+  const look = () => {
+    const now = JSON.stringify(figures.map((figure) => figure.getBoundingClientRect()))
+    if (boxes.at(-1) !== now) boxes.push(now)
+    requestAnimationFrame(look)
+  }
+  look()
+  return figures.length
+}"""
 
 
-def test_steps_and_resets_to_the_same_start(app):
-    app.until_settled()
+def test_runs_pauses_steps_and_returns_to_the_same_start(app):
+    app.evaluate(HEAR)
     start = app.numbers, app.column("latent points", "x")
+    assert app.stands == ("ready", 0)
+    app.press("Run").until_going()
+    app.press("Pause").settle()
+    assert app.chip == "paused"
+    assert app.number("objective") < float(start[0].split("objective ")[1].split()[0])
+    heard = app.evaluate("heard")  # changes of state, not every iteration
+    assert [words.split(",")[0] for words in heard] == ["running", "paused"]
+    for word in ("LSDR on", "iteration", "objective", "train error", "test error"):
+        assert word in heard[-1]
+    reached = app.iteration
+    app.press("Step").settle()
+    assert app.stands == ("paused", reached + 1)
+    assert f"iteration {reached + 1}," in app.status
     seen = []
     for _ in range(2):
-        for expected in (1, 2, 3):
+        app.press("Reset").settle()
+        assert app.stands == ("ready", 0)
+        assert (app.numbers, app.column("latent points", "x")) == start
+        for _ in range(3):
             app.press("Step")
-            app.until(lambda e=expected: app.iteration == e)
-            app.until(lambda e=expected: f"iteration {e}," in app.status)
-        app.until_settled()
-        assert app.chip == "paused"
+        app.settle()
+        assert app.stands == ("paused", 3)
         seen.append((app.number("objective"), app.column("latent points", "x")))
-        app.press("Reset")
-        app.until(lambda: app.iteration == 0 and app.chip == "ready")
-        app.until(lambda: (app.numbers, app.column("latent points", "x")) == start)
     assert seen[0] == seen[1]
+    assert seen[0][1] != start[1]
 
 
-def test_speeds(app):
-    app.press("slow")
-    app.run_to(2)
-    began = app.iteration
-    app.page.wait_for_timeout(1500)
-    assert app.iteration - began <= 8  # 3 a second
-    app.press("fast")
-    app.run_to(began + 100, seconds=20)
-    app.until(lambda: "speed=fast" in app.page.url)
-
-
-def test_ends_at_its_last_step_and_goes_on_when_asked(open_app):
-    app = open_app("?data=iris&method=LSDR&method.max_iter=8&method.tol=0&speed=fast")
-    app.press("Run")
-    app.until(lambda: app.chip == "finished" and app.iteration == 8)
-    app.press("Run")
-    app.until(lambda: app.chip == "finished" and app.iteration == 16)
-
-
-def test_keys(app):
-    app.key("Space")
-    app.until(lambda: app.chip == "running" and (app.iteration or 0) > 5)
-    app.key("Space")
-    app.until(lambda: app.chip == "paused")
-    app.until_settled()
+def test_keys_act_on_the_run_unless_a_widget_wants_them(app):
+    app.key("Space").until_going()
+    app.key("Space").settle()
     reached = app.iteration
-    app.key("ArrowRight")
-    app.until(lambda: app.iteration == reached + 1)
-    app.key("r")
-    app.until(lambda: app.iteration == 0 and app.chip == "ready")
-
-
-def test_keys_inside_widgets_stay_there(app):
-    app.run_to(3)
-    app.pause()
-    reached, label = app.iteration, "Reconstruction share"
+    assert app.chip == "paused"
+    app.key("ArrowRight").settle()
+    assert app.stands == ("paused", reached + 1)
+    label = "Reconstruction share"
     before = app.slider(label).get_attribute("aria-valuetext")
     assert app.nudge(label) != before  # the slider moved, the run did not
     app.open_fold("Test rows, labels, seed")
-    app.page.get_by_label("Seed").first.fill("")
-    app.page.get_by_label("Seed").first.type("r 0")
-    app.page.wait_for_timeout(400)
-    assert (app.iteration, app.chip) == (reached, "paused")
+    seed = app.page.get_by_label("Seed").first
+    seed.fill("")
+    seed.type("r 0")
+    app.settle()
+    assert app.stands == ("paused", reached + 1)
+    seed.blur()
+    app.key("r").settle()
+    assert app.stands == ("ready", 0)
+    app.button("Run").focus()  # the button hears it, too: it acts once
+    app.key("Space").until_going()
+    app.key("Space").settle()
+    assert app.chip == "paused"
 
 
-def test_space_on_the_focused_button_acts_once(app):
-    app.button("Run").focus()
-    app.key("Space")
-    app.until(lambda: app.chip == "running" and (app.iteration or 0) > 3)
-    app.key("Space")
-    app.until(lambda: app.chip == "paused")
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720)])
+def test_all_five_cards_fit_and_nothing_jumps_while_it_runs(open_app, size):
+    app = open_app(SMALL.replace("5000", "25") + "&speed=fast", size=size)
+    assert app.page.locator(".bk-Figure").evaluate_all(WATCH_BOXES) == len(FIGURES)
+    app.press("Run").settle()
+    assert app.stands == ("finished", 25)
+    assert app.evaluate("boxes.length") == 1
+    boxes = {name: app.box(name) for name in FIGURES}
+    for name, box in boxes.items():
+        assert min(box["x"], box["y"]) >= 0
+        assert box["x"] + box["width"] <= size[0], name
+        assert box["y"] + box["height"] <= size[1], name
+    squares = [boxes[name] for name in SQUARES]
+    assert all(abs(box["width"] - box["height"]) <= 1 and box["width"] > 280 for box in squares)
+    assert len({round(box["y"]) for box in squares}) == 1  # level
+    app.press("Run").settle()  # a run that is asked to goes on
+    assert app.stands == ("finished", 50)
+    expect(app.button("Run")).to_be_enabled()
 
 
-def test_a_screen_reader_hears_changes_of_state_not_every_iteration(app):
-    app.evaluate("""() => {
-        window.heard = []
-        const watch = () => window.heard.push(document.getElementById("status").textContent)
-        new MutationObserver(watch).observe(document.getElementById("status"), {childList: true, subtree: true})
-    }""")
-    app.run_to(40)
-    app.pause()
-    app.until(lambda: app.status.startswith("paused, LSDR on"))
-    heard = app.until_still(lambda: app.evaluate("window.heard"))
-    assert 2 <= len(heard) <= 4
-    assert heard[0].startswith("running, LSDR on")
-    assert heard[-1].startswith("paused, LSDR on")
-    for word in ("iteration", "objective", "train error", "test error"):
-        assert word in heard[-1]
+def test_looks_back_returns_and_goes_on_from_there(open_app):
+    app = open_app(SMALL.replace("5000", "30") + "&speed=fast")
+    expect(app.button("Live")).to_be_disabled()
+    app.press("Run").settle()
+    places = app.column("latent points", "x")
+    scrubber = app.slider("Iteration")
+    scrubber.focus()
+    app.key("ArrowLeft", 5).settle()
+    assert app.stands == ("viewing 25", 25)
+    assert app.column("latent points", "x") != places
+    app.press("Live").settle()
+    assert app.stands == ("finished", 30)
+    assert app.column("latent points", "x") == places
+    scrubber.focus()
+    app.key("Home").settle()
+    assert app.iteration == 0
+    app.key("ArrowRight", 10).settle()
+    assert app.iteration == 10
+    app.press("Step").settle()
+    assert app.stands == ("paused", 11)
+    assert scrubber.get_attribute("max") == "11"  # what came later is gone
+    app.press("Run").settle()
+    assert app.chip == "finished"
+    assert app.iteration > 11
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_nothing_jumps_while_it_runs(open_app, width, height):
-    app = open_app("?data=spirals&data.n_per_class=60&speed=fast", viewport={"width": width, "height": height})
-    boxes = [[app.box(name) for name in FIGURES]]
+def test_a_run_goes_on_behind_the_iteration_that_is_viewed(app):
     app.press("Run")
-    for _ in range(8):
-        app.page.wait_for_timeout(150)
-        boxes.append([app.box(name) for name in FIGURES])
-    app.until(lambda: (app.iteration or 0) > 0)
-    boxes.append([app.box(name) for name in FIGURES])
-    assert all(box == boxes[0] for box in boxes)
+    expect(app.numbers_shown).to_contain_text(re.compile(r"iteration [2-9]\d"))
+    scrubber, slider = app.slider("Iteration"), app.page.locator(".MuiSlider-root").filter(has=app.slider("Iteration"))
+    thumb, track = slider.locator(".MuiSlider-thumb").bounding_box(), slider.bounding_box()
+    app.page.mouse.move(thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2)
+    app.page.mouse.down()
+    app.page.mouse.move(track["x"] + track["width"] / 3, thumb["y"] + thumb["height"] / 2, steps=5)
+    app.page.mouse.up()
+    expect(app.chip_shown).to_have_text(re.compile(r"viewing \d+"))
+    expect(app.button("Pause")).to_be_visible()
+    end = scrubber.get_attribute("max")
+    expect(scrubber).not_to_have_attribute("max", end)
+    app.press("Pause").settle()
+    shown, end = app.iteration, int(scrubber.get_attribute("max"))
+    assert app.chip == f"viewing {shown}"
+    assert 0 < shown < end
+    app.press("Live").settle()
+    assert app.stands == ("paused", end)
+    expect(app.button("Live")).to_be_disabled()

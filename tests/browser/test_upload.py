@@ -1,8 +1,9 @@
-"""A file of one's own, from the file chooser to the live boundary; every bad file gets a plain sentence."""
+"""A file of one's own, from the file chooser to the live boundary."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 
 @pytest.fixture
@@ -19,92 +20,58 @@ def radar(tmp_path):
     return file
 
 
-def chooser(app):
-    return app.page.locator("input[type=file]").first
-
-
-def test_from_file_chooser_to_live_boundary(app, radar, open_app):
-    app.choose("Data set", "A file …")
-    app.page.locator("input[type=file]").first.wait_for(state="attached")
-    chooser(app).set_input_files(radar)
-    app.until_seen("351 rows, 35 columns", 30)
+def test_from_file_chooser_to_live_boundary(app, radar):
+    app.choose("Data set", "A file …").settle()
+    app.choose_file(radar)
+    app.until_seen("351 rows, 35 columns")
     app.until_seen("pulse3")
-    app.press("Use this file")
-    app.until_seen("In use: radar.csv")
-    app.until(lambda: app.iteration == 0 and app.number("train error") is not None)
-    before = app.another_picture("input", [])
-    app.run_to(5)
-    app.pause()
-    app.another_picture("input", [before])
+    app.choose("Target", "pulse0").settle()
+    assert "regression" in app.page.get_by_role("combobox", name="Task").first.inner_text()
+    app.choose("Target", "class").settle()
+    assert "classification" in app.page.get_by_role("combobox", name="Task").first.inner_text()
+    app.press("Use this file").settle()
+    assert app.sees("In use: radar.csv")
+    assert app.iteration == 0
+    before = app.picture("input")
+    for _ in range(5):
+        app.press("Step")
+    app.settle()
+    assert app.picture("input") != before
     assert app.number("test error") < 40
     for name in ("good", "bad"):
-        app.until(app.page.locator(".keys").first.get_by_text(name, exact=True).is_visible)
-    app.until(lambda: "principal components" in app.page.locator(".head").first.inner_text())
-    app.until(lambda: "data=file&data.name=radar.csv" in app.page.url)
+        assert app.page.locator(".keys").first.get_by_text(name, exact=True).is_visible()
+    assert "principal components" in app.head("input")
+    assert "data=file&data.name=radar.csv" in app.page.url
     # Whoever gets the link is told which file it wants.
-    other = open_app(app.page.url[app.page.url.index("?") :], wait=False)
-    other.page.wait_for_selector(".status .chip")
-    other.until_seen("radar.csv")
-    other.until(lambda: other.button("Run").is_disabled())
-    other.page.locator("input[type=file]").first.wait_for(state="attached")
-    chooser(other).set_input_files(radar)
-    other.until_seen("351 rows, 35 columns", 30)
-    other.press("Use this file")
-    other.until(lambda: other.iteration == 0 and other.button("Run").is_enabled())
+    app.open(app.page.url)
+    app.settle()
+    assert app.sees("radar.csv")
+    assert app.button("Run").is_disabled()
+    app.choose_file(radar)
+    app.until_seen("351 rows, 35 columns")
+    app.press("Use this file").settle()
+    assert app.iteration == 0
+    assert app.button("Run").is_enabled()
 
 
-def test_another_target_and_a_regression(app, radar):
-    app.choose("Data set", "A file …")
-    app.page.locator("input[type=file]").first.wait_for(state="attached")
-    chooser(app).set_input_files(radar)
-    app.until_seen("351 rows, 35 columns", 30)
-    app.choose("Target", "pulse0")
-    app.until(lambda: "regression" in app.page.get_by_role("combobox", name="Task").first.inner_text())
-    app.choose("Target", "class")
-    app.until(lambda: "classification" in app.page.get_by_role("combobox", name="Task").first.inner_text())
-
-
-def bad_files(folder):
-    """Name, content, words of the sentence."""
-    rows = "\n".join(f"{k},{k % 7},{'ab'[k % 2]}" for k in range(40))
-    yield "empty.csv", b"", "empty"
-    yield "header.csv", b"x,y,class\n", "no rows"
-    yield "picture.png", b"\x89PNG\r\n\x1a\n" + bytes(100), "png"
-    yield "truncated.parquet", b"PAR1" + bytes(50), "arquet"
-    yield "pickle.npz", b"PK\x03\x04" + bytes(40), "npz"
-    yield "one-class.csv", ("x,y,class\n" + rows.replace("b", "a")).encode(), "class"
-    yield "text.csv", ("x,y,class\n" + rows.replace("3,3,b", "3,oops,b")).encode(), "oops"
-    yield "twice.csv", ("x,x,class\n" + rows).encode(), "distinct"
-
-
-def test_every_bad_file_gets_a_plain_sentence(app, tmp_path):
-    app.choose("Data set", "A file …")
-    app.page.locator("input[type=file]").first.wait_for(state="attached")
-    for name, content, word in bad_files(tmp_path):
-        (tmp_path / name).write_bytes(content)
-        chooser(app).set_input_files(tmp_path / name)
-        usable = app.button("Use this file")
-        looked_at = app.page.get_by_text(f"{name}: 40 rows")
-        app.until(lambda w=word, n=looked_at: n.is_visible() or w in sentence(app), 20, name)
-        if looked_at.is_visible():
-            usable.click()
-            app.until(lambda w=word: w in sentence(app), 20, name)
-        assert word in sentence(app), name
-        assert sentence(app).endswith(".")
-    assert app.chip == "ready"  # the run before is untouched
-    app.run_to(3)
-
-
-def test_a_file_that_is_too_large_is_not_sent(app, tmp_path):
-    app.choose("Data set", "A file …")
-    app.page.locator("input[type=file]").first.wait_for(state="attached")
-    file = tmp_path / "large.csv"
-    file.write_bytes(b"1,2,3\n" * 7_000_000)
-    chooser(app).set_input_files(file)
-    app.until_seen("File is too large")
+def test_what_cannot_be_used_gets_a_plain_sentence(app, tmp_path):
+    app.choose("Data set", "A file …").settle()
+    bad = {
+        "header.csv": (b"x,y,class\n", "no rows"),
+        "truncated.parquet": (b"PAR1" + bytes(50), "arquet"),
+        "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "png"),
+    }
+    for name, (content, word) in bad.items():
+        file = tmp_path / name
+        file.write_bytes(content)
+        app.choose_file(file)
+        expect(app.page.locator("p.error")).to_contain_text(word)
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"1,2,3\n" * 7_000_000)
+    app.choose_file(large)
+    app.until_seen("File is too large")  # it is not even sent
     app.until_seen("40 MB")
-
-
-def sentence(app):
-    """What is said to be wrong, or nothing."""
-    return " ".join(app.page.locator("p.error").all_inner_texts())
+    app.settle()
+    assert app.stands == ("ready", 0)  # the run before is untouched
+    app.press("Step").settle()
+    assert app.stands == ("paused", 1)

@@ -1,0 +1,86 @@
+"""The compare page as a visitor uses it, without a browser."""
+
+import re
+
+import pytest
+
+from tests.viz.visitor import Visitor
+
+TWO = "?data=moons&data.n_samples=100&method=LSDR&method.tol=0&b=NSDR&b.tol=0&b.C=5"
+
+
+def compared(query=TWO):
+    return Visitor(query, page="compare")
+
+
+def iterations(visitor):
+    """The iterations at which the columns stand, as they are read out."""
+    return [int(found) for found in re.findall(r"iteration (\d+)", visitor.status)]
+
+
+def test_an_example_fills_the_page_and_is_left_by_the_first_change():
+    with compared("") as visitor:
+        visitor.choose("Example", "MAC, Fig. 6: λ = 0.1").settle()
+        assert visitor.sees("Two steps")
+        assert visitor.sees("three ways down")
+        visitor.press("Step").settle()
+        assert visitor.sees("lower bound")
+        visitor.press("Remove").settle()
+        assert not visitor.sees("three ways down")
+
+
+def test_columns_run_to_their_ends_in_step():
+    with compared(TWO.replace("tol=0", "tol=0&method.max_iter=6").replace("&b.tol", "&b.max_iter=6&b.tol")) as visitor:
+        visitor.press("Run").settle()
+        assert visitor.chip == "finished"
+        assert iterations(visitor) == [6, 6]
+        assert "test error" in visitor.status
+        visitor.press("Reset").settle()
+        visitor.press("Step").settle()
+        assert iterations(visitor) == [1, 1]
+
+
+def test_the_clock_may_count_time():
+    with compared() as visitor:
+        visitor.do(lambda: visitor.widget("", options=["by iteration", "by time"]).param.update(value="by time"))
+        assert "lockstep=time" in visitor.settle().query
+
+
+def test_what_does_not_fit_says_so_in_its_column_only():
+    with compared("?data=diabetes&method=SNF&b=NSDR&c=ElasticNet") as visitor:
+        assert visitor.sees("NSDR predicts classes")
+        assert visitor.sees("cannot run")
+        visitor.press("Step").settle()
+        assert iterations(visitor)[0] == 1
+        assert visitor.sees("Test R²")
+
+
+def test_a_bad_address_is_said_and_survived():
+    with compared(f"{TWO}&b.C=lots&c=<script>alert(1)</script>&lockstep=moon") as visitor:
+        for said in (
+            "Column B: Margin weight must be a number",
+            "There is no method",
+            "must be one of iteration, time",
+        ):
+            assert said in visitor.notices
+        visitor.press("Step").settle()
+        assert set(iterations(visitor)) == {1}
+
+
+def test_data_that_are_not_at_hand_are_asked_for():
+    with compared("?data=file&data.name=mine.csv&method=LDA&b=NSDR") as visitor:
+        assert visitor.sees("mine.csv")
+        assert visitor.widget("Run").disabled
+        visitor.choose("Data set", "Iris").settle()
+        assert not visitor.widget("Run").disabled
+        assert visitor.sees("LDA")
+
+
+@pytest.mark.parametrize("key", [" ", "r"])
+def test_keys_act_on_all_columns(key):
+    query = TWO.replace("method.tol=0", "method.max_iter=3&method.tol=0").replace("b.tol=0", "b.max_iter=3&b.tol=0")
+    with compared(query) as visitor:
+        visitor.key("ArrowRight").settle()
+        assert iterations(visitor) == [1, 1]
+        visitor.key(key).settle()
+        assert visitor.stands == (("finished", 3) if key == " " else ("ready", 0))

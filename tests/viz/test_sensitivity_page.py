@@ -1,0 +1,65 @@
+"""The page of sweeps as a visitor uses it, without a browser."""
+
+import threading
+
+from supdr_viz.sweeps import runner as runner_module
+from tests.viz.visitor import Visitor
+
+SWEEP = (
+    "?data=moons&data.n_samples=60&method=LSDR&method.max_iter=4&method.tol=0&seed=5"
+    "&sweep.x=reg_u:log:0.01:1:2&sweep.y=beta:list:0.1,0.5&sweep.folds=2"
+)
+
+
+def swept(query=SWEEP):
+    return Visitor(query, page="sensitivity")
+
+
+def test_a_sweep_that_was_cancelled_knows_its_cells():
+    with swept() as visitor:
+        assert visitor.chip == "ready"
+        visitor.press("Run").settle()
+        assert visitor.chip == "finished"
+        assert visitor.sees("8 of 8 fits")
+        assert "4 of 4 cells" in visitor.status
+        visitor.press("Run").settle()
+        assert visitor.sees("8 known from before")
+
+
+def test_pause_resume_and_cancel(monkeypatch):
+    """Cells come one at a time, when the test lets them."""
+    gate = threading.Semaphore(0)
+    follow = runner_module.Sweep.run
+
+    def run(self, *arguments):
+        for cell in follow(self, *arguments):
+            gate.acquire()
+            yield cell
+
+    monkeypatch.setattr(runner_module.Sweep, "run", run)
+    with swept(SWEEP.replace("seed=5", "seed=6")) as visitor:
+        visitor.press("Run")
+        visitor.press("Pause")
+        gate.release()
+        visitor.settle()
+        assert visitor.chip == "paused"
+        visitor.press("Resume")
+        visitor.press("Cancel")
+        gate.release(8)
+        visitor.settle()
+        assert visitor.chip == "cancelled"
+        visitor.press("Run")
+        gate.release(8)
+        visitor.settle()
+        assert visitor.chip == "finished"
+
+
+def test_what_is_wrong_with_a_link_is_said():
+    with swept("?data=moons&method=NSDR&sweep.x=wings:log:1:2:3&sweep.metric=glory") as visitor:
+        assert "is not a parameter of NSDR" in visitor.notices
+
+
+def test_data_that_must_be_loaded_are_asked_for():
+    with swept("?data=openml&data.name=336&method=NSDR") as visitor:
+        assert visitor.sees("Press Load")
+        assert visitor.widget("Run").disabled

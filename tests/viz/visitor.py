@@ -1,0 +1,261 @@
+"""A visitor without a browser: a real session of a page, its widgets, and what the session tells.
+
+How a page looks, and what a browser makes of mouse and keys, is left to ``tests/browser``.
+"""
+
+import asyncio
+import html
+import itertools
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.application.handlers.document_lifecycle import DocumentLifecycleHandler
+from bokeh.application.handlers.function import FunctionHandler
+from bokeh.events import DocumentReady
+from bokeh.models import Plot
+from bokeh.server.contexts import ApplicationContext
+from panel.io.application import Application
+from panel.io.state import set_curdoc
+from panel.models.esm import DataEvent
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.ioloop import IOLoop
+
+from supdr_viz.controls.upload import LIMITS
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.pages.compare import compare
+from supdr_viz.pages.explorer import explorer
+from supdr_viz.pages.lessons import lessons
+from supdr_viz.pages.sensitivity import sensitivity
+
+PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
+NUMBERS = itertools.count(1)
+PATIENCE = 60
+"""Seconds after which a page that does not settle has failed."""
+
+
+def plain(text):
+    """Text of HTML as it is read."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", text)).split())
+
+
+class Visitor:
+    """One visit; use it in a ``with`` statement.
+
+    All is done in a thread with an event loop of its own, as a server does it.
+
+    Parameters
+    ----------
+    query : str
+        Of the address, with its question mark.
+    page : {"explorer", "compare", "sensitivity", "lessons"}
+    """
+
+    def __init__(self, query="", page="explorer"):
+        self._query, self._name = query, page
+        self._thread = ThreadPoolExecutor(1)
+        self._loop = asyncio.new_event_loop()
+
+    def __enter__(self):
+        self._await(self._open())
+        return self.settle()
+
+    def __exit__(self, *_error):
+        self._await(self._close())
+        self._thread.submit(self._loop.close).result()
+        self._thread.shutdown()
+
+    async def _open(self):
+        application = Application(FunctionHandler(self._build), DocumentLifecycleHandler())
+        self._context = ApplicationContext(application, io_loop=IOLoop.current(), url=f"/{self._name}")
+        line = RequestStartLine("GET", f"/{self._name}{self._query}", "HTTP/1.1")
+        request = HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
+        self._session = await self._context.create_session_if_needed("visit", request)
+        document = self._session.document
+        document.on_change(self._changed)
+
+        def _arrive():
+            document.callbacks.trigger_event(DocumentReady())
+            self.bridge.origin = f"http://localhost/{self._name}"
+
+        await self._session.with_document_locked(_arrive)
+
+    def _build(self, document):
+        with set_curdoc(document):
+            self.page = PAGES[self._name]()
+            self.page.server_doc(document)
+
+    async def _close(self):
+        await self._context._discard_session(self._session, lambda _session: True)
+        await asyncio.sleep(0)
+
+    def _await(self, work):
+        return self._thread.submit(self._loop.run_until_complete, work).result()
+
+    def _changed(self, event):
+        """Do what the page's scripts do: say that a frame is drawn."""
+        model = getattr(event, "model", None)
+        if model is not None and model.name == "sent" and event.attr == "data":
+            event.document.add_next_tick_callback(lambda: self._acknowledge(event.document, model))
+
+    def _acknowledge(self, document, sent):
+        pairs = (figure.tags for figure in document.select({"type": Plot}) if sent in figure.tags)
+        next(pairs)[1].data = {"number": [sent.data["number"][0]]}
+
+    # --- waiting ------------------------------------------------------------------------------------------------------
+
+    def settle(self):
+        """Wait until the page says that all that was begun is done."""
+        number = str(next(NUMBERS))
+        answered = asyncio.Event()
+        watcher = self.bridge.param.watch(lambda _event: answered.set(), "settled")
+        self.do(lambda: self.bridge.param.update(asked=number))
+        self._await(asyncio.wait_for(answered.wait(), PATIENCE))
+        self.bridge.param.unwatch(watcher)
+        return self
+
+    def do(self, act):
+        """Act in the page's thread under the document's lock; return what came of it."""
+
+        def _act():
+            with set_curdoc(self._session.document), pn.io.hold(self._session.document):
+                return act()
+
+        return self._await(self._session.with_document_locked(_act))
+
+    def _say(self, message):
+        (model, _parent) = next(iter(self.bridge._models.values()))
+        self.bridge._process_event(DataEvent(model, data=message))
+
+    # --- what is seen -------------------------------------------------------------------------------------------------
+
+    @property
+    def bridge(self):
+        return next(iter(self.page.select(Bridge)))
+
+    @property
+    def text(self):
+        """All that can be read, without markup."""
+        panes = [pane for kind in (pn.pane.HTML, pmui.Alert) for pane in self.page.select(kind) if pane.visible]
+        return " ".join(plain(str(pane.object)) for pane in panes)
+
+    def sees(self, text):
+        return text in self.text
+
+    def head(self, title):
+        """What the head of a card says beside its title."""
+        texts = (plain(str(pane.object)) for pane in self.page.select(pn.pane.HTML))
+        return next(text.removeprefix(title) for text in texts if text.startswith(title))
+
+    @property
+    def notices(self):
+        """What popped up."""
+        with set_curdoc(self._session.document):
+            return " ".join(each.message for each in pn.state.notifications.notifications)
+
+    @property
+    def query(self):
+        """Query of the page's address."""
+        return self.bridge.query
+
+    @property
+    def status(self):
+        """What screen readers hear."""
+        return self.bridge.status
+
+    @property
+    def _line(self):
+        return next(pane.object for pane in self.page.select(pn.pane.HTML) if 'class="chip' in str(pane.object))
+
+    @property
+    def chip(self):
+        return re.search(r'class="chip[^>]*>(?:<[^>]*>)*([^<]*)', self._line).group(1).strip()
+
+    @property
+    def numbers(self):
+        return plain(self._line.partition('class="numbers')[2].partition(">")[2])
+
+    @property
+    def iteration(self):
+        found = re.search(r"iteration ([\d,]+)", self.numbers)
+        return int(found.group(1).replace(",", "")) if found else None
+
+    @property
+    def stands(self):
+        """The chip and the iteration."""
+        return self.chip, self.iteration
+
+    def number(self, name):
+        """The figure behind a word of the status line: ``number("test error")``."""
+        found = re.search(rf"{name} ([-+\d.e]+)", self.numbers)
+        return float(found.group(1)) if found else None
+
+    def model(self, name):
+        """A model of the document by its name."""
+        return next(iter(self._session.document.select({"name": name})))
+
+    def column(self, source, name):
+        """A column of a named data source."""
+        return np.array(self.model(source).data[name])
+
+    # --- what is done -------------------------------------------------------------------------------------------------
+
+    def widget(self, label, **attributes):
+        """The widget whose label begins so: marks may follow."""
+
+        def _fits(each):
+            texts = [str(getattr(each, name, None) or "") for name in ("label", "name")]
+            right = all(getattr(each, name, None) == value for name, value in attributes.items())
+            return right and any(text == label or text.startswith(f"{label} ") for text in texts)
+
+        found = [each for each in self.page.select(_fits) if each.visible]
+        assert found, f"there is no {label!r}"
+        return found[0]
+
+    def press(self, label):
+        """Press a button."""
+        button = self.widget(label)
+        assert not button.disabled, f"{label!r} cannot be pressed"
+        self.do(lambda: button.param.update(clicks=button.clicks + 1))
+        return self
+
+    def choose(self, label, option):
+        """Choose an entry of a menu."""
+        menu = self.widget(label)
+        values = dict(menu.options) if isinstance(menu.options, dict) else {each: each for each in menu.options or ()}
+        for group in (getattr(menu, "groups", None) or {}).values():
+            values |= group
+        self.do(lambda: menu.param.update(value=values[option]))
+        return self
+
+    def slide(self, label, position):
+        """Let go of a slider at a position."""
+        slider = self.widget(label)
+        self.do(lambda: slider.param.update(value=position, value_throttled=position))
+        return self
+
+    def enter(self, label, text):
+        """Type into a field and press Enter."""
+        field = self.widget(label)
+        self.do(lambda: field.param.update(value=text))
+        return self
+
+    def upload(self, name, content):
+        """Give a file to the chooser, and wait until it was looked at."""
+        size = f"{LIMITS.max_bytes / 1e6:g}MB"  # other choosers take other files
+        dropper = next(each for each in self.page.select(pn.widgets.FileDropper) if each.max_file_size == size)
+        self.do(lambda: dropper.param.update(value={name: content}))
+        return self.settle()
+
+    def key(self, key):
+        """Press a key, by the browser's name for it."""
+        self.do(lambda: self._say({"kind": "key", "key": key}))
+        return self
+
+    def open_fold(self, title):
+        """Open what is folded away."""
+        folds = self.page.select(lambda each: title in (getattr(each, "_names", None) or []))
+        self.do(lambda: next(iter(folds)).param.update(active=[0]))
+        return self
