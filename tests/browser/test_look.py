@@ -143,7 +143,7 @@ def test_no_serious_findings(open_app, name):
 def test_a_phone_reaches_everything(open_app):
     app = open_app("?data=spirals&data.n_per_class=60&method=MAC", phone=True)
     assert app.width <= 390
-    drawer = app.slider("Points per arm")
+    drawer = app.page.get_by_role("combobox", name="Data set").first
     expect(drawer).not_to_be_in_viewport()
     app.press("Step").settle()
     boxes = [app.box(name) for name in FIGURES]

@@ -4,10 +4,13 @@ How a page looks, and what a browser makes of mouse and keys, is left to ``tests
 """
 
 import asyncio
+import contextlib
 import html
 import itertools
+import math
 import re
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import numpy as np
 import panel as pn
@@ -29,11 +32,15 @@ from supdr_viz.pages.compare import compare
 from supdr_viz.pages.explorer import explorer
 from supdr_viz.pages.lessons import lessons
 from supdr_viz.pages.sensitivity import sensitivity
+from supdr_viz.run import course
 
 PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
 NUMBERS = itertools.count(1)
 PATIENCE = 60
 """Seconds after which a page that does not settle has failed."""
+
+REFRESH = 0.01
+"""Seconds between two pictures of the screen that a visitor would see."""
 
 
 def plain(text):
@@ -44,7 +51,8 @@ def plain(text):
 class Visitor:
     """One visit; use it in a ``with`` statement.
 
-    All is done in a thread with an event loop of its own, as a server does it.
+    All is done in a thread with an event loop of its own, as a server does it.  Runs go as fast as they can: nobody
+    watches.
 
     Parameters
     ----------
@@ -57,12 +65,17 @@ class Visitor:
         self._query, self._name = query, page
         self._thread = ThreadPoolExecutor(1)
         self._loop = asyncio.new_event_loop()
+        self._pace = contextlib.ExitStack()
 
     def __enter__(self):
+        at_once = dict.fromkeys(course.STEPS_PER_SECOND)
+        self._pace.enter_context(mock.patch.dict(course.STEPS_PER_SECOND, at_once))
+        self._pace.enter_context(mock.patch.object(course, "SLOW_START", math.inf))
         self._await(self._open())
         return self.settle()
 
     def __exit__(self, *_error):
+        self._pace.close()
         self._await(self._close())
         self._thread.submit(self._loop.close).result()
         self._thread.shutdown()
@@ -74,13 +87,13 @@ class Visitor:
         request = HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
         self._session = await self._context.create_session_if_needed("visit", request)
         document = self._session.document
-        document.on_change(self._changed)
 
         def _arrive():
             document.callbacks.trigger_event(DocumentReady())
             self.bridge.origin = f"http://localhost/{self._name}"
 
         await self._session.with_document_locked(_arrive)
+        self._drawing = asyncio.ensure_future(self._screen())
 
     def _build(self, document):
         with set_curdoc(document):
@@ -88,21 +101,25 @@ class Visitor:
             self.page.server_doc(document)
 
     async def _close(self):
+        self._drawing.cancel()
         await self._context._discard_session(self._session, lambda _session: True)
         await asyncio.sleep(0)
 
     def _await(self, work):
         return self._thread.submit(self._loop.run_until_complete, work).result()
 
-    def _changed(self, event):
-        """Do what the page's scripts do: say that a frame is drawn."""
-        model = getattr(event, "model", None)
-        if model is not None and model.name == "sent" and event.attr == "data":
-            event.document.add_next_tick_callback(lambda: self._acknowledge(event.document, model))
+    async def _screen(self):
+        """Do what the page's scripts do: say that a frame is drawn.  Events of a held document tell nobody."""
+        while True:
+            await asyncio.sleep(REFRESH)
+            await self._session.with_document_locked(self._draw)
 
-    def _acknowledge(self, document, sent):
-        pairs = (figure.tags for figure in document.select({"type": Plot}) if sent in figure.tags)
-        next(pairs)[1].data = {"number": [sent.data["number"][0]]}
+    def _draw(self):
+        document = self._session.document
+        links = {figure.tags[0].id: figure.tags for figure in document.select({"type": Plot}) if figure.tags}
+        for sent, received in links.values():
+            if received.data["number"][0] != sent.data["number"][0]:
+                received.data = {"number": [sent.data["number"][0]]}
 
     # --- waiting ------------------------------------------------------------------------------------------------------
 
