@@ -156,9 +156,9 @@ def test_a_phone_reaches_everything(open_app):
     expect(drawer).to_be_in_viewport()
     app.press("Share")
     app.until_seen("Share this run")
-    assert app.page.get_by_role("dialog").first.bounding_box()["width"] <= 390
+    boxes = [dialog.bounding_box() for dialog in app.page.get_by_role("dialog").all()]  # the drawer is one, too
+    assert all(box["width"] <= 390 for box in boxes if box)
     assert app.settle().width <= 390
-    app.close_dialog()
 
 
 def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
