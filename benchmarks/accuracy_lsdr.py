@@ -59,7 +59,7 @@ def view(data_dir: Path) -> bool:
     for name in p.VIEW_SETS:
         X, y = p.load(name, data_dir)
         splits = p.folds(y, n_splits=2 if name == "digits" else 5)
-        rows[name] = p.mean_errors(p.view_errors(LSDR(random_state=0), X, y, *split) for split in splits)
+        rows[name] = p.mean_errors(p.view_errors(LSDR(2, random_state=0), X, y, *split) for split in splits)
     rows["mean of six"] = p.mean_errors(list(rows.values())[:6])
     p.print_table("LSDR, defaults, d = 2, inductive error", ("5-NN", "own", "calibrated"), rows)
     return p.print_verdict("mean 5-NN error of the first six sets", rows["mean of six"]["5-NN"], 0.155)
@@ -102,8 +102,8 @@ def speed(data_dir: Path, repetitions: int = 7) -> bool:
 
 def step_times(estimator: LSDR, X: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
     """Return (objective, processor seconds) of every step; only `problem.step` is timed."""
-    estimator.iterate(X, y)  # prepares the training data; its stream is not used
-    problem = estimator._problem(*estimator._training)
+    run = next(estimator.iterate(X, y)).run
+    problem = run._problem(*run._training)
     state, taken = problem.start(0), []
     for _ in range(estimator.max_iter):
         began = time.thread_time()

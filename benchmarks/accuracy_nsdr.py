@@ -56,7 +56,7 @@ def view(data_dir: Path) -> bool:
     for name in p.VIEW_SETS:
         X, y = p.load(name, data_dir)
         splits = p.folds(y, n_splits=2 if name == "digits" else 5)
-        rows[name] = p.mean_errors(p.view_errors(NSDR(random_state=0), X, y, *split) for split in splits)
+        rows[name] = p.mean_errors(p.view_errors(NSDR(2, random_state=0), X, y, *split) for split in splits)
     rows["mean of six"] = p.mean_errors(list(rows.values())[:6])
     p.print_table("NSDR, defaults, d = 2, inductive error", ("5-NN", "own", "calibrated"), rows)
     return p.print_verdict("mean 5-NN error of the first six sets", rows["mean of six"]["5-NN"], 0.155)

@@ -28,8 +28,8 @@ MOST_STEPS = 400
 
 def problem_of(estimator: NSDR, X: np.ndarray, y: np.ndarray) -> Any:
     """Return the optimisation problem, its data validated and preprocessed."""
-    estimator.iterate(X, y)  # the stream itself is not used
-    return estimator._problem(*estimator._training)
+    run = next(estimator.iterate(X, y)).run
+    return run._problem(*run._training)
 
 
 def timed_step(problem: Any, state: Any) -> tuple[Any, float]:
@@ -45,7 +45,7 @@ def loop_value(problem: Any, seed: int) -> tuple[float, float]:
     for _ in range(EPOCHS):
         state, seconds = timed_step(problem, state)
         total += seconds
-    return problem.losses(state)["objective"] - problem.diagnostics(state)["gap"], total
+    return problem.losses(state)["objective"] - problem.readings(state)["gap"], total
 
 
 def time_to(problem: Any, seed: int, target: float) -> tuple[float, int]:

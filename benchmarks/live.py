@@ -19,7 +19,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,19 +26,29 @@ from playwright.sync_api import sync_playwright
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
+from supdr_viz.stage.wire import decode
+
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 POINTS = "?data=spirals&data.n_per_class=1000&method=LSDR&method.solver=sgd&method.max_iter=100000&method.tol=0"
 FAST = f"{POINTS}&speed=fast"
-LONG = "&method=SLDR&method.tol=0&method.max_iter=600&speed=fast"
+LONG = "&method=SLDR&method.n_models=3&method.tol=0&method.max_iter=600&speed=fast"
 GATES = {
     "zigzag": f"?data=zigzag{LONG}&method.n_components=1&method.solver=lbfgs&method.n_init=10",
-    "digits in four views": f"?data=multiview_digits&data.classes=halves{LONG}",
+    "digits in four views": (
+        f"?data=multiview_digits&data.classes=halves{LONG}&method.solver=alternating&method.n_init=3"
+    ),
 }
 COMPARED = (
     "?data=spirals&data.n_per_class=250&speed=fast&method=LSDR&method.max_iter=100000&method.tol=0"
-    "&b=NSDR&b.solver=sgd&b.max_iter=100000&b.tol=0&c=MAC&c.max_iter=100000&c.tol=0&c.mu_factor=1&d=SLDR&d.max_iter=100000&d.tol=0"
+    "&b=NSDR&b.solver=sgd&b.max_iter=100000&b.tol=0&c=MAC&c.max_iter=100000&c.tol=0&c.mu_factor=1"
+    "&d=SLDR&d.solver=alternating&d.n_models=3&d.n_init=3&d.max_iter=100000&d.tol=0"
 )
 LIGHT = FAST.replace("n_per_class=1000", "n_per_class=250")
+
+PATIENCE = 120
+"""Seconds that a client waits for a page or a socket, as browsers do."""
+
+PATIENT = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE}
 
 
 class Served:
@@ -95,24 +104,63 @@ def run_key(page) -> None:
     page.locator("body").press("Space")
 
 
+def painted(page) -> int:
+    """Count the animation frames in which some square was painted."""
+    return page.evaluate("() => supdrStage.clock.painted")
+
+
+MANY = """async (count) => {
+  const [board] = supdrStage.boards.values(), {clock} = supdrStage
+  const places = () => {
+    const levels = Int16Array.from({length: 2 * count}, () => 60000 * (Math.random() - 0.5))
+    return {levels, extent: [-1, 1, -1, 1]}
+  }
+  const kind = new Uint8Array(count)
+  board.tree.rows = {...board.tree.rows, colour: kind, shape: kind, kind, outlined: false}
+  const show = (patch) => {
+    for (const name of ["input", "latent", "method"]) {
+      patch.planes[name] = {place: places()}
+      Object.assign(board.tree.planes[name], patch.planes[name])
+    }
+    board.refresh(patch)
+  }
+  show({rows: board.tree.rows, planes: {}})
+  const before = clock.painted, began = performance.now()
+  while (performance.now() - began < 6000) {
+    show({planes: {}})
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  return 1000 * (clock.painted - before) / (performance.now() - began)
+}"""
+"""Paints so many rows in three squares, sent ten times a second, without a server."""
+
+
 def frames(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
-    """Server cost of a frame, painted frames and surfaces a second, at 2,000 points."""
+    """Painted and sent frames and surfaces a second, what a sent frame costs, and paints of many rows."""
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, FAST)
         run_key(page)
-        page.wait_for_timeout(2000)
-        before = served.gauges()
+        page.wait_for_timeout(3000)
+        before, seen = served.gauges(), painted(page)
         page.wait_for_timeout(1000 * seconds)
-        after = served.gauges()
+        after, seen = served.gauges(), painted(page) - seen
+        run_key(page)
+        page.wait_for_timeout(1000)
+        many = {count: page.evaluate(MANY, count) for count in (20_000, 100_000)}
         browser.close()
     elapsed = after["now"] - before["now"]
-    count = after["acknowledged"] - before["acknowledged"]
-    cost = 1e3 * (after["event_loop_cpu"] - before["event_loop_cpu"]) / max(count, 1)
+    sent = after["acknowledged"] - before["acknowledged"]
+    cost = 1e3 * (after["event_loop_cpu"] - before["event_loop_cpu"]) / max(sent, 1)
     surfaces = (after["surfaces"] - before["surfaces"]) / elapsed
     return [
-        ("server cost of a frame, 2,000 points", f"{cost:.2f} ms", "<= 3 ms"),
-        ("painted frames", f"{count / elapsed:.1f} / s", ">= 20 / s"),
-        ("surfaces beside them", f"{surfaces:.1f} / s", ">= 2 / s"),
+        ("painted frames, 2,000 points", f"{seen / elapsed:.1f} / s", ">= 50 / s"),
+        ("sent frames", f"{sent / elapsed:.1f} / s", ">= 10 / s"),
+        ("server cost of a sent frame", f"{cost:.2f} ms", "<= 2 ms"),
+        ("surfaces beside them", f"{surfaces:.1f} / s", ">= 3 / s"),
+        *(
+            (f"painted frames, {count:,} points (browser alone)", f"{rate:.1f} / s", ">= 20 / s at 20,000")
+            for count, rate in many.items()
+        ),
     ]
 
 
@@ -123,9 +171,9 @@ def compared(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]
         page.wait_for_timeout(2000)
         run_key(page)
         page.wait_for_timeout(3000)
-        before = served.gauges()
+        before, seen = served.gauges(), painted(page)
         page.wait_for_timeout(1000 * seconds)
-        after = served.gauges()
+        after, seen = served.gauges(), painted(page) - seen
         browser.close()
     elapsed = after["now"] - before["now"]
     rates = [(b - a) / elapsed for a, b in zip(before["per_session"], after["per_session"], strict=True)]
@@ -133,7 +181,8 @@ def compared(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]
     count = after["acknowledged"] - before["acknowledged"]
     cost = 1e3 * (after["event_loop_cpu"] - before["event_loop_cpu"]) / max(count, 1)
     return [
-        ("painted frames of each of four columns", ", ".join(f"{rate:.1f}" for rate in rates) + " / s", ">= 8 / s"),
+        ("painted frames of four columns", f"{seen / elapsed:.1f} / s", ">= 30 / s"),
+        ("sent frames of each", ", ".join(f"{rate:.1f}" for rate in rates) + " / s", ""),
         ("server cost of such a frame, table included", f"{cost:.2f} ms", ""),
         ("steps of each beside them", f"{steps:.0f} / s", ""),
     ]
@@ -145,13 +194,12 @@ def latency(served: Served, changes: int = 30) -> list[tuple[str, str, str]]:
         browser, page = open_page(playwright, served, FAST)
         page.evaluate(
             """() => {
-              const all = Bokeh.documents.flatMap((doc) => [...doc._all_models.values()])
-              const sent = all.find((model) => model.name === "sent")
               window.painted = {}; window.pressed = []
-              sent.on_change(sent.properties.data, () => {
-                const number = sent.data.number[0]
-                requestAnimationFrame(() => { window.painted[number] ??= performance.now() })
-              })
+              const [board] = supdrStage.boards.values(), tell = board.tell
+              board.tell = (message) => {
+                if (message.kind === "painted") window.painted[message.number] ??= performance.now()
+                tell(message)
+              }
               document.addEventListener("keyup", (e) => {
                 if (e.key.startsWith("Arrow")) window.pressed.push(performance.now())
               }, true)
@@ -175,7 +223,7 @@ def latency(served: Served, changes: int = 30) -> list[tuple[str, str, str]]:
         if earlier:
             waits.append(shown - earlier[-1])
     text = f"p50 {np.percentile(waits, 50):.0f} ms, p95 {np.percentile(waits, 95):.0f} ms ({len(waits)} changes)"
-    return [("control change to first new frame", text, "p95 <= 200 ms")]
+    return [("control change to first new frame", text, "p95 <= 180 ms")]
 
 
 def throttled(served: Served, seconds: float = 60.0) -> list[tuple[str, str, str]]:
@@ -216,19 +264,6 @@ def watching(served: Served, seconds: float = 6.0, rounds: int = 3) -> list[tupl
     return [("cost of watching a run", text, "<= 10 %")]
 
 
-def named_models(node) -> Iterator[tuple[str, str]]:
-    """Walk a document as JSON and yield name and id of every model with a name."""
-    if isinstance(node, dict):
-        name = node.get("attributes", {}).get("name") if isinstance(node.get("attributes"), dict) else None
-        if isinstance(name, str) and "id" in node:
-            yield name, node["id"]
-        for value in node.values():
-            yield from named_models(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from named_models(value)
-
-
 async def _watched(served: Served, seconds: float) -> float:
     until, client = asyncio.Event(), Client(served)
     task = asyncio.create_task(client.run(FAST, until))
@@ -256,43 +291,43 @@ class Client:
     async def run(self, query: str, until: asyncio.Event) -> None:
         """Connect, then answer until told to stop."""
         html = await asyncio.to_thread(
-            lambda: urllib.request.urlopen(self.served.url + query, timeout=120).read().decode()
+            lambda: urllib.request.urlopen(self.served.url + query, timeout=PATIENCE).read().decode()
         )
         token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
         address = self.served.url.replace("http", "ws") + "/ws"
         socket_ = await websocket_connect(
-            HTTPRequest(address, headers={"Origin": self.served.url.rsplit("/", 1)[0]}),
+            HTTPRequest(address, headers={"Origin": self.served.url.rsplit("/", 1)[0]}, **PATIENT),
             subprotocols=["bokeh", token],
             max_message_size=2**30,
         )
         for _ in range(3):  # header, metadata and content of the server's greeting: before it nobody listens
             await socket_.read_message()
         await self._message(socket_, "PULL-DOC-REQ", {})
-        received = None
-        while not until.is_set():
-            part = await socket_.read_message()
-            if part is None:
-                return
-            if not isinstance(part, str):
-                continue
-            if received is None and '"received"' in part:
-                names = dict(named_models(json.loads(part)))
-                sent, received = names["sent"], names["received"]
-                ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
-                event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}
-                await self._message(socket_, "PATCH-DOC", {"events": [event]})
-                await self._acknowledge(socket_, received, -1)
-            elif received is not None and f'"model":{{"id":"{sent}"}}' in part:
-                number = re.search(r'\["number",\[(\d+)\]\]', part[part.index(f'"model":{{"id":"{sent}"}}') :])
+        while (part := await socket_.read_message()) is not None:
+            if isinstance(part, str) and (found := re.search(r'"ticket":"([^"]+)"', part)):
+                break
+        ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
+        event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}
+        await self._message(socket_, "PATCH-DOC", {"events": [event]})
+        origin = self.served.url.rsplit("/", 1)[0]
+        address = origin.replace("http", "ws") + "/stage?ticket=" + found.group(1)
+        request = HTTPRequest(address, headers={"Origin": origin}, **PATIENT)
+        stage = await websocket_connect(request, max_message_size=2**30)
+        idle = asyncio.create_task(self._ignore(socket_))
+        while not until.is_set() and (message := await stage.read_message()) is not None:
+            number = decode(message).get("number")
+            if number is not None:
                 self.frames += 1
                 self.times.append(time.monotonic())
-                await self._acknowledge(socket_, received, int(number.group(1)))
+                await stage.write_message(json.dumps({"kind": "painted", "number": number}))
+        idle.cancel()
+        stage.close()
         socket_.close()
 
-    async def _acknowledge(self, socket_, received: str, number: int) -> None:
-        new = {"type": "map", "entries": [["number", [number]]]}
-        event = {"kind": "ModelChanged", "model": {"id": received}, "attr": "data", "new": new}
-        await self._message(socket_, "PATCH-DOC", {"events": [event]})
+    async def _ignore(self, socket_) -> None:
+        """Take what else the page is told."""
+        while await socket_.read_message() is not None:
+            pass
 
     async def _message(self, socket_, kind: str, content: dict) -> None:
         header = {"msgid": os.urandom(8).hex(), "msgtype": kind}
@@ -300,8 +335,8 @@ class Client:
             await socket_.write_message(json.dumps(part))
 
 
-async def _crowd(served: Served, count: int, seconds: float) -> tuple[list[float], float]:
-    until = asyncio.Event()
+async def _crowd(served: Served, count: int, seconds: float) -> tuple[list[float], float, float]:
+    until, came = asyncio.Event(), time.monotonic()
     clients = [Client(served) for _ in range(count)]
     tasks = [asyncio.create_task(client.run(LIGHT + f"&seed={number}", until)) for number, client in enumerate(clients)]
     while any(client.frames == 0 for client in clients):
@@ -309,6 +344,7 @@ async def _crowd(served: Served, count: int, seconds: float) -> tuple[list[float
         for task in tasks:
             if task.done():
                 task.result()
+    opened = time.monotonic() - came
     await asyncio.to_thread(served.gauges, "run")
     await asyncio.sleep(3.0)
     before = [client.frames for client in clients]
@@ -323,13 +359,14 @@ async def _crowd(served: Served, count: int, seconds: float) -> tuple[list[float
     until.set()
     for task in tasks:
         task.cancel()
-    return rates, load
+    return rates, load, opened
 
 
 def crowd(served: Served, count: int = 20, seconds: float = 12.0) -> list[tuple[str, str, str]]:
     """Twenty sessions that all train at once, and a page loaded meanwhile."""
-    rates, load = asyncio.run(_crowd(served, count, seconds))
+    rates, load, opened = asyncio.run(_crowd(served, count, seconds))
     return [
+        (f"{count} pages opened at once: the last one shows its rows after", f"{opened:.1f} s", "all come up"),
         (f"updates a session, {count} sessions", f"{min(rates):.1f} to {max(rates):.1f} / s", ">= 2 / s"),
         ("page load meanwhile (first byte to last)", f"{load:.1f} s", "loads"),
     ]
@@ -366,20 +403,23 @@ def gates(served: Served, rounds: int = 3) -> list[tuple[str, str, str]]:
     with sync_playwright() as playwright:
         for name, query in GATES.items():
             browser, page = open_page(playwright, served, query)
-            count, elapsed = 0, 0.0
+            count, seen, elapsed = 0, 0, 0.0
             for _ in range(rounds):
                 page.locator("body").press("r")
                 page.wait_for_timeout(1500)
-                before = served.gauges()
+                before, first = served.gauges(), painted(page)
                 run_key(page)
                 while "finished" not in page.locator(".status .chip").first.text_content():
                     page.wait_for_timeout(50)
                 after = served.gauges()
+                seen += painted(page) - first
                 count += after["acknowledged"] - before["acknowledged"]
                 elapsed += after["now"] - before["now"]
             browser.close()
-            target = ">= 20 / s" if name == "zigzag" else ">= 8 / s (six views)"
-            rows.append((f"painted frames, SLDR's gate on {name}", f"{count / elapsed:.1f} / s", target))
+            target = ">= 40 painted" if name == "zigzag" else ""
+            rows.append(
+                (f"SLDR's gate on {name}", f"{count / elapsed:.1f} / s sent, {seen / elapsed:.1f} / s painted", target)
+            )
     return rows
 
 

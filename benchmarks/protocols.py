@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,9 @@ def transductive_errors(
 
 def view_errors(estimator: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> dict[str, float]:
     """Fit on the training rows; test errors of 5-NN on `transform`, of the fitted and of the calibrated head."""
-    estimator.fit(X[train], y[train])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "n_components=2 is fewer", UserWarning)  # that is what is measured
+        estimator.fit(X[train], y[train])
     seen, new = estimator.transform(X[train]), estimator.transform(X[test])
     predicted = {
         "5-NN": KNeighborsClassifier(5).fit(seen, y[train]).predict(new),

@@ -27,14 +27,14 @@ PER_SESSION: dict[int, int] = {}
 
 def install() -> None:
     """Count at the seams: snapshots made, frames pushed, acknowledgements, changes."""
-    add, push, acknowledged = Recording.add, LiveLink._push, LiveLink._acknowledged
+    extend, push, acknowledged = Recording.extend, LiveLink._push, LiveLink._acknowledged
     start, change = Player.__init__, Player.change
 
-    def counted_add(self, snapshot):
-        GAUGES["steps"] += 1
+    def counted_extend(self, snapshots):
+        GAUGES["steps"] += len(snapshots)
         self.made = getattr(self, "made", {})
-        self.made[snapshot.iteration] = time.monotonic()
-        add(self, snapshot)
+        self.made.update(dict.fromkeys((snapshot.iteration for snapshot in snapshots), time.monotonic()))
+        extend(self, snapshots)
 
     def counted_push(self):
         draw = self._draw
@@ -55,15 +55,15 @@ def install() -> None:
         finally:
             self._draw = draw
 
-    def counted_acknowledged(self, attr, old, new):
-        waiting = self._in_flight is not None and self._in_flight == int(new["number"][0])
+    def counted_acknowledged(self, message):
+        waiting = self._in_flight is not None and self._in_flight == message.get("number")
         if waiting and self.shown is not None:
             GAUGES["acknowledged"] += 1
             PER_SESSION[id(self)] = PER_SESSION.get(id(self), 0) + 1
             made = getattr(self._player._reel.recording, "made", {}).get(self.shown)
             if made is not None:
                 LAGS.append((time.monotonic(), time.monotonic() - made))
-        acknowledged(self, attr, old, new)
+        acknowledged(self, message)
 
     def counted_start(self, *arguments):
         start(self, *arguments)
@@ -74,7 +74,7 @@ def install() -> None:
         notify = self._notify
         notify.__self__.changed = True
 
-    Recording.add, LiveLink._push, LiveLink._acknowledged = counted_add, counted_push, counted_acknowledged
+    Recording.extend, LiveLink._push, LiveLink._acknowledged = counted_extend, counted_push, counted_acknowledged
     Player.__init__, Player.change = counted_start, counted_change
 
 

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from supdr.engine.estimator import SupervisedReducer
     from supdr.engine.iterate import Snapshot, Stop, iterate, run
     from supdr.kernel_views import KernelViews
+    from supdr.methods.class_atlas import ClassAtlas
     from supdr.methods.lsdr import LSDR
     from supdr.methods.mac import MAC
     from supdr.methods.nsdr import NSDR
     from supdr.methods.sdr_glm import SDRGLM
     from supdr.methods.sldr import SLDR
     from supdr.methods.snf import SNF
+    from supdr.model_selection import PartlyLabelledKFold
 
     METHODS: dict[str, type[SupervisedReducer]]
 
@@ -32,7 +34,9 @@ __all__ = [
     "SDRGLM",
     "SLDR",
     "SNF",
+    "ClassAtlas",
     "KernelViews",
+    "PartlyLabelledKFold",
     "Snapshot",
     "Stop",
     "iterate",
@@ -48,7 +52,9 @@ _HOMES = {
     "SLDR": "supdr.methods.sldr",
     "SDRGLM": "supdr.methods.sdr_glm",
     "SNF": "supdr.methods.snf",
+    "ClassAtlas": "supdr.methods.class_atlas",
     "KernelViews": "supdr.kernel_views",
+    "PartlyLabelledKFold": "supdr.model_selection",
     "Snapshot": "supdr.engine.iterate",
     "Stop": "supdr.engine.iterate",
     "iterate": "supdr.engine.iterate",
@@ -56,9 +62,9 @@ _HOMES = {
     "stack_views": "supdr.engine.column_groups",
 }
 
-_METHODS = ("LSDR", "NSDR", "MAC", "SDRGLM", "SLDR", "SNF")
+_METHODS = ("LSDR", "NSDR", "MAC", "SDRGLM", "SLDR", "SNF", "ClassAtlas")
 
-_SUBPACKAGES = ("baselines", "datasets", "engine", "functions", "methods", "sensitivity", "solvers")
+_SUBPACKAGES = ("baselines", "datasets", "engine", "functions", "methods", "quality", "sensitivity", "solvers")
 
 
 def __getattr__(name: str) -> Any:

@@ -36,7 +36,8 @@ import supdr
 from supdr.baselines import BASELINES
 from supdr.solvers import smo
 
-N_SAMPLES, N_FEATURES = 12, 4
+N_SAMPLES, N_FEATURES = 40, 4
+"""Three classes of a dozen rows and more: smaller ones are not embedded by ClassAtlas."""
 
 _configuration: Any = numba.config  # its attributes are made at run time
 

@@ -35,15 +35,24 @@ NUMERIC = {
 }
 """Names of the checks that every configuration can fail by itself; the other checks concern the shell."""
 
+OTHER_MEANING = {
+    "check_sample_weight_equivalence_on_dense_data": "weights multiply the label term alone: see test_weights.py",
+}
+"""Checks of what is not promised, and why."""
 
-def check_conventions(*estimators, others=()):
-    """Parametrise a test with all checks; those that the shell decides are slow for `others`."""
+
+def check_conventions(*estimators, others=(), without=None):
+    """Parametrise a test with all checks; those that the shell decides are slow for `others`.
+
+    `without`: a word of the names of checks that ask for what these estimators refuse.
+    """
     in_full = {id(estimator) for estimator in estimators}
     mark = parametrize_with_checks([*estimators, *others])
     names, pairs = mark.args
     params = [
         pair if id(pair[0]) in in_full or is_numeric(pair[1]) else pytest.param(*pair, marks=pytest.mark.slow)
         for pair in pairs
+        if pair[1].func.__name__ not in OTHER_MEANING and (without is None or without not in pair[1].func.__name__)
     ]
     return pytest.mark.parametrize(names, params, **mark.kwargs)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
@@ -105,6 +106,19 @@ def test_one_snapshot_says_that_it_is_the_end():
 def test_pca_svm_clips_the_dimension():
     X, y = load_iris(return_X_y=True)
     assert PCASVM(n_components=50).fit(X, y).transform(X).shape == (150, 4)
+
+
+def test_pca_svm_takes_a_share_of_the_variance():
+    X, y = load_iris(return_X_y=True)
+    Z = StandardScaler().fit_transform(X)
+    explained = PCA().fit(Z).explained_variance_ratio_.cumsum()
+    for share, count in ((0.5, 1), (0.9, 2), (0.99, 3)):
+        model = PCASVM(share).fit(X, y)
+        assert model.transform(X).shape == (150, count)
+        assert explained[count - 1] > share >= (explained[count - 2] if count > 1 else 0.0)
+        np.testing.assert_array_equal(model.predict(X), PCASVM(count).fit(X, y).predict(X))
+    with pytest.raises(ValueError, match=r"share of the variance in \(0, 1\); got 1\.5"):
+        PCASVM(1.5).fit(X, y)
 
 
 COUNTS = ((cls, name) for cls in BASELINES.values() for name in ("n_components", "n_neighbors", "n_steps", "n_targets"))

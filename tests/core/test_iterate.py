@@ -1,6 +1,8 @@
 """The loop that every method runs in, on the smallest of problems."""
 
 import itertools
+import pickle
+import threading
 import time
 
 import pytest
@@ -106,3 +108,77 @@ def test_parts_of_a_step_are_timed_where_they_are_named(monkeypatch):
     assert [snapshot.elapsed for snapshot in (first, second, third)] == [0.0, 6.0, 12.0]
     with part("outside of a run"):
         pass
+
+
+class Watched(Sawtooth):
+    """Counts how often each state is looked at."""
+
+    def __init__(self):
+        self.looks, self.running = [], True
+
+    def readings(self, state):
+        return {"step": float(state.iteration)}
+
+    def diagnostics(self, state):
+        time.sleep(0.02)  # long enough for another thread to come in between
+        self.looks.append(state.iteration)
+        return {"square": float(state.iteration**2)}
+
+    def release(self):
+        self.running = False
+
+
+def test_diagnostics_are_computed_when_they_are_looked_at():
+    problem = Watched()
+    snapshots = list(iterate(problem, max_iter=5, monitor=lambda state: (1.0,), n_iter_no_change=50))
+    assert [snapshot.diagnostics["step"] for snapshot in snapshots[:6]] == [0, 1, 2, 3, 4, 5]
+    assert snapshots[2].diagnostics["validation_error"] == 1.0
+    assert problem.looks == []
+    assert dict(snapshots[3].diagnostics) == {"step": 3.0, "square": 9.0, "validation_error": 1.0}
+    assert snapshots[3].diagnostics["square"] == 9.0
+    assert "bound" not in snapshots[3].diagnostics
+    assert problem.looks == [3]
+    with pytest.raises(KeyError, match="bound"):
+        snapshots[4].diagnostics["bound"]
+    assert problem.looks == [3, 4]
+
+
+def test_the_last_snapshot_shares_what_was_computed():
+    """Early stopping yields the best iterate once more: it is not looked at twice."""
+    problem = Watched()
+    best = (abs(step - 3.0) for step in range(50))
+    snapshots = list(iterate(problem, max_iter=50, monitor=lambda state: (next(best),), n_iter_no_change=2))
+    assert [snapshot.iteration for snapshot in snapshots] == [0, 1, 2, 3, 4, 5, 3]
+    assert snapshots[3].diagnostics["square"] == snapshots[-1].diagnostics["square"] == 9.0
+    assert problem.looks == [3]
+
+
+def test_two_threads_look_at_once():
+    problem = Watched()
+    last, _ = run(problem, max_iter=4)
+    seen = []
+    threads = [threading.Thread(target=lambda: seen.append(last.diagnostics["square"])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [16.0] * 4
+    assert problem.looks == [4]
+
+
+def test_a_saved_snapshot_knows_its_diagnostics():
+    problem = Watched()
+    last, _ = run(problem, max_iter=2)
+    saved = pickle.loads(pickle.dumps(last.diagnostics))
+    assert dict(saved) == dict(last.diagnostics) == {"step": 2.0, "square": 4.0}
+
+
+def test_a_problem_hears_of_the_end_of_its_run():
+    whole, part_of_it = Watched(), Watched()
+    run(whole, max_iter=2)
+    snapshots = iterate(part_of_it, max_iter=9)
+    next(snapshots)
+    assert part_of_it.running
+    snapshots.close()
+    assert not part_of_it.running
+    assert not whole.running

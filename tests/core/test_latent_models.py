@@ -73,7 +73,7 @@ def test_digits_bits():
 @pytest.mark.parametrize(
     ("make", "wrong", "message"),
     [
-        (make_latent_glm, {"noise": "poisson"}, "noise must be one of bernoulli, gaussian, got 'poisson'"),
+        (make_latent_glm, {"noise": "gamma"}, "noise must be one of bernoulli, gaussian, poisson, got 'gamma'"),
         (make_latent_glm, {"scale": 0}, "scale must be greater than 0, got 0"),
         (make_latent_glm, {"n_samples": 1}, "n_samples must be a whole number of at least 2, got 1"),
         (make_wide_factors, {"amplitude": -1.0}, "amplitude must be greater than 0"),
@@ -91,3 +91,12 @@ def test_bad_parameters_are_named(make, wrong, message):
 def test_they_are_in_the_catalogue():
     assert {"latent_glm", "wide_factors", "wide_regression"} <= set(datasets.GENERATORS)
     assert "digits_bits" in datasets.BUNDLED
+
+
+def test_counts_have_the_rates_of_the_latent_rows():
+    counts = make_latent_glm(4000, 3, 1.0, "poisson", random_state=0)
+    assert (counts.X >= 0).all()
+    np.testing.assert_array_equal(counts.X, np.floor(counts.X))
+    with_classes = [counts.X[counts.y == k].mean(axis=0) for k in (0, 1)]
+    assert np.abs(np.log(with_classes[0] / with_classes[1])).max() > 0.5
+    assert np.isfinite(make_latent_glm(50, 1, 8.0, "poisson", random_state=1).X).all()

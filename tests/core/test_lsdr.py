@@ -9,12 +9,12 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.datasets import load_diabetes, load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from supdr import LSDR, Stop
 from supdr.functions.losses import LOSSES
+from supdr.solvers.softmax_head import loo_softmax
 
 all_losses = pytest.mark.parametrize("loss", LOSSES)
 BLOCKS = ("latent", "components", "intercept_x", "coef", "intercept")
@@ -36,8 +36,8 @@ def toy(n_classes=2, n_rows=40, m=6, missing=False, regression=False):
 
 
 def problem_of(estimator, X, y):
-    estimator.iterate(X, y)
-    return estimator._problem(*estimator._training)
+    run = next(estimator.iterate(X, y)).run
+    return run._problem(*run._training)
 
 
 def random_state_of(problem, seed=3):
@@ -233,12 +233,12 @@ def test_units_of_the_columns_do_not_matter(preprocessing):
 
 def test_calibrated_head_is_a_plain_fit_on_the_transform():
     X, y = toy(2)
-    fitted = LSDR(2, loss="logistic", max_iter=10).fit(X, y)
+    fitted = LSDR(2, max_iter=10).fit(X, y)
     labelled = ~np.isnan(y)
     features = fitted.transform(X[labelled])
     spread = features.std(axis=0)
-    peer = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(features / spread, y[labelled])
-    expected = peer.decision_function(fitted.transform(X) / spread)
+    coef, intercept = loo_softmax(features / spread, y[labelled].astype(int))
+    expected = (fitted.transform(X) / spread) @ coef[:, 0] + intercept
     np.testing.assert_allclose(fitted.decision_function(X), expected, rtol=1e-4, atol=1e-5)
     calibrated = fitted.latent_decision_function(fitted.transform(X), head="calibrated")
     np.testing.assert_allclose(calibrated, expected, rtol=1e-4, atol=1e-5)
@@ -441,10 +441,11 @@ def test_constant_and_repeated_columns_are_harmless():
         ({"solver": "adam"}, "solver must be one of bcd, sgd, lbfgs; got 'adam'"),
         ({"loss": "cubic"}, "loss must be one of"),
         ({"init": "zeros"}, "init must be one of pca, random; got 'zeros'"),
-        ({"init": np.zeros((3, 2))}, r"init must be .* array of shape \(40, 2\); got shape \(3, 2\)"),
+        ({"init": np.zeros((3, 2))}, r"init must be .* array of shape \(40, n_components\); got shape \(3, 2\)"),
+        ({"n_components": 3, "init": np.zeros((40, 2))}, r"array of shape \(40, 3\); got shape \(40, 2\)"),
         ({"init": np.full((40, 2), np.nan)}, "init must be finite"),
         ({"preprocessing": "log"}, "preprocessing must be one of"),
-        ({"task": "ranking"}, "task must be 'classification' or 'regression'"),
+        ({"task": "ranking"}, "task must be one of classification, regression"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"early_stopping": True, "validation_fraction": 1.0}, "validation_fraction must lie in"),
         ({"n_iter_no_change": 0}, "n_iter_no_change must be"),

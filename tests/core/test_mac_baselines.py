@@ -205,7 +205,7 @@ def test_mapping_step_is_optimal_for_its_classifier():
         (LMNN(n_targets=0), "n_targets must be an integer"),
         (LMNN(n_steps=0), "n_steps must be an integer"),
         (NCA(n_steps=0), "n_steps must be an integer"),
-        (TwoStep(reg_w=0.0), "reg_w must be a number > 0"),
+        (TwoStep(reg_w=0.0), "reg_w must be 'loo' or a number > 0"),
     ],
 )
 def test_bad_parameters_are_named(model, message):

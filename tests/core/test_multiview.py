@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -111,11 +112,22 @@ def test_stacked_views_come_apart_again():
         ([np.zeros((3, 2)), np.zeros((4, 2))], "view 1 has 4 rows"),
         ([np.zeros(3)], "view 0 must have shape"),
         ([np.zeros((3, 0))], "view 0 must have shape"),
+        (5, "arrays must be one list of tables"),
+        ("views", "arrays must be one list of tables"),
+        ({"a": np.zeros((3, 2))}, "arrays must be one list of tables"),
+        ([np.zeros((3, 2)), [["a"], ["b"], ["c"]]], "view 1 must be a table of numbers"),
+        ([np.zeros((1, 2)), [[pd.NA]]], "view 1 must be a table of numbers"),
+        ([[[1.0, 2.0], [3.0]]], "view 0 must be a table of numbers"),
     ],
 )
 def test_views_that_cannot_be_stacked(arrays, message):
     with pytest.raises(ValueError, match=message):
         stack_views(arrays)
+
+
+def test_views_come_as_one_list():
+    with pytest.raises(ValueError, match=r"one list of tables, as in stack_views\(\[A, B\]\); got 2 arguments"):
+        stack_views(np.zeros((3, 2)), np.zeros((3, 1)))
 
 
 def test_column_groups():

@@ -40,8 +40,8 @@ def data(n_classes=2, *, n_samples=45, unlabelled=0.3, missing=0.0, seed=0):
 
 
 def problem_of(estimator, X, y):
-    estimator.iterate(X, y)  # validates and preprocesses; the stream itself is not needed
-    return estimator._problem(*estimator._training)
+    run = next(estimator.iterate(X, y)).run
+    return run._problem(*run._training)
 
 
 # --- the objective and its gradient -----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-import supdr_viz
+from supdr_viz.kit.extras import APP_PACKAGES
 
 ROOT = Path(__file__).parents[2]
 UI_PACKAGES = {"panel", "bokeh", "holoviews", "param", "panel_material_ui"}
@@ -55,6 +55,18 @@ def test_import_supdr_brings_no_user_interface():
     loaded = run_python("import supdr, sys; print(*sys.modules)").split()
     assert "supdr" in loaded
     assert UI_PACKAGES.isdisjoint(loaded)
+
+
+def test_every_file_that_is_no_program_is_shipped():
+    """By its folder: `assets/*` does not hold what is in `assets/stage`."""
+    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["supdr_viz"]
+    package = ROOT / "supdr_viz"
+    others = [
+        path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc", ".nbi", ".nbc")
+    ]
+    assert len(others) > 20
+    for path in (path.relative_to(package) for path in others):
+        assert any(path.parent == Path(pattern).parent and path.match(pattern) for pattern in shipped), path
 
 
 def test_every_module_of_the_core_stays_clear_of_the_user_interface():
@@ -244,7 +256,7 @@ def test_every_imported_package_is_declared(folders, extras):
 
 def test_the_app_looks_for_all_of_its_extra():
     providers = importlib.metadata.packages_distributions()
-    looked_for = {canonicalize_name(provider) for name in supdr_viz._APP_PACKAGES for provider in providers[name]}
+    looked_for = {canonicalize_name(provider) for name in APP_PACKAGES for provider in providers[name]}
     extra = {canonicalize_name(each.name) for each in declared_requirements(["app"], base=False)}
     assert looked_for == extra
 

@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import squareform
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes, load_iris, make_blobs
 from sklearn.manifold import TSNE as PEER
+from sklearn.manifold import _t_sne as peer_parts
 from sklearn.manifold import trustworthiness
+from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 
 from supdr.baselines import PLS, TSNE, PLSProjection
-from supdr.baselines.tsne import neighbour_probabilities
+from supdr.baselines.tsne import TSNEProblem, neighbour_probabilities
 from tests.core.conventions import check_conventions
 
 
@@ -43,9 +46,41 @@ def test_pls_of_classes_uses_their_indicators():
 def test_every_row_has_the_same_perplexity(clouds):
     X, _ = clouds
     P = neighbour_probabilities(X, 15.0)
-    np.testing.assert_allclose(P, P.T)
+    assert P.nnz <= 2 * len(X) * (3 * 15 + 1)  # memory grows with the rows, not with their pairs
+    np.testing.assert_allclose(P.toarray(), P.toarray().T)
     assert P.sum() == pytest.approx(1.0)
     assert not P.diagonal().any()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_tsne_descends_what_scikit_learn_descends(clouds, d):
+    X, _ = clouds
+    problem = TSNEProblem(X, d, 15.0, 0)
+    start = problem.start(0)
+    latent = np.random.default_rng(0).standard_normal((len(X), d))
+    state = problem._at(latent, start.velocity, start.gains, 0, 0)
+    squared = kneighbors_graph(X, 46, mode="distance")
+    squared.data **= 2
+    theirs = peer_parts._joint_probabilities_nn(squared, 15.0, 0).toarray()
+    np.testing.assert_allclose(problem.P.toarray(), theirs, rtol=2e-3, atol=1e-9)  # theirs are in single precision
+    divergence, gradient = peer_parts._kl_divergence(latent.ravel(), squareform(problem.P.toarray()), 1, len(X), d)
+    assert problem.losses(state)["objective"] == pytest.approx(divergence, rel=1e-9)
+    np.testing.assert_allclose(problem.gradient(state).ravel(), gradient, rtol=1e-9, atol=1e-12)
+
+
+def test_tsne_resumes_bit_for_bit(clouds):
+    X, y = clouds
+    settings = {"n_exaggerated": 6, "max_iter": 14, "random_state": 0}
+    whole = list(TSNE(**settings).iterate(X, y))
+    rest = list(TSNE(**{**settings, "max_iter": 9}).iterate(X, y, start=whole[5]))
+    assert rest[-1].objective == whole[-1].objective
+    np.testing.assert_array_equal(rest[-1].state.latent, whole[-1].state.latent)
+
+
+def test_tsne_of_too_many_rows_says_how_many_it_takes():
+    X = np.random.default_rng(0).standard_normal((20_001, 2))
+    with pytest.raises(ValueError, match=r"X has 20001 rows; t-SNE takes at most 20000.*draw some rows, or take UMAP"):
+        TSNE().fit(X, np.arange(20_001) % 2)
 
 
 def test_tsne_is_as_good_as_that_of_scikit_learn(clouds):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from supdr.engine.iterate import iterate, run
-from supdr.functions.families import BERNOULLI, FAMILIES, GAUSSIAN, POISSON, POISSON_FACTOR, means, tanh_ratio
+from supdr.functions.families import FAMILIES, means, tanh_ratio
+from supdr.functions.family_kernels import BERNOULLI, GAUSSIAN, POISSON, POISSON_FACTOR
 from supdr.methods.sdr_glm.features import GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.solvers import SOLVERS, Fast

@@ -47,7 +47,9 @@ def test_they_predict(cls):
     assert model.reconstruction_.shape == (89, 13)
     assert model.label_pull_.shape == (89,)
     assert 0.0 <= model.label_pull_.min() <= model.label_pull_.max() <= 1.0
-    assert hasattr(model, "predict_proba") == (cls is LogisticUDR)
+    probability = model.predict_proba(X[1::2])
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[probability.argmax(axis=1)], model.predict(X[1::2]))
     assert model.transduction_.shape == (89,)
 
 

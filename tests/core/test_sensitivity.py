@@ -21,6 +21,7 @@ from supdr import LSDR, MAC, NSDR, SDRGLM, SNF
 from supdr.datasets import make_curved_sheet, make_wide_factors
 from supdr.engine import processes
 from supdr.engine.reuse import Kept, fingerprint, reused, reusing
+from supdr.quality import model_quality
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
 from supdr.sensitivity.axes import visiting_order
 from supdr.sensitivity.splits import hidden, splits_of
@@ -320,3 +321,23 @@ def test_ranges_and_the_order_of_visits():
     assert sorted(order) == list(range(72))
     rows = {number // 8 for number in order[:12]}
     assert max(rows) - min(rows) == 8  # the first cells span the whole range
+
+
+def test_cells_are_judged_by_how_true_their_map_is():
+    names = ["error", "trustworthiness", "continuity", "knn_error"]
+    sweep = Sweep(LSDR(max_iter=2, random_state=0), {"beta": [0.2, 0.9]}, cv=0.3, scoring=names, seeds=(0,))
+    cells = list(sweep.run(X, Y, "in-process"))
+    [(train, test)] = splits_of(0.3, X, Y, 0, classification=True)
+    for cell in cells:
+        model = LSDR(max_iter=2, random_state=0, **cell.params).fit(X[train], Y[train])
+        expected = model_quality(model, X[test], Y[test], n_neighbors=min(10, (len(test) - 1) // 2))
+        assert {name: cell.mean(name) for name in names[1:]} == {name: expected.numbers[name] for name in names[1:]}
+    assert sweep.result(cells).best("trustworthiness").mean("trustworthiness") == max(
+        cell.mean("trustworthiness") for cell in cells
+    )
+
+
+def test_a_measure_that_two_classes_do_not_have_is_said_to_have_no_value():
+    sweep = Sweep(LSDR(max_iter=1), {"beta": [0.5]}, cv=0.5, scoring="class_centre_correlation")
+    [cell] = sweep.run(X[:100], Y[:100], "in-process")
+    assert "it needs three classes" in cell.errors[0]

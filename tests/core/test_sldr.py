@@ -3,9 +3,11 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import softmax
-from sklearn.datasets import load_iris
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -13,6 +15,8 @@ from sklearn.svm import SVC
 from supdr import SLDR, KernelViews, Stop, stack_views
 from supdr.baselines import AllViewsSVM
 from supdr.datasets import make_gauss4, make_zigzag
+from supdr.engine.held_out import held_out_rows
+from supdr.engine.targets import decode_targets
 from supdr.functions.kernels import Kernel
 from supdr.methods.sldr.model import Point, closed_form_projections
 from supdr.methods.sldr.solvers import Alternating, Joint, QuasiNewton
@@ -118,7 +122,7 @@ def test_objective_is_the_primal_value(kernel, solver):
     assert losses["regularisation"] == pytest.approx(0.5 * duals @ K @ duals, rel=1e-8)
     assert losses["label"] == pytest.approx(task.C * slack.sum(), rel=1e-6)
     assert losses["objective"] == pytest.approx(best.heads.alpha.sum() - 0.5 * duals @ K @ duals, rel=1e-7)
-    assert abs(task.diagnostics(state)["gap"]) < 1e-6 * losses["objective"]
+    assert abs(task.readings(state)["gap"]) < 1e-6 * losses["objective"]
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (75, 4), (300, 2)])
@@ -264,13 +268,13 @@ def test_purification_changes_nothing_but_the_count(seed):
 
 def test_support_fractions():
     X, y = make_zigzag(300, random_state=0).to_xy()
-    fitted = SLDR(1, solver="lbfgs", n_init=3, random_state=0).fit(X, y)
+    fitted = SLDR(1, n_models=3, n_init=3, random_state=0).fit(X, y)
     assert 0 < fitted.support_fraction_min_ <= fitted.support_fraction_ < 0.3
     assert len(fitted.support_) == fitted.support_fraction_ * 300 == fitted.n_support_.sum()
     assert fitted.history_["support_fraction"][-1] == pytest.approx(fitted.support_fraction_)
     assert fitted.history_["support_fraction_min"][-1] == pytest.approx(fitted.support_fraction_min_)
-    best = fitted._state.best
-    fewest = fitted._made.fewest(best, fitted._model())
+    fewest = np.abs(purify(fitted.dual_coef_[0], 10.0, fitted.transform(X)[fitted.support_]))
+    assert (fewest > 0).sum() == round(fitted.support_fraction_min_ * 300)
     bounded = (fewest >= 10.0 * (1 - 1e-8)).sum()
     assert (fewest > 0).sum() - bounded <= 3 + 1  # rank of [features, 1] with one direction per local model
     np.testing.assert_array_equal(np.flatnonzero(fitted.label_pull_), fitted.support_)
@@ -302,7 +306,8 @@ def test_one_local_model_is_a_support_vector_machine(solver):
 def test_decisions_in_ten_lines(kernel, n_classes):
     X, y, sizes = three_views(n_classes=n_classes)
     settings = {"kernel": kernel.name, "degree": kernel.degree, "gamma": kernel.gamma, "coef0": kernel.coef0}
-    fitted = SLDR((2, 3, 1), views=sizes, max_iter=5, random_state=0, **settings).fit(X, y)
+    settings |= {"solver": "joint", "starts": "best", "max_iter": 5}
+    fitted = SLDR((2, 3, 1), views=sizes, random_state=0, **settings).fit(X, y)
     new = np.random.default_rng(1).standard_normal((20, 9))
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     scale = np.concatenate([np.full(size, size**-0.5) for size in sizes]) / deviation
@@ -322,7 +327,7 @@ def test_decisions_in_ten_lines(kernel, n_classes):
 @pytest.mark.parametrize("solver", ["alternating", "lbfgs", "joint"])
 def test_the_embedding_is_linear_in_what_predicts(solver):
     X, y, sizes = three_views()
-    fitted = SLDR(2, views=sizes, solver=solver, max_iter=8, random_state=0).fit(X, y)
+    fitted = SLDR(2, views=sizes, solver=solver, starts="best", max_iter=8, random_state=0).fit(X, y)
     view = fitted.transform(X)
     np.testing.assert_array_equal(view, fitted.embedding_)
     np.testing.assert_allclose(view @ fitted.coef_[0] + fitted.intercept_[0], fitted.decision_function(X), atol=1e-9)
@@ -343,7 +348,8 @@ def test_gated_coordinates_decide_alone_where_one_gate_is_open():
     X, y, sizes = three_views()
     single = SLDR(3, n_models=1, kernel="rbf", max_iter=5, random_state=0).fit(X, y)
     np.testing.assert_allclose(single.latent_decision_function(single.transform(X)), single.decision_function(X))
-    fitted = SLDR(2, views=sizes, kernel="poly", init_scale=50.0, max_iter=1, random_state=0).fit(X, y)
+    settings = {"kernel": "poly", "init_scale": 50.0, "starts": "best"}
+    fitted = SLDR(2, views=sizes, max_iter=1, random_state=0, **settings).fit(X, y)
     crisp = fitted.gate(X).max(axis=1) > 1 - 1e-9
     assert crisp.sum() > 20
     exact, read = fitted.decision_function(X), fitted.latent_decision_function(fitted.transform(X))
@@ -398,36 +404,104 @@ def test_unlabelled_rows_are_embedded_and_do_not_train():
     X, y, sizes = three_views()
     y[::3] = np.nan
     labelled = ~np.isnan(y)
-    fitted = SLDR(views=sizes, preprocessing="none", max_iter=6, random_state=0).fit(X, y)
-    alone = SLDR(views=sizes, preprocessing="none", max_iter=6, random_state=0).fit(X[labelled], y[labelled])
+    model = SLDR(views=sizes, solver="alternating", preprocessing="none", max_iter=6, random_state=0)
+    fitted, alone = clone(model).fit(X, y), clone(model).fit(X[labelled], y[labelled])
     assert fitted.embedding_.shape == (150, 2 + 2 + 2)
     np.testing.assert_allclose(fitted.transform(X), alone.transform(X), atol=1e-10)
     assert labelled[fitted.support_].all()
     assert (fitted.label_pull_[~labelled] == 0).all()
 
 
-def test_several_starts_contain_the_single_one_and_keep_the_best():
+def test_several_starts_contain_the_single_one_and_show_the_best():
     X, y = make_zigzag(200, random_state=1).to_xy()
-    one, five = (SLDR(1, n_init=n, init="random", random_state=1).fit(X, y) for n in (1, 5))
-    assert five.history_["objective"][-1] <= one.history_["objective"][-1]
-    values = [candidate.heads.primal for candidate in five._state.candidates]
-    assert five.history_["objective"][-1] == min(values)
-    np.testing.assert_array_equal(five._state.candidates[0].point.gate_weights, one._state.best.point.gate_weights)
+    one, five = (
+        list(SLDR(1, n_init=n, init="random", solver="alternating", random_state=1).iterate(X, y)) for n in (1, 5)
+    )
+    for single, several in zip(one, five):
+        assert several.objective <= single.objective
+    assert five[-1].objective < one[-1].objective
+    assert all(snapshot.objective == min(run.heads.primal for run in snapshot.state.candidates) for snapshot in five)
 
 
-def test_early_stopping_chooses_iterate_and_start_by_held_out_rows():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_mean_of_all_starts_decides_and_the_best_is_shown(n_classes):
+    X, y, _ = three_views(n_classes=n_classes)
+    model = SLDR(n_components=n_classes, n_models=3, n_init=4, random_state=0)
+    snapshots = list(model.iterate(X, y))
+    rows = StandardScaler().fit_transform(X) / 3.0
+    signs = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
+    for snapshot in (snapshots[2], snapshots[-1]):
+        fitted, scores, gates = model.at(snapshot), [], []
+        for run in snapshot.state.candidates:
+            gate, duals = run.point.gate(rows), run.heads.alpha * signs
+            local = [eta[:, None] * (rows @ (rows.T @ (eta[:, None] * duals))) for eta in gate.T]
+            scores.append(np.sum(local, axis=0) + run.heads.bias)
+            gates.append(gate)
+        expected, shown = np.mean(scores, axis=0), snapshot.state.shown
+        expected = expected[:, 0] if n_classes == 2 else expected
+        np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-9)
+        np.testing.assert_array_equal(fitted.training_decision_, fitted.decision_function(X))
+        winners = (expected > 0).astype(float) if n_classes == 2 else expected.argmax(axis=1)
+        np.testing.assert_array_equal(fitted.predict(X), winners)
+        np.testing.assert_allclose(fitted.gate(X), gates[shown], atol=1e-12)
+        own = fitted.transform(X) @ fitted.coef_.T + fitted.intercept_
+        np.testing.assert_allclose(own, scores[shown], atol=1e-9)
+        np.testing.assert_allclose(np.reshape(fitted.latent_decision_function(fitted.transform(X)), own.shape), own)
+    again = model.set_params(starts="best")
+    best = again.at(list(again.iterate(X, y))[-1])
+    np.testing.assert_allclose(np.reshape(best.decision_function(X), own.shape), scores[shown], atol=1e-9)
+
+
+def test_the_mean_of_starts_errs_less_than_the_best_of_them():
+    errors = {"average": [], "best": []}
+    for seed in range(3):
+        X, y = make_classification(
+            300, 20, n_informative=8, n_redundant=0, n_clusters_per_class=4, class_sep=1.5, random_state=seed
+        )
+        for starts, found in errors.items():
+            fitted = SLDR(starts=starts, random_state=seed).fit(X[:150], y[:150])
+            found.append(1.0 - fitted.score(X[150:], y[150:]))
+    assert np.mean(errors["average"]) < np.mean(errors["best"]) - 0.02
+
+
+def test_ten_heads_have_room_at_the_defaults():
+    X, y = load_digits(return_X_y=True)
+    fitted = SLDR(random_state=0, max_iter=15).fit(X[::3], y[::3])
+    assert fitted.score(X[1::3], y[1::3]) > 0.93
+    assert [W.shape for W in fitted.projections_] == [(64, 10)] * 5
+    narrow = SLDR(2, random_state=0, max_iter=15).fit(X[::3], y[::3])
+    assert narrow.transform(X).shape == (len(X), 10)
+    np.testing.assert_array_equal(narrow.predict(X), fitted.predict(X))  # R is for the eye
+
+
+@pytest.mark.parametrize(("n_classes", "wanted"), [(2, (2, 2, 2)), (3, (3, 3, 2))])
+def test_every_head_has_a_direction_of_its_own(n_classes, wanted):
+    X, y, sizes = three_views(n_classes=n_classes)
+    fitted = SLDR(views=sizes, max_iter=2, random_state=0).fit(X, y)
+    assert tuple(W.shape[1] for W in fitted.projections_) == wanted
+    np.testing.assert_allclose(
+        np.reshape(fitted.latent_decision_function(fitted.transform(X)), (150, -1)),
+        fitted.transform(X) @ fitted.coef_.T + fitted.intercept_,
+    )
+
+
+@pytest.mark.parametrize("starts", ["average", "best"])
+def test_early_stopping_chooses_iterate_and_start_by_held_out_rows(starts):
     X, y = make_gauss4(300, random_state=0).to_xy()
-    model = SLDR(1, n_init=3, early_stopping=True, n_iter_no_change=5, tol=0.0, random_state=0)
+    settings = {"solver": "alternating", "n_models": 3, "n_iter_no_change": 5, "tol": 0.0, "starts": starts}
+    model = SLDR(1, n_init=3, early_stopping=True, random_state=0, **settings)
     snapshots = list(model.iterate(X, y))
     last = snapshots[-1]
     assert last.stop in (Stop.no_improvement, Stop.max_iter, Stop.converged)
-    held_out = [snapshot.state.best.held_out for snapshot in snapshots]
-    assert last.state.best.held_out == min(held_out)
+    errors = [snapshot.diagnostics["validation_error"] for snapshot in snapshots]
+    assert last.diagnostics["validation_error"] == min(errors)
     for snapshot in snapshots:
-        assert snapshot.state.best.held_out == min(candidate.held_out for candidate in snapshot.state.candidates)
-    hidden = model._given.labelled & ~model._training[1].labelled
-    assert hidden.sum() == 60
-    assert last.state.best.held_out[0] == pytest.approx(1.0 - model.at(last).score(X[hidden], y[hidden]))
+        assert snapshot.state.best.held_out == min(run.held_out for run in snapshot.state.candidates)
+    hidden = held_out_rows(decode_targets(y, "classification", np.nan), 0.2, 0)
+    assert len(hidden) == 60
+    fitted = model.at(last)
+    assert min(errors) == pytest.approx(1.0 - fitted.score(X[hidden], y[hidden]))
+    assert (fitted.label_pull_[hidden] == 0).all()
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -435,10 +509,10 @@ def test_projections_that_suit_the_gate_are_a_better_start(kernel):
     X, y, sizes = three_views()
     starts = {}
     for init in ("closed_form", "random"):
-        model = SLDR(1, views=sizes, init=init, kernel=kernel, gamma=0.1, n_init=4, max_iter=1, random_state=0)
+        settings = {"init": init, "kernel": kernel, "gamma": 0.1, "solver": "joint"}
+        model = SLDR(1, views=sizes, n_init=4, max_iter=1, random_state=0, **settings)
         first = next(model.iterate(X, y)).state
         starts[init] = np.mean([candidate.heads.primal for candidate in first.candidates])
-        assert "full_kernels" not in vars(model._made)  # needed for the start only
     assert starts["closed_form"] < 0.95 * starts["random"]
 
 
@@ -458,7 +532,7 @@ def test_gates_do_not_close_in_one_leap():
 @pytest.mark.parametrize("seed", range(2))
 def test_zigzag_is_taken_apart_into_its_three_pieces(seed):
     X, y = make_zigzag(600, random_state=seed).to_xy()
-    fitted = SLDR(1, solver="lbfgs", n_init=5, random_state=seed).fit(X[:200], y[:200])
+    fitted = SLDR(1, n_models=3, starts="best", random_state=seed).fit(X[:200], y[:200])
     assert fitted.score(X[200:], y[200:]) >= 0.985
     assert fitted.usage_.min() > 0.05
     line = SVC(kernel="linear", C=10.0).fit(X[:200], y[:200])
@@ -469,7 +543,7 @@ def test_gauss4_comes_near_the_best_possible():
     accuracies = []
     for seed in range(3):
         X, y = make_gauss4(1200, random_state=seed).to_xy()
-        fitted = SLDR(1, solver="lbfgs", n_init=5, random_state=seed).fit(X[:400], y[:400])
+        fitted = SLDR(1, n_models=3, random_state=seed).fit(X[:400], y[:400])
         accuracies.append(fitted.score(X[400:], y[400:]))
     assert np.mean(accuracies) >= 0.875
 
@@ -484,7 +558,7 @@ def test_multifeat_takes_few_support_vectors(data_dir):
     ours_right, all_right = [], []
     for seed in range(3):  # one split is one local optimum: accuracies are judged by their mean
         train, test = np.split(np.random.default_rng(seed).permutation(2000), [666])
-        ours = SLDR(views=sizes, random_state=0).fit(X[train], y[train])
+        ours = SLDR(2, views=sizes, solver="alternating", starts="best", random_state=0).fit(X[train], y[train])
         everything = AllViewsSVM(views=sizes).fit(X[train], y[train])
         ours_right.append(ours.score(X[test], y[test]))
         all_right.append(everything.score(X[test], y[test]))
@@ -497,6 +571,11 @@ def test_multifeat_takes_few_support_vectors(data_dir):
 # --- what it refuses --------------------------------------------------------------------------------------------------
 
 
+NO_VIEWS = [4, "views", {"a": [0, 1]}, {4, 5}, pd.NA, 2.5, np.array(9)]
+NO_COLUMNS = [[[0, 1], 2], [1.5, 7.5], ["a", "b"], [pd.NA, 9], [True, 8], [[0, [1]], [2]], [[0], []]]
+NO_GATING_COLUMNS = [[], 3, "abc", [[0], [1, 2]], [0, None], [0.5], pd.NA]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -505,10 +584,15 @@ def test_multifeat_takes_few_support_vectors(data_dir):
         ({"n_components": (2, 0, 1)}, "n_components"),
         ({"n_gating": 0}, "n_gating"),
         ({"n_models": 0}, "n_models"),
-        ({"views": (4, 4)}, "views"),
-        ({"views": [[0, 9]]}, "views"),
-        ({"gating_columns": [0, 0]}, "gating_columns"),
-        ({"gating_columns": []}, "gating_columns"),
+        ({"n_components": "two"}, "n_components"),
+        ({"n_components": [[1], [1, 2], [1]]}, "n_components"),
+        ({"starts": "mean"}, "starts must"),
+        *(({"views": views}, "views must be None, a list of sizes .* or a list of lists") for views in NO_VIEWS),
+        *(({"views": views}, r"views\[\d\] must be a non-empty list of column indices") for views in NO_COLUMNS),
+        ({"views": (4, 4)}, "views must be sizes"),
+        ({"views": [[0, 9]]}, r"views\[0\] must hold distinct"),
+        ({"gating_columns": [0, 0]}, "gating_columns must hold distinct"),
+        *(({"gating_columns": columns}, "gating_columns must be a non-empty list") for columns in NO_GATING_COLUMNS),
         ({"C": 0.0}, "C must"),
         ({"C": np.inf}, "C must"),
         ({"kernel": "laplace"}, "kernel"),

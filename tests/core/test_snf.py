@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
+from scipy.stats import multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr import SNF, Stop
 from supdr.datasets import make_curved_sheet
 from supdr.functions.kernels import Kernel
+from supdr.methods.snf.calibration import DEGREES, RIDGES, most_likely
 from supdr.methods.snf.fold_in import fold_in, nearest_rows
 from supdr.methods.snf.problem import pca_starts
 from supdr.methods.snf.solvers import PaperLoop, QuasiNewton
-from supdr.solvers.kernel_ridge import Dual, Primal, cholesky, regression, solve_cholesky
+from supdr.solvers.kernel_ridge import Dual, Primal, cholesky, explicit, regression, solve_cholesky
 from supdr.solvers.monomials import monomials
 
 POLYNOMIALS = [
@@ -31,6 +33,7 @@ def problem(kernel=POLYNOMIALS[2], cls=QuasiNewton, n_rows=14, **settings):
         "missing": np.empty(0, np.int64),
         "rows": rows,
         "Y": rng.standard_normal((5, 2)),
+        "weights": None,
         "kernel": kernel,
         "n_components": 2,
         "target_weight": 1.3,
@@ -60,11 +63,13 @@ def test_monomials_multiply_to_the_kernel(kernel):
     np.testing.assert_allclose(psi @ psi.T + kernel.constant**kernel.exponent, kernel.matrix(Z), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kernel", POLYNOMIALS, ids=str)
-def test_primal_and_dual_agree(kernel):
+def test_primal_and_dual_agree(kernel, weighted):
     rng = np.random.default_rng(0)
     Z, T, new = 0.5 * rng.standard_normal((60, 3)), rng.standard_normal((60, 5)) + 3.0, rng.standard_normal((4, 3))
-    primal, dual = Primal(monomials(3, kernel.exponent, kernel.constant), 0.7), Dual(kernel, 0.7)
+    weights = rng.uniform(0.1, 5.0, 60) if weighted else None
+    primal, dual = Primal(monomials(3, kernel.exponent, kernel.constant), 0.7, weights), Dual(kernel, 0.7, weights)
     (first, first_residual), (second, second_residual) = primal.solve(Z, T), dual.solve(Z, T)
     close = {"rtol": 1e-10, "atol": 1e-10}
     np.testing.assert_allclose([first.loss, first.penalty], [second.loss, second.penalty], **close)
@@ -89,6 +94,19 @@ def test_dual_solves_the_bordered_system(kernel):
 
 
 @every_kernel
+def test_a_weight_of_two_is_a_row_twice(kernel):
+    rng = np.random.default_rng(0)
+    Z, T, new = 0.5 * rng.standard_normal((20, 2)), rng.standard_normal((20, 3)), rng.standard_normal((4, 2))
+    counts = np.arange(20) % 3 + 1
+    weighted, repeated = regression(kernel, 0.5, 2, 20, counts.astype(float)), regression(kernel, 0.5, 2, counts.sum())
+    again = np.repeat(np.arange(20), counts)
+    (first, _), (second, _) = weighted.solve(Z, T), repeated.solve(Z[again], T[again])
+    np.testing.assert_allclose([first.loss, first.penalty], [second.loss, second.penalty], rtol=1e-9)
+    predictions = weighted.predict(first, Z, new), repeated.predict(second, Z[again], new)
+    np.testing.assert_allclose(*predictions, rtol=1e-8, atol=1e-8)
+
+
+@every_kernel
 def test_jacobians_are_derivatives(kernel):
     rng = np.random.default_rng(0)
     Z, T, new, h = 0.5 * rng.standard_normal((20, 2)), rng.standard_normal((20, 3)), rng.standard_normal((4, 2)), 1e-6
@@ -97,6 +115,20 @@ def test_jacobians_are_derivatives(kernel):
     for k, step in enumerate(h * np.eye(2)):
         slope = (form.predict(fit, Z, new + step) - form.predict(fit, Z, new - step)) / (2 * h)
         np.testing.assert_allclose(form.jacobian(fit, Z, new)[:, k], slope, rtol=1e-6, atol=1e-6)
+
+
+@every_kernel
+def test_weights_of_monomials_say_what_weights_of_rows_say(kernel):
+    rng = np.random.default_rng(0)
+    Z, T, new = 0.5 * rng.standard_normal((40, 2)), rng.standard_normal((40, 3)), rng.standard_normal((4, 2))
+    form = Dual(kernel, 0.5)
+    fit, _ = form.solve(Z, T)
+    other, same = explicit(form, fit, Z)
+    assert isinstance(other, Dual if kernel.name == "rbf" else Primal)
+    np.testing.assert_allclose(other.predict(same, Z, new), form.predict(fit, Z, new), atol=1e-10)
+    np.testing.assert_allclose(other.jacobian(same, Z, new), form.jacobian(fit, Z, new), atol=1e-10)
+    many = Dual(Kernel("poly", 6), 0.5)
+    assert explicit(many, fit, np.zeros((40, 200)))[0] is many  # 9e10 monomials are not listed
 
 
 def test_the_cheaper_form_is_taken():
@@ -124,13 +156,40 @@ def test_singular_matrices_get_a_jitter_and_bad_ones_an_error():
             cholesky(bad, 0.0)
 
 
+@pytest.mark.parametrize("kernel", [Kernel("poly", 2), Kernel("rbf", gamma=0.3), Kernel("linear")], ids=str)
+@pytest.mark.parametrize("n_rows", [9, 60])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_most_likely_regression_is_found_by_trying_all(kernel, n_rows, weighted):
+    """Level integrated out, scale at its best: contrasts of the labels are normal."""
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.1, 5.0, n_rows) if weighted else np.ones(n_rows)
+    Z = rng.standard_normal((n_rows, 2))
+    Y = np.column_stack([Z[:, 0] + Z[:, 1] ** 2, Z[:, 0] * Z[:, 1]]) + 0.3 * rng.standard_normal((n_rows, 2))
+    contrasts = np.linalg.svd(np.ones((1, n_rows)))[2][1:]
+    costs = {}
+    for degree in DEGREES if kernel.name == "poly" else (None,):
+        each = kernel if degree is None else Kernel("poly", degree)
+        for reg in RIDGES:
+            covariance = contrasts @ (each.matrix(Z) + reg * np.diag(1.0 / weights)) @ contrasts.T
+            cost = 0.0
+            for y in (contrasts @ Y).T:
+                scale = y @ np.linalg.solve(covariance, y) / len(y)
+                cost -= 2.0 * multivariate_normal(cov=scale * covariance).logpdf(y)
+            costs[each, reg] = cost
+    best, reg = min(costs, key=costs.get)
+    found, expected = most_likely(kernel, Z, Y, weights), regression(best, reg, 2, n_rows, weights)
+    (first, _), (second, _) = found.solve(Z, Y), expected.solve(Z, Y)
+    np.testing.assert_allclose(found.predict(first, Z, Z), expected.predict(second, Z, Z), rtol=1e-9)
+
+
 # --- the objective ----------------------------------------------------------------------------------------------------
 
 
 @every_kernel
 @pytest.mark.parametrize("missing", [[], [2, 9, 17]])
-def test_gradient(kernel, missing):
-    p = problem(kernel, missing=np.array(missing, dtype=np.int64))
+@pytest.mark.parametrize("weights", [None, np.array([0.1, 1.0, 3.0, 0.5, 2.0])], ids=["alike", "weighted"])
+def test_gradient(kernel, missing, weights):
+    p = problem(kernel, missing=np.array(missing, dtype=np.int64), weights=weights)
     point, h = p.start(0).search.point, 1e-5
     _, gradient, _ = p.evaluate(point)
     slope = [(p.evaluate(point + step)[0] - p.evaluate(point - step)[0]) / (2 * h) for step in h * np.eye(len(point))]
@@ -167,7 +226,9 @@ def test_degree_one_has_a_closed_form(labels):
 def test_only_the_product_of_two_ridges_matters_at_degree_one():
     X, y, _ = sheet(n_samples=60, n_features=8)
     ends = [
-        SNF(degree=1, reg_v=v, reg_z=4.0 / v, target_weight=0.0, preprocessing="none", max_iter=2000, tol=0.0).fit(X, y)
+        SNF(2, degree=1, reg_v=v, reg_z=4.0 / v, target_weight=0.0, preprocessing="none", max_iter=2000, tol=0.0).fit(
+            X, y
+        )
         for v in (1.0, 8.0)
     ]
     first, second = (end.history_["objective"][-1] for end in ends)
@@ -198,9 +259,10 @@ def test_a_rotated_start_gives_rotated_latent_rows(kernel):
 
 
 @every_kernel
-def test_a_small_literal_epoch_follows_the_gradient(kernel):
+@pytest.mark.parametrize("weights", [None, np.array([0.1, 1.0, 3.0, 0.5, 2.0])], ids=["alike", "weighted"])
+def test_a_small_literal_epoch_follows_the_gradient(kernel, weights):
     """With the conversions of rates and ridges; also pins the sign of eq. 13 and the factor of i = l."""
-    p = problem(kernel, PaperLoop)
+    p = problem(kernel, PaperLoop, weights=weights)
     state = p.start(0)
     _, gradient, _ = p.evaluate(state.latent.ravel())
     expected = -(1e-9 / p.reg_v) * gradient
@@ -255,7 +317,7 @@ def test_divergence_says_what_to_do():
 def test_an_unfinished_loop_warns():
     X, y, _ = sheet(n_samples=60, n_features=6)
     with pytest.warns(ConvergenceWarning, match="still falls .* use solver 'lbfgs'"):
-        SNF(solver="sgd", lr_reconstruction=3e-3, max_iter=2, preprocessing="none").fit(X, y)
+        SNF(2, solver="sgd", lr_reconstruction=3e-3, max_iter=2, preprocessing="none").fit(X, y)
 
 
 # --- starts -----------------------------------------------------------------------------------------------------------
@@ -280,9 +342,9 @@ def test_starts():
 def test_several_starts_end_no_higher():
     """Seed 9 sticks in a folded optimum from the first two components."""
     X, y, _ = sheet(seed=9)
-    one, three = (SNF(preprocessing="none", max_iter=300, n_init=k, random_state=0).fit(X, y) for k in (1, 3))
+    one, three = (SNF(2, preprocessing="none", max_iter=300, n_init=k, random_state=0).fit(X, y) for k in (1, 3))
     assert three.history_["objective"][-1] < 0.99 * one.history_["objective"][-1]
-    snapshots = list(SNF(preprocessing="none", max_iter=5, n_init=3).iterate(X, y))
+    snapshots = list(SNF(2, preprocessing="none", max_iter=5, n_init=3).iterate(X, y))
     assert [snapshot.stage for snapshot in snapshots] == [0] + [1] * 5
     assert len(problem(init="pca", n_init=6).starts(0)) == 6
 
@@ -301,10 +363,10 @@ def test_start_from_an_array():
 # --- new rows ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"degree": 3, "n_components": 3}])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"degree": 3}])
 def test_unlabelled_rows_fold_in_where_they_are(settings):
     X, y, _ = sheet(n_samples=150, n_features=20)
-    model = SNF(preprocessing="none", max_iter=3000, tol=0.0, **settings).fit(X, y)
+    model = SNF(2 + len(settings), preprocessing="none", max_iter=3000, tol=0.0, **settings).fit(X, y)
     state, rows = model._state, np.isnan(y)
     own = state.latent[rows][:, None, :]
     back = fold_in(model._on_all, state.predictors, state.latent, X[rows], own, model.reg_z)
@@ -314,7 +376,7 @@ def test_unlabelled_rows_fold_in_where_they_are(settings):
 
 def test_linear_fold_in_is_a_ridge_regression():
     X, y, _ = sheet(n_samples=80, n_features=10)
-    model = SNF(degree=1, preprocessing="none").fit(X, y)
+    model = SNF(2, degree=1, preprocessing="none").fit(X, y)
     state, new = model._state, np.random.default_rng(1).standard_normal((5, 10))
     loadings = model._on_all.jacobian(state.predictors, state.latent, np.zeros((1, 2)))[0]  # (D, M)
     expected = np.linalg.solve(loadings @ loadings.T + np.eye(2), loadings @ (new - state.predictors.bias).T).T
@@ -324,6 +386,19 @@ def test_linear_fold_in_is_a_ridge_regression():
     V = loadings[:, seen]
     expected = np.linalg.solve(V @ V.T + np.eye(2), V @ (new - state.predictors.bias)[:, seen].T).T
     np.testing.assert_allclose(model.transform(new), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}], ids=str)
+@pytest.mark.parametrize("missing", [0, 3])
+def test_of_many_columns_the_fold_in_ends_where_no_step_leads_down(settings, missing):
+    X, y, _ = sheet(n_samples=40, n_features=120)
+    model = SNF(3, preprocessing="none", max_iter=30, **settings).fit(X, y)
+    state, new = model._state, X[:6] + 0.1 * np.random.default_rng(1).standard_normal((6, 120))
+    new[:, :missing] = np.nan
+    ends = model.transform(new)
+    residual = np.nan_to_num(new - model._on_all.predict(state.predictors, state.latent, ends))
+    slopes = model._on_all.jacobian(state.predictors, state.latent, ends)
+    np.testing.assert_allclose((slopes @ residual[:, :, None])[:, :, 0], model.reg_z * ends, atol=1e-5)
 
 
 def test_nearest_rows():
@@ -339,7 +414,7 @@ def test_missing_cells_are_filled_with_their_reconstruction():
     X, y, _ = sheet(n_samples=150, n_features=20)
     holes = np.random.default_rng(0).random(X.shape) < 0.2
     with_holes = np.where(holes, np.nan, X)
-    model = SNF(preprocessing="none", max_iter=3000, tol=0.0).fit(with_holes, y)
+    model = SNF(2, preprocessing="none", max_iter=3000, tol=0.0).fit(with_holes, y)
     np.testing.assert_allclose(model._state.filling, model.reconstruction_[holes], atol=1e-4)
     means = np.where(holes, np.nanmean(with_holes, axis=0), 0.0)[holes]
     assert np.mean((model.reconstruction_ - X)[holes] ** 2) < 0.8 * np.mean((means - X[holes]) ** 2)

@@ -223,7 +223,7 @@ def test_llr_reaches_what_alternating_ridge_regressions_reach():
         A, right = V @ V.T + np.eye(2), (X - b) @ V.T
         Z = np.linalg.solve(A, right.T).T
         Z[rows] = np.linalg.solve(A + W @ W.T, (right[rows] + (y[rows, None] - b0) @ W.T).T).T
-    model = LLR(preprocessing="none", max_iter=2000, tol=0.0).fit(X, y)
+    model = LLR(2, preprocessing="none", max_iter=2000, tol=0.0).fit(X, y)
     assert model.history_["objective"][-1] == pytest.approx(value, rel=1e-9)
 
 

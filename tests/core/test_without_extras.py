@@ -43,6 +43,7 @@ print(*[name for name in ("pandas", "pyarrow", "panel", "bokeh", "holoviews", "t
 """
 
 ASK = """
+import importlib
 import supdr, supdr_viz
 from supdr.sensitivity import Sweep
 data = supdr.datasets.make_spirals(random_state=0)
@@ -54,7 +55,9 @@ for work in (
     lambda: list(sweep.run(data.X, data.y, "dask")),
     lambda: supdr.baselines.UMAP().fit(data.X, data.y),
     lambda: supdr_viz.watch,
+    lambda: importlib.import_module("supdr_viz.notebook"),
     lambda: supdr_viz.plots,
+    lambda: importlib.import_module("supdr_viz.plots"),
 ):
     try:
         work()
@@ -69,7 +72,8 @@ SENTENCES = [
     'A Dask cluster needs distributed: pip install "supdr-viz[dask]"',
     'UMAP needs umap-learn: pip install "supdr-viz[umap]"',
     'supdr_viz.watch needs panel: pip install "supdr-viz[app]"',
-    'supdr_viz.plots needs panel: pip install "supdr-viz[app]"',
+    'supdr_viz.notebook needs panel: pip install "supdr-viz[app]"',
+    *2 * ['supdr_viz.plots needs panel: pip install "supdr-viz[app]"'],
 ]
 
 
@@ -167,7 +171,11 @@ def test_the_oldest_versions_keep_the_promises(tmp_path):
     files = [
         ROOT / "tests" / "core" / f"test_{name}.py" for name in ("protocol", "datasets_files", "datasets_bad_files")
     ]
+    own = tmp_path / "own"  # what tests share, without the sources beside it
+    (own / "tests").mkdir(parents=True)
+    (own / "tests" / "bad_input").symlink_to(ROOT / "tests" / "bad_input")
     options = ["--noconftest", "-c", os.devnull, f"--rootdir={tmp_path}", "--import-mode=importlib", "-q"]
+    options += ["-o", f"pythonpath={own}"]
     selected = ["-k", "not callback and not verbose_shows_a_bar and not within_100_ms", "-p", "no:cacheprovider"]
     done = python("-m", "pytest", *options, *selected, *files)
     assert " passed" in done.stdout

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from supdr.baselines.one_shot import Fitted, OneShot
 from supdr.engine.checks import check_choice_or_number, check_number
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
@@ -47,7 +48,7 @@ class DirectMethod(OneShot):
         values, model = self._solve(X, rows, targets.values[rows] - self._mean)
         state = Fitted((values + self._mean, model), X, rows, self._seed())
         error = self._error(state.model[0][rows], targets, rows)
-        yield Snapshot(1, 0, {"objective": error, "training_error": error}, {}, state, 0.0, Stop.converged)
+        yield Snapshot(1, 0, {"objective": error, "training_error": error}, Diagnostics({}), state, 0.0, Stop.converged)
 
     def _error(self, scores: NDArray, targets: Targets, rows: NDArray) -> float:
         """Return the mean squared error, or the share of wrong classes, of labelled rows."""

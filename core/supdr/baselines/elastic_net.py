@@ -12,6 +12,7 @@ from sklearn.linear_model import ElasticNetCV
 
 from supdr.baselines.one_shot import Fitted, SingleTarget
 from supdr.engine.checks import check_choice_or_number, check_number
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 
@@ -72,7 +73,8 @@ class ElasticNet(SingleTarget):
         error = float(np.mean((model.predict(X[rows]) - scaled) ** 2))
         losses = {"objective": error, "training_error": error}
         diagnostics = {"active_columns": float(np.count_nonzero(model.coef_))}
-        yield Snapshot(1, 0, losses, diagnostics, Fitted(model, X, rows, self._seed()), 0.0, Stop.converged)
+        fitted = Fitted(model, X, rows, self._seed())
+        yield Snapshot(1, 0, losses, Diagnostics(diagnostics), fitted, 0.0, Stop.converged)
 
     def _latent(self, X: NDArray) -> NDArray:
         return (self.model_.predict(X) * self._deviation + self._centre)[:, None]

@@ -16,10 +16,10 @@ class LLR(SNF):
 
     Parameters
     ----------
-    n_components : int, default=2
-        D, latent dimension, 1 to min(n_samples - 1, 200).
-    task, target_weight, reg_v, reg_w, reg_z, preprocessing, calibrate, init, max_iter, tol, random_state, verbose, \
-missing_label
+    n_components : int or None, default=None
+        D, latent dimension, 1 to min(n_samples - 1, 200); None as in `SNF`.
+    task, class_weight, target_weight, reg_v, reg_w, reg_z, preprocessing, calibrate, init, max_iter, tol, \
+random_state, verbose, missing_label
         As in `SNF`.  Without labels only the product of reg_v and reg_z matters.
 
     References
@@ -36,12 +36,13 @@ missing_label
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = None,
         *,
         task: str = "regression",
+        class_weight: Any = None,
         target_weight: float = 1.0,
         reg_v: float = 1.0,
-        reg_w: float = 0.1,
+        reg_w: float | None = None,
         reg_z: float = 1.0,
         preprocessing: str = "minmax",
         calibrate: bool = True,
@@ -54,6 +55,7 @@ missing_label
     ) -> None:
         self.n_components = n_components
         self.task = task
+        self.class_weight = class_weight
         self.target_weight = target_weight
         self.reg_v = reg_v
         self.reg_w = reg_w

@@ -69,16 +69,17 @@ class LMKL(SLDR):
         }
     )
 
-    n_components: ClassVar[int] = 1  # type: ignore[misc]
-    n_gating: ClassVar[None] = None  # type: ignore[misc]
-    kernel: ClassVar[str] = "linear"  # type: ignore[misc]
-    degree: ClassVar[int] = 1  # type: ignore[misc]
-    gamma: ClassVar[None] = None  # type: ignore[misc]
-    coef0: ClassVar[float] = 0.0  # type: ignore[misc]
-    solver: ClassVar[str] = "lbfgs"  # type: ignore[misc]
-    init: ClassVar[str] = "random"  # type: ignore[misc]
-    early_stopping: ClassVar[bool] = False  # type: ignore[misc]
-    n_iter_no_change: ClassVar[int] = 10  # type: ignore[misc]
+    n_components = 1
+    n_gating = None
+    kernel = "linear"
+    degree = 1
+    gamma = None
+    coef0 = 0.0
+    solver = "lbfgs"
+    init = "random"
+    starts = "best"
+    early_stopping = False
+    n_iter_no_change = 10
 
     def __init__(
         self,

@@ -30,8 +30,8 @@ class LogisticPCA(LogisticUDR):
 
     restart_parameters: ClassVar[frozenset[str]] = LogisticUDR.restart_parameters - {"family_x", "preprocessing"}
 
-    family_x: ClassVar[str] = "bernoulli"  # type: ignore[misc]
-    preprocessing: ClassVar[str] = "none"  # type: ignore[misc]
+    family_x = "bernoulli"
+    preprocessing = "none"
 
     def __init__(
         self,

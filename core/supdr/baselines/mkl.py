@@ -88,7 +88,7 @@ class MKLProblem(Problem):
         regularisation = float(state.heads.alpha.sum()) - state.heads.dual
         return {"regularisation": regularisation, "label": state.heads.primal - regularisation}
 
-    def diagnostics(self, state: MKLState) -> dict[str, float]:
+    def readings(self, state: MKLState) -> dict[str, float]:
         """Return the duality gap over weights, the support fraction and the weights."""
         found = {"gap": self.gap(state), "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean())}
         return found | {f"weight_{m}": float(weight) for m, weight in enumerate(state.weights, 1)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
@@ -50,9 +51,15 @@ class OneShot(SupervisedReducer):
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
-    def _snapshots(self, **settings: Any) -> Iterator[Snapshot]:
+    def _snapshots(self, **settings: Any) -> Generator[Snapshot, None, None]:
         """Return the one snapshot: a fit depends on nothing but data and hyper-parameters."""
-        return _timed(self._once(*self._training))
+        return self._timed(self._once(*self._training))
+
+    def _timed(self, snapshots: Iterator[Snapshot]) -> Generator[Snapshot, None, None]:
+        """Note in the one snapshot whose it is and how long the fit took."""
+        began = time.perf_counter()
+        snapshot = next(snapshots)
+        yield replace(snapshot, elapsed=time.perf_counter() - began, run=self)
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
         labelled = np.flatnonzero(targets.labelled)
@@ -60,7 +67,8 @@ class OneShot(SupervisedReducer):
         error = float(np.mean(model.predict(X[labelled]) != targets.codes[labelled]))
         diagnostics = {"support_fraction": len(model.support_) / len(labelled)} if hasattr(model, "support_") else {}
         losses = {"objective": error, "training_error": error}
-        yield Snapshot(1, 0, losses, diagnostics, Fitted(model, X, labelled, self._seed()), 0.0, Stop.converged)
+        fitted = Fitted(model, X, labelled, self._seed())
+        yield Snapshot(1, 0, losses, Diagnostics(diagnostics), fitted, 0.0, Stop.converged)
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> OneShot:
         """Fit the model.
@@ -81,7 +89,6 @@ class OneShot(SupervisedReducer):
         snapshot = next(self.iterate(X, y))
         self._use(snapshot)
         self.history_ = {key: np.array([value]) for key, value in {**snapshot.losses, **snapshot.diagnostics}.items()}
-        self.n_iter_, self.stop_ = 1, snapshot.stop
         return self
 
     def _expose(self, state: Fitted) -> None:
@@ -101,12 +108,7 @@ class SingleTarget(OneShot):
 
     task: ClassVar[str] = "regression"
 
-    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
-        return super()._validate(X, y if y is None else column_or_1d(y, warn=True))
-
-
-def _timed(snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
-    """Note in the one snapshot how long the fit took."""
-    began = time.perf_counter()
-    snapshot = next(snapshots)
-    yield replace(snapshot, elapsed=time.perf_counter() - began)
+    def _validate(
+        self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> tuple[NDArray, Targets]:
+        return super()._validate(X, y if y is None else column_or_1d(y, warn=True), sample_weight)

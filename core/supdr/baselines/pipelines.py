@@ -180,8 +180,9 @@ class PCASVM(_HasMargins):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension; no more than rows or columns allow is used.
+    n_components : int or float, default=2
+        Latent dimension; no more than rows or columns allow is used.  A float between 0 and 1 is a share of the
+        variance of the labelled rows: as many components as explain it.
     C : float, default=1.0
         Hinge weight, > 0.
     kernel : {"poly", "linear", "rbf"}, default="poly"
@@ -196,7 +197,7 @@ class PCASVM(_HasMargins):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | float = 2,
         *,
         C: float = 1.0,
         kernel: str = "poly",
@@ -219,12 +220,14 @@ class PCASVM(_HasMargins):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
-        check_integer("n_components", self.n_components)
+        if not _is_share(self.n_components):
+            _check_components(self.n_components)
         check_choice("kernel", self.kernel, KERNELS)
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training
-        n_components = min(self.n_components, X.shape[1], int(targets.labelled.sum()))
+        share = _is_share(self.n_components)
+        n_components = self.n_components if share else min(self.n_components, X.shape[1], int(targets.labelled.sum()))
         gamma = "scale" if self.kernel == "rbf" else 1.0
         svm = SVC(C=self.C, kernel=self.kernel, degree=self.degree, gamma=gamma, coef0=self.coef0, break_ties=True)
         return _Projected(PCA(n_components, random_state=self._seed()), svm)
@@ -243,6 +246,20 @@ class PCASVM(_HasMargins):
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return self.model_.svm.decision_function(latent).reshape(len(latent), -1)
+
+
+def _is_share(n_components: Any) -> bool:
+    """Whether the number of components is a share of the variance."""
+    return isinstance(n_components, (float, np.floating)) and bool(0.0 < n_components < 1.0)
+
+
+def _check_components(n_components: Any) -> None:
+    """Raise ValueError unless this is a number of components."""
+    if isinstance(n_components, (float, np.floating)):
+        raise ValueError(
+            f"n_components must be an integer of at least 1 or a share of the variance in (0, 1); got {n_components!r}"
+        )
+    check_integer("n_components", n_components)
 
 
 class LDA(OneShot):

@@ -13,6 +13,7 @@ from sklearn.cross_decomposition import PLSRegression
 from supdr.baselines.one_shot import Fitted, SingleTarget
 from supdr.baselines.projections import Projection
 from supdr.engine.checks import check_integer
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 
@@ -133,7 +134,8 @@ class PLS(SingleTarget):
         self._mean = float(y.mean())
         fitted = Fitted(model, X, rows, self._seed())
         error = float(np.mean((self._predicted(model, self._scores(model, X[rows])) - y) ** 2))
-        yield Snapshot(1, 0, {"objective": error, "training_error": error}, {}, fitted, 0.0, Stop.converged)
+        losses = {"objective": error, "training_error": error}
+        yield Snapshot(1, 0, losses, Diagnostics({}), fitted, 0.0, Stop.converged)
 
     def _scores(self, model: Any, X: NDArray) -> NDArray:
         return np.zeros((len(X), 1)) if model is None else model.transform(X)

@@ -13,11 +13,13 @@ rows only, after L. van der Maaten, "Accelerating t-SNE using tree-based algorit
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist, squareform
+from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsRegressor, NearestNeighbors
 
@@ -34,19 +36,37 @@ START_DEVIATION = 1e-4
 GUIDES = 5
 """Training rows that say where a new row goes."""
 
+MOST_ROWS = 20_000
+"""Every step looks at all pairs of rows: half a second for so many."""
+
+PAIRS_PER_BLOCK = 1 << 22
+"""Pairs of rows between two polls of the stop flag: some milliseconds."""
+
 
 class State(NamedTuple):
-    """Latent rows, their velocities and gains."""
+    """Latent rows, their velocities and gains, and how all the others push them.
+
+    Attributes
+    ----------
+    latent, velocity, gains : array of shape (n, d)
+    push : array of shape (n, d)
+        sum_j near_ij^2 (z_i - z_j), near_ij = 1 / (1 + |z_i - z_j|^2).
+    total : float
+        Sum of near_ij over all ordered pairs.
+    seed, iteration : int
+    """
 
     latent: NDArray
     velocity: NDArray
     gains: NDArray
+    push: NDArray
+    total: float
     seed: int
     iteration: int
 
 
-def neighbour_probabilities(X: NDArray, perplexity: float) -> NDArray:
-    """Return P, symmetric and of sum 1, with zeros for rows that are not among the nearest 3 x perplexity.
+def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
+    """Return P, symmetric and of sum 1, with entries for rows that are among the nearest 3 x perplexity.
 
     Parameters
     ----------
@@ -57,7 +77,7 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> NDArray:
 
     Returns
     -------
-    array of shape (n, n)
+    sparse array of shape (n, n)
     """
     n = len(X)
     perplexity = min(perplexity, max((n - 1) / 3.0, 1.0))
@@ -73,9 +93,9 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> NDArray:
         entropy = -np.sum(share * np.log(np.maximum(share, SMALL)), axis=1)
         wide = entropy > np.log(perplexity)
         low, high = np.where(wide, middle, low), np.where(wide, high, middle)
-    P = np.zeros((n, n))
-    P[np.arange(n)[:, None], index] = share
-    P += P.T
+    P = sparse.csr_array((share.ravel(), index.ravel(), np.arange(0, n * count + 1, count)), shape=(n, n))
+    P = (P + P.T).tocsr()
+    P.sort_indices()
     return P / P.sum()
 
 
@@ -95,6 +115,50 @@ def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
         Fitted.
     """
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp"})
+def _pushes(columns: NDArray, start: int, stop: int, push: NDArray) -> float:
+    """Write sum_j near_ij^2 (z_i - z_j) into push (n, d), i from start to stop; return their sum of near_ij, i not j.
+
+    `columns` (d, n) are the latent rows, transposed: the loops over j run along memory.  O((stop - start) n d).
+    """
+    d, n = columns.shape
+    near, total = np.empty(n), 0.0
+    for i in range(start, stop):
+        near[:] = 1.0
+        for k in range(d):
+            own = columns[k, i]
+            for j in range(n):
+                near[j] += (own - columns[k, j]) ** 2
+        here = 0.0
+        for j in range(n):
+            near[j] = 1.0 / near[j]
+            here += near[j]
+        total += here - 1.0
+        for k in range(d):
+            own, force = columns[k, i], 0.0
+            for j in range(n):
+                force += near[j] * near[j] * (own - columns[k, j])
+            push[i, k] = force
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _pulls(latent: NDArray, bounds: NDArray, others: NDArray, P: NDArray) -> tuple[NDArray, float]:
+    """Return sum_j P_ij near_ij (z_i - z_j), (n, d), and sum_ij P_ij log(P_ij / near_ij), over the entries of P."""
+    n, d = latent.shape
+    pull, divergence = np.zeros((n, d)), 0.0
+    for i in range(n):
+        for entry in range(bounds[i], bounds[i + 1]):
+            j, far = others[entry], 1.0
+            for k in range(d):
+                far += (latent[i, k] - latent[j, k]) ** 2
+            for k in range(d):
+                pull[i, k] += P[entry] / far * (latent[i, k] - latent[j, k])
+            if P[entry] > 0.0:
+                divergence += P[entry] * np.log(P[entry] * far)
+    return pull, divergence
 
 
 class TSNEProblem(Problem):
@@ -124,26 +188,26 @@ class TSNEProblem(Problem):
         deviation = scores[:, 0].std()
         if deviation > 0.0:
             latent[:, :k] = scores * (START_DEVIATION / deviation)
-        return State(latent, np.zeros_like(latent), np.ones_like(latent), seed, 0)
+        return self._at(latent, np.zeros_like(latent), np.ones_like(latent), seed, 0)
 
     def step(self, state: State) -> State:
         """Take one step of gradient descent with momentum."""
         early = state.iteration < self.n_exaggerated
-        near, total = self._closeness(state.latent)
-        pull = ((EXAGGERATION if early else 1.0) * self.P - near / total) * near
-        gradient = 4.0 * (pull.sum(axis=1)[:, None] * state.latent - pull @ state.latent)
+        gradient = self.gradient(state, EXAGGERATION if early else 1.0)
         turned = state.velocity * gradient < 0.0
         gains = np.maximum(np.where(turned, state.gains + 0.2, state.gains * 0.8), 0.01)
         velocity = (0.5 if early else 0.8) * state.velocity - self.rate * gains * gradient
         latent = state.latent + velocity
-        return State(latent - latent.mean(axis=0), velocity, gains, state.seed, state.iteration + 1)
+        return self._at(latent - latent.mean(axis=0), velocity, gains, state.seed, state.iteration + 1)
+
+    def gradient(self, state: State, exaggeration: float = 1.0) -> NDArray:
+        """Return the derivative (n, d) of KL(P | Q) in the latent rows, P times `exaggeration`."""
+        pull, _ = self._pulled(state)
+        return 4.0 * (exaggeration * pull - state.push / state.total)
 
     def terms(self, state: State) -> dict[str, float]:
         """Return KL(P | Q), P as it is."""
-        near, total = self._closeness(state.latent)
-        known = self.P > 0.0
-        P = self.P[known]
-        return {"divergence": float(np.sum(P * np.log(P * total / np.maximum(near[known], SMALL))))}
+        return {"divergence": self._pulled(state)[1] + float(np.log(state.total))}
 
     def stage(self, state: State) -> int:
         """Return 0 while P is exaggerated, then 1."""
@@ -153,10 +217,18 @@ class TSNEProblem(Problem):
         """Exaggerated steps may leave the divergence as it is for a while."""
         return previous.iteration > self.n_exaggerated
 
-    def _closeness(self, latent: NDArray) -> tuple[NDArray, float]:
+    def _pulled(self, state: State) -> tuple[NDArray, float]:
         checkpoint()
-        near = squareform(1.0 / (1.0 + pdist(latent, "sqeuclidean")))
-        return near, max(float(near.sum()), SMALL)
+        return _pulls(state.latent, self.P.indptr, self.P.indices, self.P.data)
+
+    def _at(self, latent: NDArray, velocity: NDArray, gains: NDArray, seed: int, iteration: int) -> State:
+        """Return the state at `latent`, with the one pass over all pairs that a step needs."""
+        columns, push, total = np.ascontiguousarray(latent.T), np.empty_like(latent), 0.0
+        rows = max(1, PAIRS_PER_BLOCK // len(latent))
+        for start in range(0, len(latent), rows):
+            checkpoint()
+            total += _pushes(columns, start, min(start + rows, len(latent)), push)
+        return State(latent, velocity, gains, push, max(total, SMALL), seed, iteration)
 
 
 class TSNE(SupervisedReducer):
@@ -185,6 +257,11 @@ class TSNE(SupervisedReducer):
         Stop when the divergence changes by less, relatively.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
+
+    Notes
+    -----
+    A step costs O(n^2 n_components) time and O(n (perplexity + n_components)) memory.  At most 20,000 rows are
+    accepted.
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset({"n_components", "perplexity", "preprocessing"})
@@ -223,6 +300,11 @@ class TSNE(SupervisedReducer):
         check_head(self)
         check_number("perplexity", self.perplexity, ">= 1", lambda value: value >= 1.0)
         check_number("n_exaggerated", self.n_exaggerated, ">= 0", lambda value: value >= 0)
+        if len(X) > MOST_ROWS:
+            raise ValueError(
+                f"X has {len(X)} rows; t-SNE takes at most {MOST_ROWS}, because every step looks at all pairs of them: "
+                "draw some rows, or take UMAP"
+            )
 
     def _problem(self, X: NDArray, targets: Targets) -> TSNEProblem:
         return TSNEProblem(X, self.n_components, self.perplexity, self.n_exaggerated)
@@ -255,3 +337,8 @@ class TSNE(SupervisedReducer):
             head = make_head(self.head, self.n_neighbors, self.C, int(labelled.sum()))
             self._memo["classifier"] = head.fit(self._state.latent[labelled], targets.codes[labelled])
         return self._memo["classifier"]
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"max_iter": 2}

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.joint import WithoutTargets
 from supdr.methods.mac.problem import SVM_TOL, MACProblem, MACState
@@ -32,14 +33,14 @@ STEPS = 20
 """Quasi-Newton steps at each width."""
 
 
-class TwoStepProblem(WithoutTargets):
+class TwoStepProblem(Bounded, WithoutTargets):
     """One step: the mapping for fixed classifiers, then the classifiers for the fixed mapping.  E never rises."""
 
     def step(self, state: MACState) -> MACState:
         """One alternation."""
         weights = self._mapping_step(state)
         latent = self.features(state.mapping).image(weights)
-        heads = solve_heads(latent, self.signs, self.C, state.heads, tol=SVM_TOL, n_jobs=self.n_jobs)
+        heads = solve_heads(latent, self.signs, self.costs, state.heads, tol=SVM_TOL, n_jobs=self.n_jobs)
         return self.moved(state, weights, latent, heads)
 
     def _mapping_step(self, state: MACState) -> Array:
@@ -54,7 +55,7 @@ class TwoStepProblem(WithoutTargets):
         solution = solve_linear_svm(
             features.matrix,
             y,
-            self.C * squared / (2.0 * self.reg_w),
+            self.costs * (squared / (2.0 * state.reg_w)),
             tol=SVM_TOL,
             coef=state.weights @ coef,
             bias=float(state.heads.intercept[0]),
@@ -65,7 +66,7 @@ class TwoStepProblem(WithoutTargets):
     def _descended(self, state: MACState) -> Array:
         """Return the mapping after quasi-Newton steps on the rounded objective, or the old one if that is better."""
         features, heads = self.features(state.mapping), state.heads
-        shape, unit = state.weights.shape, 2.0 ** round(0.5 * math.log2(2.0 * self.reg_w))
+        shape, unit = state.weights.shape, 2.0 ** round(0.5 * math.log2(2.0 * state.reg_w))
         point = unit * state.weights.ravel()
         for width in WIDTHS:
 
@@ -74,10 +75,10 @@ class TwoStepProblem(WithoutTargets):
                 weights = flat.reshape(shape) / unit
                 t = np.where(self.signs != 0.0, self.missing(features.image(weights), heads), 0.0)
                 slope = np.clip(t / width, 0.0, 1.0)
-                value = self.C * float((slope * (t - 0.5 * width * slope)).sum())
-                pull = features.pull_back(-self.C * (self.signs * slope) @ heads.coef)
-                gradient = (2.0 * self.reg_w * weights + pull) / unit
-                return value + self.reg_w * float(np.vdot(weights, weights)), gradient.ravel(), None
+                value = float(self.costs @ (slope * (t - 0.5 * width * slope)).sum(axis=1))
+                pull = features.pull_back(-(self.costs[:, None] * self.signs * slope) @ heads.coef)
+                gradient = (2.0 * state.reg_w * weights + pull) / unit
+                return value + state.reg_w * float(np.vdot(weights, weights)), gradient.ravel(), None
 
             search = lbfgs_start(point, evaluate)
             for _ in range(STEPS):
@@ -90,7 +91,7 @@ class TwoStepProblem(WithoutTargets):
 
     def _value(self, weights: Array, heads: Heads, state: MACState) -> float:
         latent = self.features(state.mapping).image(weights)
-        return self.hinge(latent, heads) + self.reg_w * float(np.vdot(weights, weights))
+        return self.hinge(latent, heads) + state.reg_w * float(np.vdot(weights, weights))
 
 
 class TwoStep(MAC):
@@ -111,14 +112,15 @@ class TwoStep(MAC):
     solvers: ClassVar[dict[str, type[MACProblem]]] = {"two_step": TwoStepProblem}
     restart_parameters: ClassVar[frozenset[str]] = MAC.restart_parameters - {"n_layers", "head"}
 
-    solver: ClassVar[str] = "two_step"  # type: ignore[misc]
-    n_layers: ClassVar[int] = 1  # type: ignore[misc]
-    latent_reference: ClassVar[str] = "loo"  # type: ignore[misc]
-    head: ClassVar[str] = "ridge"  # type: ignore[misc]
-    mu: ClassVar[float] = 2.0  # type: ignore[misc]
-    mu_factor: ClassVar[float] = 1.5  # type: ignore[misc]
-    inner_tol: ClassVar[float] = 1e-2  # type: ignore[misc]
-    max_inner: ClassVar[int] = 1  # type: ignore[misc]
+    solver = "two_step"
+    calibrate = False
+    n_layers = 1
+    latent_reference = "loo"
+    head = "ridge"
+    mu = 2.0
+    mu_factor = 1.5
+    inner_tol = 1e-2
+    max_inner = 1
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from supdr.engine.checks import check_number
@@ -23,6 +24,8 @@ from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 
+LOGISTIC_TOL = 1e-8
+
 
 class _Unsupervised(SDRGLM):
     """SDR-GLM without targets; the classifier comes after it, on the embedding of the labelled rows."""
@@ -31,19 +34,20 @@ class _Unsupervised(SDRGLM):
         {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
     )
 
-    task: ClassVar[str] = "classification"  # type: ignore[misc]
-    recon_weight: ClassVar[float] = 1.0  # type: ignore[misc]
-    recon_ratio: ClassVar[float] = 1.0  # type: ignore[misc]
-    reg_w: ClassVar[float] = 1.0  # type: ignore[misc]
-    reg_scaling: ClassVar[str] = "none"  # type: ignore[misc]
-    family_y: ClassVar[str] = "auto"  # type: ignore[misc]
-    gaussian_c: ClassVar[float] = 1.0  # type: ignore[misc]
-    bound: ClassVar[str] = "jj"  # type: ignore[misc]
-    inner: ClassVar[int] = 1  # type: ignore[misc]
-    gauge: ClassVar[bool] = True  # type: ignore[misc]
-    calibrate: ClassVar[bool] = True  # type: ignore[misc]
-    early_stopping: ClassVar[bool] = False  # type: ignore[misc]
-    n_iter_no_change: ClassVar[int] = 10  # type: ignore[misc]
+    task = "classification"
+    class_weight = None
+    recon_weight = 1.0
+    recon_ratio = 1.0
+    reg_w = 1.0
+    reg_scaling = "none"
+    family_y = "auto"
+    gaussian_c = 1.0
+    bound = "jj"
+    inner = 1
+    gauge = True
+    calibrate = True
+    early_stopping = False
+    n_iter_no_change = 10
 
     def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
         return super()._problem(X, targets).without_targets()
@@ -115,6 +119,27 @@ class LogisticUDR(_Unsupervised):
         self.verbose = verbose
         self.missing_label = missing_label
 
+    def _calibrated_head(self) -> tuple[NDArray, NDArray]:
+        if "logistic" not in self._memo:
+            Y, codes = self._targets.Y, self._targets.codes
+            latent = self._latent(self._training[0])
+            spread = column_spread(latent[self._targets.observed])
+            # One softmax, or one label after the other: cells may be missing.
+            labels = np.where(self._targets.observed, Y.argmax(axis=1), np.nan)[:, None] if codes is None else Y
+            weights = self._training[1].weights
+            machines = [_logistic(latent / spread, labels[:, k], weights) for k in range(labels.shape[1])]
+            coef, intercept = (np.concatenate(parts) for parts in zip(*machines))
+            self._memo["logistic"] = coef.T / spread[:, None], intercept
+        return self._memo["logistic"]
+
+
+def _logistic(latent: NDArray, labels: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    """Return weights (K, L) and biases (K,) of the rows whose label is not NaN; K = 1 for two classes."""
+    seen = ~np.isnan(labels)
+    model = LogisticRegression(tol=LOGISTIC_TOL, max_iter=1000)
+    model.fit(latent[seen], labels[seen], sample_weight=weights[seen])
+    return model.coef_, model.intercept_
+
 
 class SVMUDR(_Unsupervised):
     """Unsupervised reduction, then linear support vector machines on latent columns of unit deviation.
@@ -129,8 +154,7 @@ class SVMUDR(_Unsupervised):
         As in `supdr.SDRGLM`.
     """
 
-    is_probabilistic: ClassVar[bool] = False
-    family_y: ClassVar[str] = "bernoulli"  # type: ignore[misc]
+    family_y = "bernoulli"
 
     def __init__(
         self,
@@ -177,11 +201,26 @@ class SVMUDR(_Unsupervised):
             tags.classifier_tags.multi_label = False
         return tags
 
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return class probabilities: a softmax of the scores, its temperature fitted on left-out rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return self._probabilities(self._latent_scores(self._latent(self._prepare(X)), True))
+
     @property
     def label_pull_(self) -> NDArray:
         """Largest multiplier of each training row as a share of C, (n_samples,); 0 for rows beyond their margins."""
         pull = np.zeros(len(self._targets.observed))
-        pull[self._targets.observed] = (self._machines()[0].alpha / float(self.C)).max(axis=1)
+        largest = float(self.C) * self._training[1].weights[self._targets.observed]
+        pull[self._targets.observed] = (self._machines()[0].alpha / largest[:, None]).max(axis=1)
         return np.clip(pull, 0.0, 1.0)
 
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:
@@ -194,6 +233,6 @@ class SVMUDR(_Unsupervised):
             X, targets = self._training
             features = self._latent(X[targets.labelled])
             spread = column_spread(features)
-            signs = targets.values[targets.labelled]
-            self._memo["machines"] = solve_heads(features / spread, signs, float(self.C), n_jobs=self.n_jobs), spread
+            signs, C = targets.values[targets.labelled], float(self.C) * targets.weights[targets.labelled]
+            self._memo["machines"] = solve_heads(features / spread, signs, C, n_jobs=self.n_jobs), spread
         return self._memo["machines"]

@@ -1,5 +1,6 @@
 """Data: generators, bundled sets, OpenML, and files of one's own. Every source returns a `Dataset`."""
 
+from supdr.datasets._facts import ColumnFacts
 from supdr.datasets.bundled import (
     load_breast_cancer,
     load_diabetes,
@@ -24,6 +25,7 @@ __all__ = [
     "BUNDLED",
     "EXTENSIONS",
     "GENERATORS",
+    "ColumnFacts",
     "Dataset",
     "FileProblem",
     "Limits",

@@ -33,6 +33,8 @@ def read_parquet(data: bytes, name: str, limits: Limits) -> Table:
     try:
         footer = parquet.ParquetFile(io.BytesIO(data))
         metadata, schema = footer.metadata, footer.schema_arrow
+        if not len(schema):
+            raise FileProblem(f"{name} has no columns.")
         limits.check_shape(name, metadata.num_rows, len(schema))
         limits.check_unpacked(name, sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)))
         check_names(schema.names)
@@ -49,6 +51,9 @@ def read_parquet(data: bytes, name: str, limits: Limits) -> Table:
             raise FileProblem(
                 f"Column {shown(column)} holds a text of {longest:,} characters; at most {MAX_TEXT:,} are read."
             )
+    for field in schema:
+        if pa.types.is_decimal(field.type):
+            frame[field.name] = frame[field.name].astype(float)
     for column in frame.columns.intersection(texts):
         text = frame[column].astype(object)
         frame[column] = text.where(text != "", None)
@@ -109,6 +114,8 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
     members = archive.infolist()
     if not members:
         raise FileProblem(f"{name} is empty.")
+    if len(members) > limits.max_arrays:
+        raise FileProblem(f"{name} has {len(members):,} arrays; at most {limits.max_arrays:,} are read.")
     limits.check_unpacked(name, sum(member.file_size for member in members))
     for member in members:
         array = member.filename.removesuffix(".npy")

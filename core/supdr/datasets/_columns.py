@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from supdr.datasets.labels import encode_labels
-from supdr.datasets.limits import FileProblem, Limits, shown
+from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, shown
 
 if TYPE_CHECKING:
     import pandas
 
 MAX_LEVELS = 20
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
+DATE_FORMATS = ("ISO8601", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M")
 
 
 class Feature(NamedTuple):
@@ -21,6 +24,7 @@ class Feature(NamedTuple):
     names: list[str]
     values: np.ndarray
     was_text: bool
+    was_date: bool = False
 
 
 def kind_of(column: pandas.Series) -> str:
@@ -51,23 +55,53 @@ def reads_as_numbers(column: pandas.Series) -> bool:
     return bool(pd.to_numeric(present, errors="coerce").notna().sum() * 2 >= len(present))
 
 
+def dates_in(column: pandas.Series) -> np.ndarray | None:
+    """Give dates and times, also as text, as days since 1970 (n,), NaN where missing; None if they are none.
+
+    Text is taken for dates if all of it can be read in one way, the day before the month where both are possible.
+    """
+    import pandas as pd
+
+    kind, present = kind_of(column), column.dropna()
+    times = column if kind == "date" else None
+    if kind == "text" and len(present) and not isinstance(column.dtype, pd.CategoricalDtype):
+        texts = present.astype(str).str.strip()
+        if DATE.fullmatch(texts.iloc[0]) and texts.str.fullmatch(DATE.pattern).all():
+            for format in DATE_FORMATS:
+                read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
+                if read.notna().all():
+                    times = read.reindex(column.index)
+                    break
+    if times is None:
+        return None
+    times = pd.to_datetime(times, utc=True)
+    days = (times - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    return days.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
 def encode_feature(column: pandas.Series, name: str) -> Feature:
     """Turn a column into numbers.
 
-    Numbers stay, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text of up to 20 levels one 0/1
-    column per level. Missing cells stay NaN in all of them.
+    Numbers stay, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text
+    of up to 20 levels one 0/1 column per level. Missing cells stay NaN in all of them.
 
     Raises
     ------
+    ColumnProblem
+        If the column is empty, neither number nor text, or text with more levels.
     FileProblem
-        If the column is empty, infinite somewhere, a date, mostly but not only numbers, or text with more levels.
+        If it is infinite somewhere, or mostly but not only numbers.
     """
     kind = kind_of(column)
     if column.isna().all():
-        raise FileProblem(f"Column {shown(name)} is empty: none of its cells has a value.")
-    if kind in ("date", "other"):
-        things = "dates" if kind == "date" else f"values of type {column.dtype}"
-        raise FileProblem(f"Column {shown(name)} holds {things}; features must be numbers, yes/no or text.")
+        raise ColumnProblem(f"Column {shown(name)} is empty: none of its cells has a value.")
+    dates = dates_in(column)
+    if dates is not None:
+        return Feature([name], dates[:, None], False, was_date=True)
+    if kind == "other":
+        raise ColumnProblem(
+            f"Column {shown(name)} holds values of type {column.dtype}; features are numbers, dates, yes/no or text."
+        )
     if kind == "text" and not reads_as_numbers(column):
         return _encode_levels(column, name)
     return Feature([name], numbers_from(column, name)[:, None], False)
@@ -132,7 +166,7 @@ def _encode_levels(column: pandas.Series, name: str) -> Feature:
     codes, levels = _level_codes(column)
     if len(levels) > MAX_LEVELS:
         row = int((codes >= 0).argmax())
-        raise FileProblem(
+        raise ColumnProblem(
             f"Column {shown(name)} holds text with {len(levels):,} different values ({shown(levels[codes[row]])} in row"
             f" {row + 1}); at most {MAX_LEVELS} can be turned into numbers."
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +12,13 @@ import numpy as np
 from supdr.datasets._columns import Feature, encode_feature, encode_target, numbers_from, reads_as_numbers
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.labels import guess_task
-from supdr.datasets.limits import FileProblem, Limits, listed, shown
+from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, listed, shown
 
 if TYPE_CHECKING:
     import pandas
+
+OTHERS = "other"
+"""View of the columns that no group names."""
 
 TARGET_NAMES = ("target", "class", "label", "y")
 
@@ -67,13 +70,15 @@ def to_dataset(
     target: str | None,
     task: str | None,
     limits: Limits,
-    leave_out_unusable: bool = False,
+    ignore: Sequence[str] = (),
+    groups: Mapping[str, Sequence[str]] | None = None,
+    tolerated: type[FileProblem] = ColumnProblem,
 ) -> Dataset:
     """Turn a parsed file into a `Dataset`; see `supdr.datasets.read_file` for the rules.
 
-    With `leave_out_unusable` a column that cannot become numbers is left out and named in the description, otherwise
-    it is refused.
+    A column with a problem of the `tolerated` kind is left out and named in the description; others are refused.
     """
+    table = without(table, ignore, target)
     target = choose_target(table, target)
     column = table.frame[target]
     if task is None:
@@ -82,8 +87,8 @@ def to_dataset(
             # a stray text among numbers is a mistake, unless classes were asked for
             numbers_from(column, target)
     y, target_names = encode_target(column, target, task, limits)
-    features, unusable = _encode_features(table.frame.drop(columns=target), leave_out_unusable)
-    features, views = _group_views(features)
+    features, unusable = _encode_features(table.frame.drop(columns=target), tolerated)
+    features, views = _group_views(features, view_of(features) if groups is None else grouped_by(groups, table))
     names = [name for feature in features.values() for name in feature.names]
     check_names(names)
     limits.check_shape(name, len(y), len(names))
@@ -92,6 +97,7 @@ def to_dataset(
     notes = [
         f"{len(y):,} rows, {len(names):,} features, target {shown(target)} ({size}), read from {table.format}.",
         *table.notes,
+        *([f"Left out as asked for: {listed(ignore)}."] if ignore else []),
         *_notes(X, y, names, features, unusable, views),
     ]
     return Dataset(
@@ -115,28 +121,68 @@ def guess_column_task(column: pandas.Series) -> str:
     return guess_task(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _encode_features(frame: pandas.DataFrame, leave_out_unusable: bool) -> tuple[dict[str, Feature], list[str]]:
+def without(table: Table, ignore: Sequence[str], target: str | None) -> Table:
+    """Leave columns out; the target cannot be one of them."""
+    _check_known(table, ignore, "to leave out")
+    if target is not None and target in ignore:
+        raise FileProblem(f"Column {shown(target)} is to be predicted and cannot be left out.")
+    if not ignore:
+        return table
+    marked = None if table.target in ignore else table.target
+    return replace(table, frame=table.frame.drop(columns=list(dict.fromkeys(ignore))), target=marked)
+
+
+def grouped_by(groups: Mapping[str, Sequence[str]], table: Table) -> dict[str, str]:
+    """Column -> view, for those that are named; each may be in one."""
+    columns = [column for group in groups.values() for column in group]
+    _check_known(table, columns, "to group")
+    twice = [column for column, count in Counter(columns).items() if count > 1]
+    if twice:
+        raise FileProblem(f"A column can be in one group only; in several: {listed(twice)}.")
+    return {column: view for view, group in groups.items() for column in group}
+
+
+def view_of(names: Iterable[str]) -> dict[str, str]:
+    """Column -> view, for those that are called `view:feature`; none unless all are."""
+    views = {name: name.partition(":")[0] for name in names if ":" in name[1:] and not name.startswith(":")}
+    return views if len(views) == len(list(names)) else {}
+
+
+def _check_known(table: Table, names: Sequence[str], purpose: str) -> None:
+    columns = [str(column) for column in table.frame.columns]
+    for name in names:
+        if name not in columns:
+            raise FileProblem(f"There is no column {shown(name)} {purpose}; the columns are {listed(columns)}.")
+
+
+def _encode_features(frame: pandas.DataFrame, tolerated: type[FileProblem]) -> tuple[dict[str, Feature], list[str]]:
     if not frame.shape[1]:
         raise FileProblem("There is only one column, the target; at least one feature is needed.")
-    features, unusable = {}, []
+    features, unusable, problems = {}, [], []
     for name, column in frame.items():
         try:
             features[str(name)] = encode_feature(column, str(name))
-        except FileProblem:
-            if not leave_out_unusable:
-                raise
+        except tolerated as problem:
             unusable.append(str(name))
+            problems.append(str(problem))
     if not features:
-        raise FileProblem(f"None of the columns can be used as a feature: {listed(unusable)}.")
+        raise FileProblem(f"None of the columns can be used as a feature: {listed(unusable)}. {problems[0]}")
     return features, unusable
 
 
-def _group_views(features: dict[str, Feature]) -> tuple[dict[str, Feature], dict[str, int] | None]:
-    """Order columns called `view:feature` by view and count the columns of each, if all are called so."""
-    prefixes = [name.partition(":")[0] if ":" in name[1:] else "" for name in features]
+def _group_views(
+    features: dict[str, Feature], groups: Mapping[str, str]
+) -> tuple[dict[str, Feature], dict[str, int] | None]:
+    """Order columns by view and count those of each, if there are several."""
+    prefixes = [groups.get(name, OTHERS) for name in features]
     views = dict.fromkeys(prefixes, 0)
-    if "" in views or len(views) < 2:
+    if len(views) < 2:
         return features, None
+    # The names say which view a column is of, as in a file whose columns are called so.
+    features = {
+        name: each if name.startswith(f"{view}:") else each._replace(names=[f"{view}:{part}" for part in each.names])
+        for view, (name, each) in zip(prefixes, features.items())
+    }
     order = list(views)
     grouped = sorted(zip(prefixes, features), key=lambda item: order.index(item[0]))
     for prefix, name in grouped:
@@ -157,6 +203,9 @@ def _notes(
     text = [name for name, feature in features.items() if feature.was_text]
     if text:
         notes.append(f"Text turned into 0/1 columns, one per level (one in all for two levels): {listed(text)}.")
+    dates = [name for name, feature in features.items() if feature.was_date]
+    if dates:
+        notes.append(f"Dates turned into days since 1970: {listed(dates)}.")
     if unusable:
         notes.append(f"Left out, because they are empty, not numbers or text of too many values: {listed(unusable)}.")
     if views is not None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from supdr.datasets import _arff, _binary, _delimited
-from supdr.datasets._columns import kind_of
+from supdr.datasets._facts import ColumnFacts, facts_of
 from supdr.datasets._tables import Table, choose_target, guess_column_task, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
@@ -31,8 +32,10 @@ READERS: dict[str, Callable[[bytes, str, Limits], Table]] = {
     ".libsvm": _binary.read_libsvm,
 }
 EXTENSIONS = tuple(READERS)
+TEXTS = (".csv", ".tsv", ".arff", ".libsvm")
 MAGIC = {b"PAR1": "Parquet", b"PK\x03\x04": "ZIP or NPZ", b"\x1f\x8b": "gzip", b"\x93NUMPY": "NPY"}
 PREVIEW_ROWS = 5
+LONGEST_NAME = 80
 DEFAULT_LIMITS = Limits()
 
 
@@ -42,6 +45,8 @@ def read_file(
     name: str | None = None,
     target: str | None = None,
     task: str | None = None,
+    ignore: Sequence[str] = (),
+    groups: Mapping[str, Sequence[str]] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Dataset:
     """Read a data file.
@@ -51,9 +56,9 @@ def read_file(
     Latin-1. An NPZ file holds one table or several views and the targets `y`. If all features are called
     `view:feature`, they are grouped into views.
 
-    Numbers stay as they are, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text of up to 20 levels
-    one 0/1 column per level. Missing cells become NaN, and a missing target an unlabelled row. The description says
-    what was done.
+    Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
+    column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
+    and a missing target an unlabelled row. The description says what was done.
 
     Parameters
     ----------
@@ -65,6 +70,10 @@ def read_file(
         Column to predict. Default: the one the format marks, else one called target, class, label or y, else the last.
     task : {"classification", "regression"}, optional
         Default: classification for text and for at most 20 distinct whole numbers, else regression.
+    ignore : sequence of str
+        Columns to leave out: ids and whatever else says nothing of the target; see `Preview.facts`.
+    groups : mapping of str to sequence of str, optional
+        Name of a view -> its columns; those that are in none form a view of their own. Default: by the columns' names.
     limits : Limits
         Sizes beyond which the file is refused.
 
@@ -79,7 +88,7 @@ def read_file(
     PackageMissing
         Without pandas, or for Parquet without pyarrow; the message says what to install.
     """
-    return preview(path_or_bytes, name, limits=limits).read(target=target, task=task)
+    return preview(path_or_bytes, name, limits=limits).read(target=target, task=task, ignore=ignore, groups=groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +105,8 @@ class Preview:
         Rows, without the header.
     columns : tuple of str
         Names of the columns, targets included.
-    kinds : tuple of str
-        What each column holds: "number", "yes/no", "text", "date" or "other".
+    facts : tuple of ColumnFacts
+        What each column holds, and whether it had better be left out.
     rows : tuple of tuple of str
         The first five rows; missing cells are empty.
     target, task : str
@@ -110,7 +119,7 @@ class Preview:
     format: str
     n_rows: int
     columns: tuple[str, ...]
-    kinds: tuple[str, ...]
+    facts: tuple[ColumnFacts, ...]
     rows: tuple[tuple[str, ...], ...]
     target: str
     task: str
@@ -137,12 +146,33 @@ class Preview:
         """
         return guess_column_task(self.table.frame[choose_target(self.table, target)])
 
-    def read(self, *, target: str | None = None, task: str | None = None) -> Dataset:
+    def suggested(self, target: str) -> tuple[str, ...]:
+        """Name the columns that had better be left out.
+
+        Parameters
+        ----------
+        target : str
+            The column that is to be predicted.
+
+        Returns
+        -------
+        tuple of str
+        """
+        return tuple(each.name for each in self.facts if each.against and each.name != target)
+
+    def read(
+        self,
+        *,
+        target: str | None = None,
+        task: str | None = None,
+        ignore: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] | None = None,
+    ) -> Dataset:
         """Make the data set without parsing the file again.
 
         Parameters
         ----------
-        target, task : str, optional
+        target, task, ignore, groups : optional
             As in `read_file`.
 
         Returns
@@ -157,7 +187,15 @@ class Preview:
         if task not in (None, *TASKS):
             raise ValueError(f"task must be 'classification' or 'regression', got {task!r}")
         with _plainly(self.name):
-            return to_dataset(self.table, name=_stem(self.name), target=target, task=task, limits=self.limits)
+            return to_dataset(
+                self.table,
+                name=_stem(self.name),
+                target=target,
+                task=task,
+                ignore=ignore,
+                groups=groups,
+                limits=self.limits,
+            )
 
 
 def preview(
@@ -193,7 +231,7 @@ def preview(
             format=table.format,
             n_rows=len(frame),
             columns=tuple(str(column) for column in frame.columns),
-            kinds=tuple(kind_of(column) for _, column in frame.items()),
+            facts=tuple(facts_of(column, str(name)) for name, column in frame.items()),
             rows=tuple(tuple(str(cell) for cell in row) for row in head.where(head.notna(), "").to_numpy()),
             target=target,
             task=guess_column_task(frame[target]),
@@ -222,15 +260,31 @@ def _content(path_or_bytes: str | os.PathLike[str] | bytes, name: str | None, li
         if name is None:
             raise ValueError("name is needed with bytes: its ending tells the format")
         limits.check_bytes(name, len(path_or_bytes))
-        return bytes(path_or_bytes), Path(name).name
+        return bytes(path_or_bytes), _short(Path(name).name)
     path = Path(path_or_bytes)
     try:
-        limits.check_bytes(path.name, path.stat().st_size)
-        return path.read_bytes(), Path(name or path).name
+        about = path.stat()
+        if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+            # reading a device or a pipe may never come to an end
+            raise FileProblem(f"'{path}' is not a file on disk.")
+        limits.check_bytes(path.name, about.st_size)
+        with path.open("rb") as file:
+            data = file.read(int(limits.max_bytes) + 1)
+        limits.check_bytes(path.name, len(data))
+        return data, _short(Path(name or path).name)
+    except FileProblem:
+        raise
     except FileNotFoundError:
         raise FileProblem(f"There is no file '{path}'.") from None
     except OSError as error:
         raise FileProblem(f"'{path}' cannot be opened: {error.strerror or error}.") from None
+    except ValueError as error:
+        raise FileProblem(f"{shown(path)} cannot be the name of a file: {reason_of(error)}.") from None
+
+
+def _short(name: str) -> str:
+    """Leave out the middle of a long name, so that it fits into a sentence; the ending stays."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}…{name[-LONGEST_NAME // 2 + 1 :]}"
 
 
 def _parse(data: bytes, name: str, limits: Limits) -> Table:
@@ -248,6 +302,8 @@ def _parse(data: bytes, name: str, limits: Limits) -> Table:
     content = next((words for magic, words in MAGIC.items() if data.startswith(magic)), None)
     if content and content.split()[-1].lower() != ending[1:]:
         raise FileProblem(f"{name} is called {ending} but holds {content} data.")
+    if ending in TEXTS:
+        limits.check_text(name, data)
     return reader(data, name, limits)
 
 

@@ -6,17 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from supdr.engine.targets import as_labels, missing_values, uniform_labels
+
 MAX_GUESSED_CLASSES = 20
-
-
-def is_missing(values: np.ndarray) -> np.ndarray:
-    """Mask of the entries that are None or NaN, bool (n,)."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind == "O":
-        # NaN is the only value that differs from itself
-        return np.array([value is None or value != value for value in values], dtype=bool)
-    return np.zeros(len(values), dtype=bool)
 
 
 def guess_task(y: Any) -> str:
@@ -25,15 +17,15 @@ def guess_task(y: Any) -> str:
     Parameters
     ----------
     y : array-like of shape (n,)
-        Targets; None and NaN are passed over.
+        Targets; missing ones are passed over.
 
     Returns
     -------
     {"classification", "regression"}
         "classification" for text, booleans and at most 20 distinct whole numbers, "regression" for other numbers.
     """
-    y = np.asarray(y)
-    present = y[~is_missing(y)]
+    y = as_labels(y)
+    present = y[~missing_values(y, None)]
     if present.dtype.kind == "O":
         if any(isinstance(value, (str, bytes, bool, np.bool_)) for value in present):
             return "classification"
@@ -51,7 +43,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     Parameters
     ----------
     labels : array-like of shape (n,)
-        Text, numbers or booleans; None and NaN mark unlabelled rows.
+        Text, numbers or booleans; None, NaN and pandas.NA mark unlabelled rows.
 
     Returns
     -------
@@ -59,12 +51,15 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
         Class numbers 0, 1, … as float64, NaN where unlabelled.
     target_names : tuple of str
         Name of each class: numbers in increasing order, text in alphabetical order.
+
+    Raises
+    ------
+    ValueError
+        If labels are of several kinds: text and numbers, say.
     """
-    labels = np.asarray(labels)
-    present = ~is_missing(labels)
-    values = labels[present]
-    if values.dtype.kind == "O" and not all(isinstance(value, (int, float, np.number)) for value in values):
-        values = np.array([str(value) for value in values], dtype=object)
+    labels = as_labels(labels)
+    present = ~missing_values(labels, None)
+    values = uniform_labels(labels[present])
     distinct, numbers = np.unique(values, return_inverse=True)
     y = np.full(len(labels), np.nan)
     y[present] = numbers
@@ -84,7 +79,7 @@ def hide_labels(y: Any, share: float, *, task: str | None = None, random_state: 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Targets; entries that are NaN or None already stay so and do not count.
+        Targets; entries that are missing already stay so and do not count.
     share : float in (0, 1]
         Share of the labels that stays. Classification: that share of each class, rounded, and at least one row of each.
     task : {"classification", "regression"}, optional
@@ -102,12 +97,12 @@ def hide_labels(y: Any, share: float, *, task: str | None = None, random_state: 
     ValueError
         If `share` is not in (0, 1], `y` is not a vector, or it has no label at all.
     """
-    y = np.asarray(y)
+    y = as_labels(y)
     if y.ndim != 1:
         raise ValueError(f"y must be a vector, got shape {y.shape}")
     if not 0 < share <= 1:
         raise ValueError(f"share must be in (0, 1], got {share!r}")
-    present = np.flatnonzero(~is_missing(y))
+    present = np.flatnonzero(~missing_values(y, None))
     if not present.size:
         raise ValueError("y has no label to keep: every entry is NaN or None")
     groups = np.zeros(len(y))

@@ -15,7 +15,9 @@ from supdr.datasets.bundled import load_digits
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.generators import _at_least, _checked_noise
 
-NOISES = ("bernoulli", "gaussian")
+NOISES = ("bernoulli", "gaussian", "poisson")
+MOST_LOG_RATE = 8.0
+"""Of counts: a few columns with large loadings would have rates beyond all numbers."""
 WIDE_FACTORS, WIDE_CLASS_NOISE = 6, 0.3
 TIME_FACTORS, TIME_COEFFICIENT = 12, 0.9
 RESPONSE_FACTORS = slice(5, 9)
@@ -45,8 +47,9 @@ def make_latent_glm(
         Columns.
     scale : float > 0
         Size of the loadings: 3 is hard, 6 is easy with Bernoulli features.
-    noise : {"bernoulli", "gaussian"}
-        Bits with these log-odds, or unit Gaussian noise around the parameters.
+    noise : {"bernoulli", "gaussian", "poisson"}
+        Bits with these log-odds, unit Gaussian noise around the parameters, or counts with these logarithms of rates,
+        which are at most 8.
     random_state : int, Generator or None
         The seed.
 
@@ -75,6 +78,8 @@ def make_latent_glm(
     theta = plane @ turn.T @ loadings
     if noise == "bernoulli":
         X = (rng.uniform(size=theta.shape) < 1.0 / (1.0 + np.exp(-theta))).astype(float)
+    elif noise == "poisson":
+        X = rng.poisson(np.exp(np.minimum(theta, MOST_LOG_RATE))).astype(float)
     else:
         X = theta + rng.standard_normal(theta.shape)
     return Dataset(

@@ -11,6 +11,10 @@ class FileProblem(ValueError):
     """What is wrong with a data file, uploaded or downloaded, in one sentence for the person who chose it."""
 
 
+class ColumnProblem(FileProblem):
+    """Why a whole column is no feature, though nothing is wrong with any of its cells."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Sizes beyond which a file is refused before it fills the memory.
@@ -25,6 +29,10 @@ class Limits:
         Size of the table; columns are counted after text columns have been turned into numbers.
     max_classes : int
         Classes of a classification target.
+    max_lines : int
+        Lines of a text file, blank ones and comments included.
+    max_arrays : int
+        Arrays of an NPZ file.
     """
 
     max_bytes: float = 40e6
@@ -33,6 +41,8 @@ class Limits:
     max_columns: int = 5_000
     max_cells: int = 10_000_000
     max_classes: int = 100
+    max_lines: int = 1_000_000
+    max_arrays: int = 1_000
 
     def check_bytes(self, name: str, size: int) -> None:
         """Refuse a file that is too large.
@@ -71,6 +81,28 @@ class Limits:
             raise FileProblem(
                 f"{name} unpacks to more than {self.max_unpacked_bytes / 1e6:,.1f} MB, which is the most that is read."
             )
+
+    def check_text(self, name: str, data: bytes) -> None:
+        """Refuse text that could not be a table within the limits, before it is split into lines and cells.
+
+        Parameters
+        ----------
+        name : str
+            What to call it in the message.
+        data : bytes
+            The text.
+
+        Raises
+        ------
+        FileProblem
+            If there are more than `max_lines` lines, or marks between more than `max_cells` cells.
+        """
+        lines = max(data.count(b"\n"), data.count(b"\r"))
+        if lines > self.max_lines:
+            raise FileProblem(f"{name} has {lines:,} lines; at most {self.max_lines:,} are read.")
+        marks = max(data.count(mark) for mark in (b",", b";", b"\t", b":"))
+        if marks > self.max_cells:
+            raise FileProblem(f"{name} has more than {self.max_cells:,} cells, which is the most that is read.")
 
     def check_shape(self, name: str, rows: int, columns: int) -> None:
         """Refuse a table with too many rows, columns or cells.

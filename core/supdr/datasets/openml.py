@@ -113,7 +113,7 @@ def _load(
     default = None if targets is None else str(targets.columns[0])
     table = Table(frame, format=f"OpenML, id {data_id}", target=default)
     title = bunch.details.get("name", name)
-    return to_dataset(table, name=title, target=target, task=task, limits=limits, leave_out_unusable=True)
+    return to_dataset(table, name=title, target=target, task=task, limits=limits, tolerated=FileProblem)
 
 
 def _find(name: str, version: int | None, timeout: float) -> int:

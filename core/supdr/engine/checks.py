@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+LARGEST = 1e150
+"""Of the cells of X and y: squares of larger numbers are not finite."""
+
+
+TINY, HUGE = 1e-30, 1e30
+"""Hyper-parameters beyond are named where a computation fails."""
 
 
 def check_integer(name: str, value: Any, low: int = 1) -> None:
@@ -20,6 +29,38 @@ def check_number(name: str, value: Any, accepted: str, holds: Callable[[Any], bo
     """Raise ValueError unless `value` is a finite number for which `holds` is true; `accepted` says so in words."""
     if not _is_number(value) or not holds(value):
         raise ValueError(f"{name} must be a number {accepted}; got {value!r}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+
+
+def check_seed(name: str, value: Any) -> None:
+    """Raise ValueError unless scikit-learn's `check_random_state` takes `value`."""
+    try:
+        check_random_state(value)
+    except (TypeError, ValueError) as error:
+        accepted = "None, an integer from 0 to 2**32 - 1 or a RandomState"
+        raise ValueError(f"{name} must be {accepted}; got {value!r}") from error
+
+
+def numbers_in(name: str, value: Any) -> NDArray:
+    """Return a copy of `value` as an array of floats; raise ValueError if it holds anything but numbers."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers; got {value!r}") from error
+
+
+def check_sizes(name: str, values: NDArray) -> None:
+    """Raise ValueError for a number whose square is not finite; NaN is passed over."""
+    flat = values.ravel()
+    if flat.size and max(np.fmax.reduce(flat), -np.fmin.reduce(flat)) > LARGEST:
+        cell = np.unravel_index(np.nanargmax(np.abs(values)), values.shape)
+        place = f"column {cell[1]} of row {cell[0]}" if values.ndim > 1 else f"row {cell[0]}"
+        raise ValueError(f"{name} must hold numbers from {-LARGEST:g} to {LARGEST:g}; got {values[cell]:g} in {place}")
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -48,15 +89,31 @@ def warn_of_many_components(n_components: int, n_columns: int) -> None:
         )
 
 
-def check_start(init: Any, names: Collection[str], shape: tuple[int, int]) -> None:
-    """Raise ValueError unless `init` is one of `names` or a finite array of latent rows of this shape."""
+def check_start(init: Any, names: Collection[str], shape: tuple[int, int | None]) -> None:
+    """Raise ValueError unless `init` is one of `names` or a finite array of latent rows of this shape; None: any."""
     if isinstance(init, str):
         check_choice("init", init, names)
-    elif np.shape(init) != shape:
+        return
+    found, (n_rows, n_columns) = np.shape(init), shape
+    if len(found) != 2 or found[0] != n_rows or not found[1] or n_columns not in (None, found[1]):
         quoted = ", ".join(map(repr, names))
-        raise ValueError(f"init must be {quoted} or an array of shape {shape}; got shape {np.shape(init)}")
-    elif not np.isfinite(np.asarray(init, dtype=float)).all():
+        wanted = f"({n_rows}, {'n_components' if n_columns is None else n_columns})"
+        raise ValueError(f"init must be {quoted} or an array of shape {wanted}; got shape {found}")
+    if not np.isfinite(numbers_in("init", init)).all():
         raise ValueError("init must be finite")
+
+
+@contextmanager
+def naming_extremes(parameters: Mapping[str, Any]) -> Iterator[None]:
+    """Name, in an error of the block, the hyper-parameters whose size may be the cause."""
+    try:
+        yield
+    except (ArithmeticError, ValueError) as error:
+        sizes = {name: abs(value) for name, value in parameters.items() if _is_number(value) and value != 0}
+        extreme = [f"{name}={parameters[name]:g}" for name, size in sizes.items() if not TINY < size < HUGE]
+        if not extreme:
+            raise
+        raise ValueError(f"{', '.join(extreme)}: numbers so large or small cannot be computed with: {error}") from error
 
 
 def check_jobs(name: str, value: Any) -> None:

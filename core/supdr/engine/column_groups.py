@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,15 @@ Views = tuple[NDArray, ...]
 """One array (n, D_m) per local model; local models that see the same view share it."""
 
 
-def stack_views(arrays: Sequence[ArrayLike]) -> tuple[NDArray, tuple[int, ...]]:
+def stack_views(arrays: Sequence[ArrayLike], *more: ArrayLike) -> tuple[NDArray, tuple[int, ...]]:
     """Put several views of the same rows side by side.
 
     Parameters
     ----------
     arrays : sequence of array-likes of shape (n_samples, D_m)
         One table per view.
+    *more : array-like
+        Refused: the tables come as one list.
 
     Returns
     -------
@@ -29,7 +31,8 @@ def stack_views(arrays: Sequence[ArrayLike]) -> tuple[NDArray, tuple[int, ...]]:
     Raises
     ------
     ValueError
-        If there is no view, or views differ in their numbers of rows, or one is no table of numbers.
+        If the tables are no list, if there is no view, if views differ in their numbers of rows, or if one is no table
+        of numbers.
 
     Examples
     --------
@@ -37,17 +40,37 @@ def stack_views(arrays: Sequence[ArrayLike]) -> tuple[NDArray, tuple[int, ...]]:
     >>> X.shape, sizes
     ((5, 5), (2, 3))
     """
-    tables = [np.asarray(array, dtype=np.float64) for array in arrays]
-    if not tables:
+    entries = listed(arrays)
+    if entries is None or more:
+        came = f"{1 + len(more)} arguments" if more else repr(arrays)
+        raise ValueError(f"arrays must be one list of tables, as in stack_views([A, B]); got {came}")
+    if not entries:
         raise ValueError("arrays must hold at least one view; got none")
+    tables = [_table(number, entry) for number, entry in enumerate(entries)]
     for number, table in enumerate(tables):
-        if table.ndim != 2 or table.shape[1] < 1:
-            raise ValueError(f"view {number} must have shape (n_samples, n_columns); got {table.shape}")
         if len(table) != len(tables[0]):
             raise ValueError(
                 f"view {number} has {len(table)} rows, view 0 has {len(tables[0])}: views share their rows"
             )
     return np.ascontiguousarray(np.hstack(tables)), tuple(table.shape[1] for table in tables)
+
+
+def _table(number: int, entry: Any) -> NDArray:
+    """Return a view as an array of numbers with two axes."""
+    try:
+        table = np.asarray(entry, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"view {number} must be a table of numbers: {error}") from error
+    if table.ndim != 2 or table.shape[1] < 1:
+        raise ValueError(f"view {number} must have shape (n_samples, n_columns); got {table.shape}")
+    return table
+
+
+def listed(values: Any) -> list | None:
+    """Return what a list, or anything else that holds things in order, holds; None of anything else."""
+    if isinstance(values, (str, bytes, Mapping, Set)) or not np.iterable(values):
+        return None
+    return list(values)
 
 
 def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
@@ -68,11 +91,16 @@ def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
     Raises
     ------
     ValueError
-        If sizes do not add up, a view is empty, or an index is out of range or repeated.
+        If views are neither, sizes do not add up, a view is empty, or an index is out of range or repeated.
     """
     if views is None:
         return (np.arange(n_features),)
-    entries = list(views)
+    entries = listed(views)
+    if entries is None:
+        raise ValueError(
+            f"views must be None, a list of sizes that add up to the {n_features} columns of X, or a list of lists of "
+            f"column indices; got {views!r}"
+        )
     if not entries:
         raise ValueError("views must name at least one view; got none")
     if all(isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) for entry in entries):
@@ -103,7 +131,10 @@ def column_indices(name: str, columns: Any, n_features: int) -> NDArray[np.intp]
     ValueError
         If they are no distinct integers from 0 to n_features - 1, or none.
     """
-    indices = np.asarray(columns)
+    try:
+        indices = np.asarray(columns)
+    except ValueError:  # lists of different lengths
+        indices = np.empty(0)
     if indices.ndim != 1 or not len(indices) or indices.dtype.kind not in "iu":
         raise ValueError(f"{name} must be a non-empty list of column indices; got {columns!r}")
     if indices.min() < 0 or indices.max() >= n_features or len(np.unique(indices)) < len(indices):

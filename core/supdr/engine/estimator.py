@@ -7,26 +7,50 @@ latent rows are scored.
 from __future__ import annotations
 
 import copy
+import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from supdr.engine.checks import check_integer, check_jobs, check_number, check_unchanged
-from supdr.engine.fitted import FittedReducer, predicts_classes
+from supdr.engine.checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_jobs,
+    check_number,
+    check_seed,
+    check_unchanged,
+    naming_extremes,
+)
+from supdr.engine.components import warn_of_few_components
+from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
-from supdr.engine.iterate import Problem, Snapshot, Stop, iterate
+from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, iterate
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.progress import CallbackSupportMixin, reported, with_callbacks
-from supdr.engine.targets import Targets, decode_targets
+from supdr.engine.targets import Targets, as_labels, decode_targets
 
 STILL_FALLING = 0.01
 """A relative fall of the objective in the last epoch beyond this earns a warning."""
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _history(steps: list[Snapshot], last: Snapshot) -> dict[str, NDArray]:
+    """Return losses and readings of every step; of diagnostics that take time only what the last step says."""
+    rows: list[dict[str, float]] = [{**step.losses, **step.diagnostics.at_hand} for step in steps]
+    rows[-1:] = [{**step.losses, **step.diagnostics} for step in steps[-1:]]
+    names = {name: None for row in rows or [{**last.losses, **last.diagnostics}] for name in row}
+    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
 class SupervisedReducer(CallbackSupportMixin, FittedReducer):
@@ -43,12 +67,17 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         Hyper-parameters that cannot change within a run; all others act on a resumed run.
     embedding_note : str
         What `embedding_` is, in a few words for a caption.
+    accepts_weights : bool
+        Whether rows can weigh differently in the label term: see `supdr.engine.weighted.Weighted`.
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
     embedding_note: ClassVar[str] = "embedding (saw labels)"
+    accepts_weights: ClassVar[bool] = False
 
     stop_: Stop | None
+
+    _kept_components: int | None = None
 
     # --- the run ------------------------------------------------------------------------------------------------
 
@@ -58,9 +87,13 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         y: ArrayLike | None,
         start: Snapshot | None = None,
         *,
+        sample_weight: ArrayLike | None = None,
         interrupted: Callable[[], bool] | None = None,
     ) -> Iterator[Snapshot]:
         """Validate at once and return the stream of snapshots of the optimisation.
+
+        The estimator is fitted as of the newest snapshot that the stream has given, its `snapshot_`; `at` gives it as
+        of any other.
 
         Parameters
         ----------
@@ -69,8 +102,12 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         y : array-like of shape (n_samples,)
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
-            Continue from this snapshot of an earlier run on the same rows, also under other hyper-parameters, those in
-            `restart_parameters` excepted.  `max_iter` counts the steps of this call.
+            Continue from this snapshot of an earlier run on the same rows, also with other labels of them, and under
+            other hyper-parameters, those in `restart_parameters` excepted.  ``n_components=None`` is what it was.
+            `max_iter` counts the steps of this call.
+        sample_weight : array-like of shape (n_samples,), optional
+            What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.  Only where
+            the method `accepts_weights`.
         interrupted : callable, optional
             Polled during the run; True ends it at the last complete step.
 
@@ -84,21 +121,27 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         ValueError
             If the data, the hyper-parameters or `start` do not fit.
         """
-        X, targets = self._validate(X, y)
-        self._check_run()
-        self._check_parameters(X, targets)
-        fixed = {name: getattr(self, name) for name in sorted(self.restart_parameters)}
+        if sample_weight is not None and not self.accepts_weights:
+            raise ValueError(f"sample_weight must be None: {type(self).__name__} cannot weigh rows")
+        run = copy.copy(self)  # what the run is made of: never changed again, whatever becomes of this estimator
+        run._forget()
+        run._check_run()
+        X, targets = run._validate(X, y, sample_weight)
+        run._check_parameters(X, targets)
+        fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
         if start is not None:
             check_unchanged(start.fixed, fixed)
-        seed = self._seed()
+        seed = run._seed()
         monitor = None
-        if getattr(self, "early_stopping", False):
-            rows = held_out_rows(targets, self.validation_fraction, seed)
-            monitor = HeldOut(self, targets, rows)
+        if getattr(run, "early_stopping", False) not in (False, "loo"):
+            rows = held_out_rows(targets, run.validation_fraction, seed)
+            monitor = HeldOut(run, targets, rows)
             targets = targets.hidden(rows)
-        self._preprocessing = self._fit_preprocessing(X)
-        self._training = (self._preprocessing.transform(X), targets)
-        return self._snapshots(seed=seed, start=start, monitor=monitor, interrupted=interrupted, fixed=fixed)
+        run._kept_components = None if start is None else run._components_of(start.state)
+        run._preprocessing = run._fit_preprocessing(X, targets, start)
+        run._training = (run._scaled(X), targets)
+        snapshots = run._snapshots(seed=seed, start=start, monitor=monitor, interrupted=interrupted, fixed=fixed)
+        return self._followed(snapshots)
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> Self:
@@ -122,18 +165,27 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         ConvergenceWarning
             If the run diverged; the last finite iterate is kept.
         """
+        return self._run(X, y, start)
+
+    def _run(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        start: Snapshot | None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         steps: list[Snapshot] = []
-        snapshots = self.iterate(X, y, start)
+        snapshots = self.iterate(X, y, start, sample_weight=sample_weight)
         last = next(reported_ := reported(self, snapshots, X, y))
         first_iteration = last.iteration
         for last in reported_:
             if last.iteration > (steps[-1].iteration if steps else first_iteration):
                 steps.append(last)
-        keys = {key: None for step in (steps or [last]) for key in (*step.losses, *step.diagnostics)}
-        self.history_ = {
-            key: np.array([{**step.losses, **step.diagnostics}.get(key, np.nan) for step in steps]) for key in keys
-        }
+            if last.stop:  # now: when the run is over, the problem lets go of what its steps needed
+                with naming_extremes(self.get_params(deep=False)):
+                    dict((steps or [last])[-1].diagnostics)
         self._use(last)
+        self.history_ = _history(steps, last)
         self.n_iter_ = len(steps)
         self.stop_ = last.stop or Stop.interrupted
         if self.stop_ is Stop.diverged:
@@ -141,31 +193,39 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
                 f"{type(self).__name__} diverged after iteration {last.iteration}; the last finite iterate is kept. "
                 f"{self._problem(*self._training).advice}",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=4,
             )
-        self._finish()
+        with naming_extremes(self.get_params(deep=False)):
+            self._finish()
         return self
 
     def at(self, snapshot: Snapshot) -> Self:
         """Return a fitted estimator as of `snapshot`, sharing its arrays.
 
-        Only snapshots of this estimator's latest `iterate` (or `fit`) call are meaningful.
+        A snapshot knows its run: rows, classes, preprocessing and hyper-parameters are those that it was made with,
+        whatever this estimator has done since.
 
         Parameters
         ----------
         snapshot : Snapshot
-            One of the yielded snapshots.
+            Yielded by `iterate` of an estimator of this class.
 
         Returns
         -------
         estimator
-            Same class, same hyper-parameters.
+            Of this class, with the hyper-parameters of the run.
+
+        Raises
+        ------
+        ValueError
+            If the snapshot is of another method, or of no estimator's run.
         """
-        check_is_fitted(self, "_training")
+        run = getattr(snapshot, "run", None)
+        if type(run) is not type(self):
+            raise ValueError(f"at needs a snapshot that {type(self).__name__}.iterate has made; got {snapshot!r}")
         fitted = copy.copy(self)
+        fitted.__dict__.update(run.__dict__)
         fitted._use(snapshot)
-        fitted.n_iter_ = max(snapshot.iteration, 1)
-        fitted.stop_ = snapshot.stop
         return fitted
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> NDArray:
@@ -188,12 +248,15 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     # --- what subclasses define -----------------------------------------------------------------------------------
 
-    def _snapshots(self, **settings: Any) -> Iterator[Snapshot]:
-        """Return the stream of a run on the training rows; `settings` are those of `supdr.engine.iterate.iterate`."""
+    def _snapshots(self, *, monitor: Monitor | None, **settings: Any) -> Generator[Snapshot, None, None]:
+        """Return the stream of a run on the training rows; arguments are those of `supdr.engine.iterate.iterate`."""
+        problem = self._problem(*self._training)
         return iterate(
-            self._problem(*self._training),
+            problem,
+            monitor=self._monitor(problem) if monitor is None else monitor,
             max_iter=self.max_iter,
             tol=self.tol,
+            of=self,
             n_iter_no_change=getattr(self, "n_iter_no_change", 10),
             **settings,
         )
@@ -201,32 +264,96 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     def _problem(self, X: NDArray, targets: Targets) -> Problem:
         raise NotImplementedError
 
+    def _monitor(self, problem: Problem) -> Monitor | None:
+        """Return what watches a run in which no rows are held out; see `supdr.engine.iterate.iterate`."""
+        return None
+
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         """Raise ValueError for a hyper-parameter that is out of range."""
 
-    def _fit_preprocessing(self, X: NDArray) -> Preprocessing:
-        """Fit what is applied to the rows of X before anything else; a method may spare some columns."""
+    def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
+        """Fit what is applied to the rows of X before anything else; a method may spare some columns.
+
+        What a method chooses by the targets, a run that goes on from `start` keeps.
+        """
         return fit_preprocessing(X, getattr(self, "preprocessing", "none"))
+
+    @staticmethod
+    def _components_of(state: Any) -> int | None:
+        """Return how many latent coordinates a run that goes on keeps; None: labels do not change their number."""
+        return None
+
+    @property
+    def _wanted_components(self) -> int | None:
+        """`n_components`; where that is None, what a run that goes on has had so far."""
+        wanted: int | None = getattr(self, "n_components", None)
+        return self._kept_components if wanted is None else wanted
 
     def _finish(self) -> None:
         """Compute what prediction needs and frames do not, at the end of a fit."""
 
     # --- shared -----------------------------------------------------------------------------------------------------
 
-    def _use(self, snapshot: Snapshot) -> None:
-        self._state = snapshot.state
-        self._memo: dict[str, Any] = {}
-        self._expose(snapshot.state)
+    def _followed(self, snapshots: Generator[Snapshot, None, None]) -> Iterator[Snapshot]:
+        """Pass the snapshots on; this estimator is fitted as of the newest, of which it knows no more until asked."""
+        with closing(snapshots), naming_extremes(self.get_params(deep=False)):
+            for snapshot in snapshots:
+                if "_state" in vars(self):
+                    self._forget()
+                self.snapshot_ = snapshot
+                yield snapshot
 
-    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not there: steps only note their snapshot, what is fitted follows when it is asked for.
+        known = vars(self)
+        if "snapshot_" in known and "_state" not in known and not name.startswith("__"):
+            self._use(known["snapshot_"])
+            return getattr(self, name)
+        return self.__getattribute__(name)  # raises what was raised before
+
+    def _use(self, snapshot: Snapshot) -> None:
+        """Be fitted as of `snapshot`, whatever was fitted before; hyper-parameters stay as they are."""
+        self._forget()
+        own = self.get_params(deep=False)
+        self.__dict__.update({name: value for name, value in vars(snapshot.run).items() if name not in own})
+        self.snapshot_ = snapshot
+        self.n_iter_, self.stop_ = max(snapshot.iteration, 1), snapshot.stop
+        self._stand_at(snapshot.state)
+
+    def _stand_at(self, state: Any) -> None:
+        """Take a state of the run that this estimator is prepared for."""
+        self._state = state
+        self._memo: dict[str, Any] = {}
+        self._expose(state)
+
+    def _forget(self) -> None:
+        """Be as if nothing had been fitted."""
+        for name in [name for name in vars(self) if name in ("_state", "_memo", "_training") or _is_fitted_name(name)]:
+            delattr(self, name)
+
+    def _validate(
+        self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> tuple[NDArray, Targets]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X = self._checked(X, reset=True)
-        labels: NDArray = np.asarray(y)
+        labels = as_labels(y)
         if predicts_classes(self) or labels.ndim < 2:
             labels = column_or_1d(labels, warn=True)
         check_consistent_length(X, labels)
-        targets = decode_targets(labels, self._task(), self.missing_label)
+        weights = None
+        if sample_weight is not None:
+            try:
+                weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"sample_weight must hold one number >= 0 per row: {error}") from error
+        targets = decode_targets(
+            labels,
+            self._task(),
+            self.missing_label,
+            sample_weight=weights,
+            class_weight=getattr(self, "class_weight", None),
+        )
         if targets.classes is not None:
             self.classes_ = targets.classes
         self._single_target = labels.ndim < 2
@@ -237,6 +364,13 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         check_integer("max_iter", self.max_iter)
         check_number("tol", self.tol, "that is finite (negative: never converged)", lambda value: True)
         check_jobs("n_jobs", getattr(self, "n_jobs", None))
+        check_seed("random_state", getattr(self, "random_state", None))
+        if not isinstance(self.verbose, bool):
+            check_number("verbose", self.verbose, ">= 0", lambda value: value >= 0)
+        check_choice("task", self._task(), ("classification", "regression"))
+        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+            if isinstance(parameter.default, bool):
+                check_flag(name, getattr(self, name))
 
     def _warn_if_falling(self, advice: str) -> None:
         """Warn, on behalf of the caller of `fit`, that a run of single epochs was cut off while the objective fell."""
@@ -247,8 +381,20 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
                 f"the objective still falls by more than 1 % per epoch after {self.n_iter_} epochs of solver 'sgd'; "
                 f"{advice}",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
+
+    def _warn_if_few_components(self) -> None:
+        """Warn, on behalf of the caller of `fit`, where the user's number of latent coordinates costs many errors."""
+        X, targets = self._training
+        if (
+            targets.classes is not None
+            and self.n_components is not None
+            and self.n_components < len(targets.classes) - 1
+        ):
+            rows = targets.labelled
+            scores = self._latent_scores(self._latent(X[rows]), self._calibrated())
+            warn_of_few_components(self.n_components, X[rows], targets.codes[rows], winning_codes(scores))
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):

@@ -10,9 +10,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from supdr.engine.checks import check_sizes
 from supdr.engine.preprocessing import Preprocessing
+from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
+from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 
 def predicts_classes(estimator: Any) -> bool:
@@ -33,8 +36,12 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     accepts_missing_cells: ClassVar[bool] = False
 
+    missing_label: Any
+
     _preprocessing: Preprocessing
     _state: Any
+    _memo: dict[str, Any]
+    _training: Any
     _single_target: bool
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -84,7 +91,9 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "_training")
         if head not in ("fitted", "calibrated"):
             raise ValueError(f"head must be 'fitted' or 'calibrated'; got {head!r}")
-        latent = np.ascontiguousarray(latent, dtype=float)
+        latent, d = np.ascontiguousarray(latent, dtype=float), self._n_features_out
+        if latent.ndim != 2 or latent.shape[1] != d:
+            raise ValueError(f"latent must have shape (n_samples, {d}); got {latent.shape}")
         return _flat(self._latent_scores(self._padded(latent), head == "calibrated"))
 
     def predict(self, X: ArrayLike) -> NDArray:
@@ -101,24 +110,57 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         return self._decide(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
 
+    @available_if(predicts_classes)
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return class probabilities: a softmax of the scores, its temperature fitted on left-out rows.
+
+        Unless the head is probabilistic itself, the first call fits three clones, each without a third of the labels,
+        and keeps the temperature.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Rows sum to 1; the most probable class is the one that is predicted.
+        """
+        return self._probabilities(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
+
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy, or R² for regression, of `predict` on labelled rows.
+        """Return the accuracy, or R² for regression, of `predict` on the labelled rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Data.
         y : array-like of shape (n_samples,)
-            True labels or values.
+            True labels or values; rows without one, as in `fit`, do not count.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
 
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If no row is labelled.
         """
-        measure = accuracy_score if predicts_classes(self) else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        labels, predicted = as_labels(y), self.predict(X)
+        check_consistent_length(labels, predicted, sample_weight)
+        known = ~missing_values(labels, self.missing_label)
+        if known.ndim == 2:
+            known = np.asarray(known.all(axis=1))
+        if not known.any():
+            raise ValueError("y has no labelled row: there is nothing to score")
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        if predicts_classes(self):
+            return float(accuracy_score(uniform_labels(labels[known]), predicted[known], sample_weight=weights))
+        return float(r2_score(labels[known].astype(float), predicted[known], sample_weight=weights))
 
     @property
     def embedding_(self) -> NDArray:
@@ -130,13 +172,13 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def training_decision_(self) -> NDArray:
         """Scores of the training rows from their own latent rows; shaped as by `decision_function`."""
         check_is_fitted(self, "_training")
-        return _flat(self._latent_scores(self._own_latent(), False))
+        return _flat(self._own_scores())
 
     @property
     def transduction_(self) -> NDArray:
         """Predictions of the training rows, unlabelled ones included, from their own latent rows; shape (n,)."""
         check_is_fitted(self, "_training")
-        return self._decide(self._latent_scores(self._own_latent(), False))
+        return self._decide(self._own_scores())
 
     # --- what subclasses define -----------------------------------------------------------------------------------
 
@@ -151,6 +193,23 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         raise NotImplementedError
+
+    def _probabilities(self, scores: NDArray) -> NDArray:
+        """Return class probabilities (n, K) of head outputs; a probabilistic head overrides this."""
+        if "temperature" not in self._memo:
+            left_out, rows = self._left_out_scores()
+            targets = self._training[1]
+            self._memo["temperature"] = fit_temperature(left_out, targets.codes[rows], targets.weights[rows])
+        return class_probabilities(scores, self._memo["temperature"])
+
+    def _left_out_scores(self) -> tuple[NDArray, NDArray]:
+        """Return head outputs of training rows as if their labels were not known, and the numbers of these rows."""
+        X, targets = self._training
+        return crossfitted_scores(self, self._preprocessing.inverse_transform(X), targets, self._state.seed)
+
+    def _own_scores(self) -> NDArray:
+        """Score the training rows (n, K) from their own latent rows, by the head learnt with them."""
+        return self._latent_scores(self._own_latent(), False)
 
     def _visible(self, latent: NDArray) -> NDArray:
         """Drop hidden coordinates (row biases) from internal latent rows."""
@@ -170,13 +229,20 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _prepare(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "_state")
-        return self._preprocessing.transform(self._checked(X, reset=False))
+        return self._scaled(self._checked(X, reset=False))
+
+    def _scaled(self, X: NDArray) -> NDArray:
+        """Return preprocessed rows; raise ValueError where their squares are not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = self._preprocessing.transform(X)
+        check_sizes("X, once preprocessed,", rows)
+        return rows
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray:
         finite = "allow-nan" if self.accepts_missing_cells else True
         return validate_data(
             self,
-            X,
+            _with_nan(X),
             reset=reset,
             dtype=np.float64,
             order="C",
@@ -201,8 +267,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _decide(self, scores: NDArray) -> NDArray:
         if not predicts_classes(self):
             return scores[:, 0] if self._single_target else scores
-        winners = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self.classes_[winners]
+        return self.classes_[winning_codes(scores)]
 
     @property
     def _n_features_out(self) -> int:
@@ -222,6 +287,20 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             tags.estimator_type = "regressor"
             tags.regressor_tags = RegressorTags()
         return tags
+
+
+def winning_codes(scores: NDArray) -> NDArray:
+    """Return the class, as an index, that the scores (n, K) of each row speak for; K = 1 for two classes."""
+    return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+def _with_nan(X: Any) -> Any:
+    """Return rows whose missing cells are all NaN: among objects they may be None or pandas.NA."""
+    if hasattr(X, "dtypes") and hasattr(X, "mask"):
+        return X.mask(X.isna(), np.nan) if X.dtypes.eq(object).any() else X
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        return np.where(missing_values(X, None), np.nan, X)
+    return X
 
 
 def _flat(scores: NDArray) -> NDArray:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr.engine.targets import Targets
 
 
@@ -66,15 +65,25 @@ class HeldOut:
     def __init__(self, estimator: Any, targets: Targets, rows: NDArray) -> None:
         self._estimator, self._rows = estimator, rows
         self._regression = targets.classes is None
-        self._codes, self._values = targets.codes[rows], targets.values[rows]
+        self._codes, self._values, self._weights = targets.codes[rows], targets.values[rows], targets.weights[rows]
+        several = self._regression and targets.values.shape[1] > 1
+        self._unit = np.nanvar(targets.values, axis=0) if several else np.ones(targets.values.shape[1])
+        self._unit[self._unit == 0.0] = 1.0
 
     def __call__(self, state: Any) -> tuple[float, float]:
-        """Return the error, then the mean hinge; for regression the mean squared error, then 0."""
+        """Return the error, then the mean hinge; for regression the mean squared error, then 0.
+
+        Rows count by their weights, several targets as shares of their variances.
+        """
         fitted = copy.copy(self._estimator)
-        fitted._use(Snapshot(state.iteration, 0, {}, {}, state, 0.0))
-        scores = fitted._latent_scores(fitted._own_latent()[self._rows], False)
+        fitted._stand_at(state)
+        scores = fitted._own_scores()[self._rows]
         if self._regression:
-            return float(np.mean((scores - self._values) ** 2)), 0.0
+            errors = np.ma.masked_invalid((scores - self._values) ** 2 / self._unit)  # single targets may be missing
+            return float(np.ma.average(errors.mean(axis=1), weights=self._weights)), 0.0
         guess = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         hinge = np.maximum(0.0, 1.0 - self._values * scores)
-        return float(np.mean(guess != self._codes)), float(hinge.mean())
+        return self._mean(guess != self._codes), self._mean(hinge.mean(axis=1))
+
+    def _mean(self, values: NDArray) -> float:
+        return float(np.average(values, weights=self._weights))

@@ -10,14 +10,19 @@ from __future__ import annotations
 import enum
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.interruption import Interrupted, interruptible
 from supdr.engine.timing import counted_parts
+
+Monitor = Callable[[Any], tuple[float, ...]]
+"""Maps a state to a score that is to be made small, its most important number first."""
 
 EXPLOSION = 1e8
 """An objective this many times the size of the first one counts as divergence."""
@@ -33,7 +38,7 @@ class Stop(enum.StrEnum):
     interrupted = "interrupted"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Snapshot:
     """What can be known of a run at one iteration.
 
@@ -45,8 +50,9 @@ class Snapshot:
         The objective is the same function, and is expected to fall, as long as the stage does not change.
     losses : mapping of str to float
         Additive named terms and ``"objective"``, their sum, which is minimised.
-    diagnostics : mapping of str to float
-        Quantities that are not part of the sum: bounds, gaps, step sizes, ...
+    diagnostics : Diagnostics
+        A mapping of names to quantities that are not part of the sum: bounds, gaps, step sizes, ...  Those that take
+        time are computed when they are looked at, once.
     state : NamedTuple
         The arrays of the method.  Shared, never written to.
     elapsed : float
@@ -57,17 +63,26 @@ class Snapshot:
         The hyper-parameters that cannot change within a run, as this one was started with them.
     parts : mapping of str to float
         Seconds that the parts of the last step took, where the method names them.
+    run : object
+        What all snapshots of a run share: its rows, classes, preprocessing and hyper-parameters.  ``at`` reads it.
     """
 
     iteration: int
     stage: int
     losses: Mapping[str, float]
-    diagnostics: Mapping[str, float]
+    diagnostics: Diagnostics
     state: Any
     elapsed: float
     stop: Stop | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, float] = field(default_factory=dict)
+    run: Any = None
+
+    def __repr__(self) -> str:
+        of = "" if self.run is None else f" of {type(self.run).__name__}"
+        stop = "" if self.stop is None else f", stop={self.stop.value!r}"
+        stage = f", stage={self.stage}" if self.stage else ""
+        return f"<Snapshot{of}: iteration={self.iteration}, objective={self.objective:.6g}{stage}{stop}>"
 
     @property
     def objective(self) -> float:
@@ -103,9 +118,20 @@ class Problem:
         terms = self.terms(state)
         return {"objective": math.fsum(terms.values()), **terms} if _finite(terms) else {"objective": math.nan, **terms}
 
-    def diagnostics(self, state: Any) -> dict[str, float]:
-        """Return scalars worth watching that are not part of the objective."""
+    def readings(self, state: Any) -> dict[str, float]:
+        """Return scalars worth watching that cost nothing: they are read at every step, and kept by `fit`."""
         return {}
+
+    def diagnostics(self, state: Any) -> dict[str, float]:
+        """Return scalars worth watching that take time to compute.
+
+        Only called for a snapshot whose diagnostics are looked at, once, possibly long after the step and from another
+        thread than the run's.
+        """
+        return {}
+
+    def release(self) -> None:
+        """Let go of what only steps need; called when a run ends, while snapshots may still be looked at."""
 
     def stage(self, state: Any) -> int:
         """Return the number of the stage; the objective falls within one."""
@@ -120,6 +146,10 @@ class Problem:
             If the shapes do not fit.
         """
         return state
+
+    def yardstick(self, objective: float) -> float:
+        """Return what a change of the objective is compared with: `tol` is a share of it."""
+        return abs(objective)
 
     def settled(self, previous: Any, state: Any) -> bool:
         """Whether an unchanged objective after this step means convergence (a rejected step may not)."""
@@ -138,11 +168,12 @@ def iterate(
     tol: float = 0.0,
     seed: int = 0,
     start: Snapshot | None = None,
-    monitor: Callable[[Any], tuple[float, ...]] | None = None,
+    monitor: Monitor | None = None,
     n_iter_no_change: int = 10,
     interrupted: Callable[[], bool] | None = None,
     fixed: Mapping[str, Any] | None = None,
-) -> Iterator[Snapshot]:
+    of: Any = None,
+) -> Generator[Snapshot, None, None]:
     """Yield the starting point and then one snapshot per step; the last one carries the reason for stopping.
 
     Parameters
@@ -152,8 +183,9 @@ def iterate(
     max_iter : int
         Number of steps of this call, >= 1.
     tol : float
-        Stop as converged when the objective changes by no more than ``tol * |objective|`` within a stage.  A value of 0
-        stops only when the objective does not change at all.  Negative: never.
+        Stop as converged when the objective changes by no more than ``tol * |objective|`` within a stage, or by that
+        share of what the problem compares with instead (`Problem.yardstick`).  A value of 0 stops only when the
+        objective does not change at all.  Negative: never.
     seed : int
         Seed of a fresh start.  A resumed run keeps the seed of its state.
     start : Snapshot, optional
@@ -169,44 +201,17 @@ def iterate(
         that is stopped before its starting point is ready yields nothing.
     fixed : mapping, optional
         Noted in every snapshot: the hyper-parameters that a resumed run must not change.
+    of : object, optional
+        Noted in every snapshot as its run.
 
     Yields
     ------
     Snapshot
     """
     try:
-        with interruptible(interrupted):
-            current = replace(_first(problem, seed, start), fixed=dict(fixed or {}))
-    except Interrupted:
-        return
-    current, best_score = _scored(current, monitor)
-    yield current
-    limit = EXPLOSION * (1.0 + abs(current.objective))
-    best, waited = current, 0
-    for count in range(1, max_iter + 1):
-        following = _advance(problem, current, interrupted)
-        if following is None:
-            yield replace(best if monitor else current, stop=Stop.interrupted)
-            return
-        if not _finite(following.losses) or abs(following.objective) > limit:
-            yield replace(current, stop=Stop.diverged)
-            return
-        stop = _judge(problem, current, following, tol, last=count == max_iter)
-        current, score = _scored(following, monitor)
-        if monitor:
-            waited = 0 if score < best_score else waited + 1
-            if waited == 0:
-                best, best_score = current, score
-            if waited >= n_iter_no_change:
-                stop = Stop.no_improvement
-            if stop:
-                if best is not current:
-                    yield current
-                yield replace(best, stop=stop)
-                return
-        yield replace(current, stop=stop)
-        if stop:
-            return
+        yield from _run(problem, max_iter, tol, seed, start, monitor, n_iter_no_change, interrupted, fixed, of)
+    finally:
+        problem.release()
 
 
 def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
@@ -239,23 +244,75 @@ def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
     return last, last.stop
 
 
+def _run(
+    problem: Problem,
+    max_iter: int,
+    tol: float,
+    seed: int,
+    start: Snapshot | None,
+    monitor: Monitor | None,
+    n_iter_no_change: int,
+    interrupted: Callable[[], bool] | None,
+    fixed: Mapping[str, Any] | None,
+    of: Any,
+) -> Iterator[Snapshot]:
+    """Yield the snapshots of `iterate`."""
+    try:
+        with interruptible(interrupted):
+            current = replace(_first(problem, seed, start), fixed=dict(fixed or {}), run=of)
+    except Interrupted:
+        return
+    current, best_score = _scored(current, monitor)
+    yield current
+    limit = EXPLOSION * (1.0 + abs(current.objective))
+    best, waited = current, 0
+    for count in range(1, max_iter + 1):
+        following = _advance(problem, current, interrupted)
+        if following is None:
+            yield replace(best if monitor else current, stop=Stop.interrupted)
+            return
+        if not _finite(following.losses) or abs(following.objective) > limit:
+            yield replace(current, stop=Stop.diverged)
+            return
+        stop = _judge(problem, current, following, tol, last=count == max_iter)
+        current, score = _scored(following, monitor)
+        if monitor:
+            waited = 0 if score < best_score else waited + 1
+            if waited == 0:
+                best, best_score = current, score
+            if waited >= n_iter_no_change:
+                stop = Stop.no_improvement
+            if stop:
+                if best is not current:
+                    yield current
+                yield replace(best, stop=stop)
+                return
+        if stop:
+            yield replace(current, stop=stop)
+            return
+        yield current
+
+
 def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
     state = problem.start(seed) if start is None else problem.adopt(start.state)
     with np.errstate(over="ignore", invalid="ignore"):
         losses = problem.losses(state)
     if not _finite(losses):
         raise ValueError(f"the starting point has a non-finite objective: {losses}. {problem.advice}")
-    return Snapshot(state.iteration, problem.stage(state), losses, problem.diagnostics(state), state, 0.0)
+    return Snapshot(state.iteration, problem.stage(state), losses, _observed(problem, state), state, 0.0)
 
 
-def _scored(
-    snapshot: Snapshot, monitor: Callable[[Any], tuple[float, ...]] | None
-) -> tuple[Snapshot, tuple[float, ...]]:
+def _observed(problem: Problem, state: Any) -> Diagnostics:
+    """Return the readings, and the diagnostics once they are looked at."""
+    return Diagnostics(problem.readings(state), partial(problem.diagnostics, state))
+
+
+def _scored(snapshot: Snapshot, monitor: Monitor | None) -> tuple[Snapshot, tuple[float, ...]]:
     """Return the snapshot with its held-out error, and all of its score."""
     if monitor is None:
         return snapshot, ()
     score = monitor(snapshot.state)
-    return replace(snapshot, diagnostics={**snapshot.diagnostics, "validation_error": score[0]}), score
+    return replace(snapshot, diagnostics=snapshot.diagnostics.also(validation_error=score[0])), score
 
 
 def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool] | None) -> Snapshot | None:
@@ -268,19 +325,19 @@ def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool
             with counted_parts() as parts:
                 state = problem.step(current.state)
             elapsed = current.elapsed + time.perf_counter() - began
-            losses = problem.losses(state)
-            diagnostics = problem.diagnostics(state)
+            losses, diagnostics = problem.losses(state), _observed(problem, state)
     except Interrupted:
         return None
     stage = problem.stage(state)
-    return Snapshot(state.iteration, stage, losses, diagnostics, state, elapsed, fixed=current.fixed, parts=parts)
+    fixed, of = current.fixed, current.run
+    return Snapshot(state.iteration, stage, losses, diagnostics, state, elapsed, fixed=fixed, parts=parts, run=of)
 
 
 def _judge(problem: Problem, previous: Snapshot, current: Snapshot, tol: float, last: bool) -> Stop | None:
     change = abs(previous.objective - current.objective)
     if (
         previous.stage == current.stage
-        and change <= tol * max(abs(previous.objective), np.finfo(float).tiny)
+        and change <= tol * max(problem.yardstick(previous.objective), np.finfo(float).tiny)
         and problem.settled(previous.state, current.state)
     ):
         return Stop.converged

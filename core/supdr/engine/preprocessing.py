@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 PREPROCESSING = ("none", "zscore", "minmax", "whiten")
 
 SMALLEST_DEVIATION = 1e-12
-"""Columns that vary less than this, relative to their size, are constant: they are centred and not scaled."""
-
-SMALLEST_SINGULAR_VALUE = 1e-2
-"""Whitening drops directions whose singular value is below this share of the largest: they would be inflated noise."""
+"""Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +65,10 @@ def fit_preprocessing(X: NDArray, kind: str) -> Preprocessing:
         NaN marks a missing cell; statistics are over the observed ones.
     kind : {"none", "zscore", "minmax", "whiten"}
         ``"zscore"``: mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``: principal components
-        of the z-scored columns with unit variance, in the order of their variance.  Whitening falls back to
-        ``"zscore"`` when there are no more rows than columns or when cells are missing.
+        of the z-scored columns, in the order of their variance, divided by their standard deviations under Ledoit and
+        Wolf's estimate of the covariance: few rows shrink it towards the identity, so that directions that hardly vary
+        are not blown up.  All directions in which the rows differ stay.  With missing cells, or where no column
+        varies, whitening becomes ``"zscore"``.
 
     Returns
     -------
@@ -80,7 +79,7 @@ def fit_preprocessing(X: NDArray, kind: str) -> Preprocessing:
     ValueError
         If `kind` is unknown or a column has no observed cell.
     """
-    if kind not in PREPROCESSING:
+    if not isinstance(kind, str) or kind not in PREPROCESSING:
         raise ValueError(f"preprocessing must be one of {', '.join(PREPROCESSING)}; got {kind!r}")
     n_samples, n_features = X.shape
     missing = np.isnan(X)
@@ -89,33 +88,62 @@ def fit_preprocessing(X: NDArray, kind: str) -> Preprocessing:
         raise ValueError(f"X has no observed cell in column {int(np.flatnonzero(empty)[0])}")
     if kind == "none":
         return Preprocessing(kind, np.zeros(n_features), np.ones(n_features))
+    # Columns are divided by their largest entry first: squares of very small or large units leave the range of floats.
+    size = np.nanmax(abs(X), axis=0)
+    unit = np.where(size > 0.0, size, 1.0)
+    relative = X / unit
     if kind == "minmax":
-        low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
-        return Preprocessing(kind, (low + high) / 2, 2 / _nonzero(high - low, np.maximum(abs(low), abs(high))))
-    mean = np.nanmean(X, axis=0)
-    scale = 1 / _nonzero(np.nanstd(X, axis=0), abs(mean))
-    if kind == "zscore" or n_samples <= n_features or missing.any():
-        return Preprocessing("zscore", mean, scale)
-    scaled = (X - mean) * scale
-    varies = scaled.std(axis=0) > 0.5  # what is left of a constant column is rounding
-    if not varies.any():
-        return Preprocessing("zscore", mean, scale)
-    # Scaled first: what counts as a small singular value must not depend on the columns' units.
-    _, singular, rows = np.linalg.svd(scaled * varies, full_matrices=False)
-    kept = singular >= SMALLEST_SINGULAR_VALUE * singular[0]
-    deviation = singular[kept] / np.sqrt(n_samples)
-    # The sign of a singular vector is arbitrary: fixed so that equal data give equal pictures.
+        low, high = np.nanmin(relative, axis=0), np.nanmax(relative, axis=0)
+        return Preprocessing(kind, unit * ((low + high) / 2), _scale(0.5 * (high - low), unit))
+    offset, deviation = unit * np.nanmean(relative, axis=0), np.nanstd(relative, axis=0)
+    scale, varies = _scale(deviation, unit), deviation > SMALLEST_DEVIATION
+    if kind == "zscore" or missing.any() or not varies.any():
+        return Preprocessing("zscore", offset, scale)
+    scaled = np.where(varies, (X - offset) * scale, 0.0)
+    _, singular, rows = np.linalg.svd(scaled, full_matrices=False)
+    kept = singular > singular[0] * max(X.shape) * np.finfo(float).eps  # the rest is rounding
+    variance = singular[kept] ** 2 / n_samples
+    shrinkage = ledoit_wolf_shrinkage(variance, (scaled**2).sum(axis=1), int(varies.sum()))
+    deviation = np.sqrt((1.0 - shrinkage) * variance + shrinkage * variance.sum() / varies.sum())
+    # The sign of a singular vector is arbitrary: fixed, by its first entry of those that are largest up to rounding.
     directions = rows[kept]
-    peak = np.take_along_axis(directions, np.argmax(abs(directions), axis=1)[:, None], axis=1)
-    directions = directions * np.sign(peak)
+    largest = abs(directions) > (1.0 - 1e-6) * abs(directions).max(axis=1, keepdims=True)
+    directions = directions * np.sign(np.take_along_axis(directions, largest.argmax(axis=1)[:, None], axis=1))
     return Preprocessing(
         kind,
-        mean,
+        offset,
         np.ones(n_features),
         matrix=np.ascontiguousarray(scale[:, None] * directions.T / deviation),
         inverse=np.ascontiguousarray(directions * deviation[:, None] / scale),
     )
 
 
-def _nonzero(deviation: NDArray, size: NDArray) -> NDArray:
-    return np.where(deviation <= SMALLEST_DEVIATION * (1.0 + size), 1.0, deviation)
+def ledoit_wolf_shrinkage(variances: NDArray, lengths: NDArray, n_columns: int) -> float:
+    """Return Ledoit and Wolf's weight of the identity in an estimate of a covariance matrix.
+
+    The same as `sklearn.covariance.ledoit_wolf_shrinkage`, which takes n m² operations where the singular values, which
+    whitening needs anyway, take n² m.
+
+    Parameters
+    ----------
+    variances : array of shape (r,)
+        Eigenvalues of the empirical covariance matrix; the others are 0.
+    lengths : array of shape (n,)
+        Squared lengths of the centred rows.
+    n_columns : int
+        m.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    squares = float(variances @ variances)
+    distance = squares - variances.sum() ** 2 / n_columns
+    noise = (float(lengths @ lengths) / len(lengths) - squares) / len(lengths)
+    return max(0.0, min(noise, distance)) / distance if distance > 0.0 else float(n_columns > 1)
+
+
+def _scale(deviation: NDArray, unit: NDArray) -> NDArray:
+    """Return what columns are multiplied by, from deviations relative to their largest entries; 1 where constant."""
+    return 1.0 / np.where(deviation > SMALLEST_DEVIATION, unit * deviation, 1.0)

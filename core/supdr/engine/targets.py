@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
+
+from supdr.engine.checks import check_number, check_sizes
 
 
 @dataclass(frozen=True)
@@ -24,22 +30,27 @@ class Targets:
     values : array of shape (n, q)
         Regression targets, NaN where unlabelled.  For classification the signs of the one-vs-rest heads:
         q = 1 for two classes (+1 for the second class), else K; 0 where unlabelled.
+    weights : array of shape (n,)
+        What the label term of each row is multiplied by, > 0; 1 where nothing else was asked for.
     """
 
     labelled: NDArray
     classes: NDArray | None
     codes: NDArray
     values: NDArray
+    weights: NDArray
 
     def hidden(self, rows: NDArray) -> Targets:
         """Return a copy in which `rows` (indices) are unlabelled."""
         labelled, codes, values = self.labelled.copy(), self.codes.copy(), self.values.copy()
         labelled[rows], codes[rows] = False, -1
         values[rows] = 0.0 if self.classes is not None else np.nan
-        return Targets(labelled, self.classes, codes, values)
+        return replace(self, labelled=labelled, codes=codes, values=values)
 
 
-def decode_targets(y: Any, task: str, missing_label: Any = np.nan) -> Targets:
+def decode_targets(
+    y: Any, task: str, missing_label: Any = np.nan, *, sample_weight: NDArray | None = None, class_weight: Any = None
+) -> Targets:
     """Decode labels or regression targets, unlabelled rows included.
 
     Parameters
@@ -50,6 +61,11 @@ def decode_targets(y: Any, task: str, missing_label: Any = np.nan) -> Targets:
         What the values mean.
     missing_label : object
         A further value that marks an unlabelled row, such as -1.
+    sample_weight : array of shape (n,), optional
+        What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
+    class_weight : None, "balanced" or dict, optional
+        A further factor for the rows of each class, > 0; classes that a dict leaves out have 1.  "balanced": the same
+        sum of weights for every class.  Regression takes no notice of it.
 
     Returns
     -------
@@ -58,28 +74,42 @@ def decode_targets(y: Any, task: str, missing_label: Any = np.nan) -> Targets:
     Raises
     ------
     ValueError
-        If no row is labelled, if a value is infinite, or if classification finds continuous values or one class only.
+        If no row is labelled, if a value is infinite, if classification finds continuous values or one class only, or
+        if `class_weight` does not fit the classes.
     """
     if task not in ("classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression'; got {task!r}")
-    y = np.asarray(y)
+    if np.ndim(missing_label) != 0:
+        raise ValueError(f"missing_label must be a single value; got {missing_label!r}")
+    y = as_labels(y)
     missing = missing_values(y, missing_label)
     if missing.ndim == 2:
         missing = np.asarray(missing.any(axis=1))
     labelled = ~missing
     if not labelled.any():
         raise ValueError("y has no labelled row: every value is missing")
+    weights = np.ones(len(y)) if sample_weight is None else np.array(sample_weight, dtype=float)
+    if (weights[labelled] == 0.0).all():
+        raise ValueError("sample_weight must be positive in at least one labelled row; got 0 in all of them")
+    labelled &= weights > 0.0
+    weights[~labelled] = 1.0
     if task == "regression":
-        return _regression(y, labelled)
-    known = y[labelled]
-    if known.dtype == object:
-        known = np.asarray(known.tolist())
+        return _regression(y, labelled, weights)
+    known = uniform_labels(y[labelled])
     if known.dtype.kind == "f" and np.isinf(known).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     check_classification_targets(known)
     classes, known_codes = np.unique(known, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"classification needs at least two classes in y; got one class: {classes[0]!r}")
+        among = "" if sample_weight is None else " among the rows with a positive sample_weight"
+        raise ValueError(f"classification needs at least two classes in y{among}; got one class: {classes[0]!r}")
+    if _is_nothing(missing_label) and missing_label is not None and _looks_unlabelled(classes):
+        warnings.warn(
+            f"y holds -1 beside {', '.join(map(str, classes[1:]))}, and it counts as a class. scikit-learn gives -1 to "
+            "unlabelled rows: if these are, pass missing_label=-1, else missing_label=None",
+            UserWarning,
+            stacklevel=7,
+        )
     codes = np.full(len(y), -1)
     codes[labelled] = known_codes
     if len(classes) == 2:
@@ -87,10 +117,22 @@ def decode_targets(y: Any, task: str, missing_label: Any = np.nan) -> Targets:
     else:
         values = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
     values[~labelled] = 0.0
-    return Targets(labelled, classes, codes, np.ascontiguousarray(values))
+    weights[labelled] *= _class_weights(class_weight, classes, known_codes, weights[labelled])[known_codes]
+    return Targets(labelled, classes, codes, np.ascontiguousarray(values), weights)
 
 
-def _regression(y: NDArray, labelled: NDArray) -> Targets:
+def _class_weights(class_weight: Any, classes: NDArray, codes: NDArray, weights: NDArray) -> NDArray:
+    """Return the factor of every class (K,), given the codes and the weights of the labelled rows."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return weights.sum() / (len(classes) * np.bincount(codes, weights))
+    if class_weight is not None and not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of class to weight; got {class_weight!r}")
+    for label, weight in (class_weight or {}).items():
+        check_number(f"class_weight[{label!r}]", weight, "> 0", lambda value: value > 0.0)
+    return compute_class_weight(class_weight, classes=classes, y=classes)
+
+
+def _regression(y: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
     values = np.full((len(y), 1 if y.ndim == 1 else y.shape[1]), np.nan)
     try:
         values[labelled] = y[labelled].astype(float).reshape(labelled.sum(), -1)
@@ -98,7 +140,64 @@ def _regression(y: NDArray, labelled: NDArray) -> Targets:
         raise ValueError(f"regression needs numbers in y: {error}") from error
     if np.isinf(values).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
-    return Targets(labelled, None, np.full(len(y), -1), values)
+    check_sizes("y", values)
+    return Targets(labelled, None, np.full(len(y), -1), values, weights)
+
+
+def as_labels(y: Any) -> NDArray:
+    """Return `y` as an array; values of a list keep their kinds, where NumPy makes text of NaN and numbers of True."""
+    labels = np.asarray(y)
+    if not isinstance(y, (list, tuple)) or labels.dtype.kind not in "USiuf":
+        return labels
+    objects = np.array(y, dtype=object)
+    text = labels.dtype.kind in "US"
+    return objects if text or any(isinstance(value, (bool, np.bool_)) for value in objects.flat) else labels
+
+
+def uniform_labels(known: NDArray) -> NDArray:
+    """Return labels, none of them missing, in the dtype that suits all of them.
+
+    Raises
+    ------
+    ValueError
+        If they are of several kinds: text and numbers, say.
+    """
+    if known.dtype != object:
+        return known
+    samples: dict[str, Any] = {}
+    for value in known.tolist():
+        samples.setdefault(_kind(value), value)
+    if len(samples) > 1:
+        (first, one), (second, other) = list(samples.items())[:2]
+        raise ValueError(
+            f"y mixes {first} ({one!r}) and {second} ({other!r}): the labels must all be text or all be numbers"
+        )
+    return np.asarray(known.tolist())
+
+
+def _kind(value: Any) -> str:
+    """Return what a label is, in a word."""
+    if isinstance(value, (bool, np.bool_)):
+        return "booleans"
+    for kind, word in ((str, "text"), (bytes, "bytes"), (Number, "numbers")):
+        if isinstance(value, kind):
+            return word
+    return f"values of type {type(value).__name__}"
+
+
+def _looks_unlabelled(classes: NDArray) -> bool:
+    """Whether the classes are whole numbers, -1 and at least two others that are larger."""
+    if classes.dtype.kind not in "if" or len(classes) < 3 or classes[0] != -1:
+        return False
+    return bool((classes == np.round(classes)).all())
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas.NA."""
+    if value is None:
+        return True
+    different = value != value
+    return different is True or different is np.True_ or type(different).__name__ == "NAType"
 
 
 def missing_values(y: NDArray, missing_label: Any) -> NDArray:
@@ -109,10 +208,13 @@ def missing_values(y: NDArray, missing_label: Any) -> NDArray:
         try:
             from pandas import isna  # knows None, NaN, NaT and pandas.NA
         except ImportError:  # then there is no pandas.NA
-            isna = np.frompyfunc(lambda value: value is None or value != value, 1, 1)
+            isna = np.frompyfunc(_is_nothing, 1, 1)
         missing = isna(y).astype(bool)
+    elif y.dtype.kind in "mM":
+        missing = np.isnat(y)
     else:
         missing = np.zeros(y.shape, dtype=bool)
-    if missing_label is not None and missing_label == missing_label:
-        return np.asarray(missing) | np.asarray(y == missing_label)
-    return np.asarray(missing)
+    missing = np.asarray(missing)
+    if not _is_nothing(missing_label):
+        missing[~missing] = y[~missing] == missing_label
+    return missing

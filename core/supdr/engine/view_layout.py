@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.checks import check_integer
-from supdr.engine.column_groups import Views, column_groups, column_indices
+from supdr.engine.column_groups import Views, column_groups, column_indices, listed
 
 PREPROCESSING = ("zscore", "minmax", "none")
 """Of methods on views; whitening would mix their columns."""
@@ -93,20 +93,26 @@ def make_layout(views: Any, n_models: int, gating_columns: Any, n_features: int,
     return Layout(groups, which, gating, scales, gating_scale)
 
 
-def local_dimensions(n_components: Any, widths: Sequence[int]) -> tuple[int, ...]:
+def local_dimensions(n_components: Any, widths: Sequence[int], n_heads: int) -> tuple[int, ...]:
     """Return R_m of every local model: what was asked for, but no more than the view has columns.
+
+    None asks for one direction a head, and for the two of a picture at least.
 
     Raises
     ------
     ValueError
-        If `n_components` is no integer >= 1, nor one per local model.
+        If `n_components` is neither None, nor an integer >= 1, nor one per local model.
     """
-    if np.ndim(n_components) == 0:
+    if n_components is None:
+        n_components = max(n_heads, 2)
+    entries = listed(n_components)
+    if entries is None:
         check_integer("n_components", n_components)
         return tuple(min(int(n_components), width) for width in widths)
-    entries = list(n_components)
     if len(entries) != len(widths):
-        raise ValueError(f"n_components must be an integer or one per local model, {len(widths)}; got {n_components!r}")
+        raise ValueError(
+            f"n_components must be None, an integer or one per local model, {len(widths)}; got {n_components!r}"
+        )
     for entry in entries:
         check_integer("n_components", entry)
     return tuple(min(int(entry), width) for entry, width in zip(entries, widths))

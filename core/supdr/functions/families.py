@@ -17,25 +17,29 @@ its expansion point; Böhning's is.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from supdr.functions.family_kernels import (
+    BERNOULLI,
+    GAUSSIAN,
+    POISSON,
+    SMALL,
+    expand_bits,
+    expand_cells,
+    first_impossible,
+    null_losses,
+    sum_log_likelihood,
+)
+
 FAMILIES = ("bernoulli", "gaussian", "poisson")
-BERNOULLI, GAUSSIAN, POISSON = range(3)
 
 BOUNDS = ("jj", "bohning")
 
-POISSON_FACTOR = 2.0 * (math.e - 2.0)
-"""kappa: (e^x - 1 - x) / x^2 rises with x, so a parabola of curvature kappa e^t0 lies below l wherever t <= t0 + 1."""
-
-SMALL = 1e-4
-"""Below this |t| the ratio T is its series, 1/2 - t^2 / 24."""
-
-LARGEST_PRODUCT = 1e200
+SMALLEST_MEAN = 1e-9
+"""Added to the mean of a column of counts before its logarithm is taken: all may be 0."""
 
 
 def family_codes(families: str | Sequence[str], n_columns: int, name: str) -> NDArray:
@@ -59,6 +63,8 @@ def family_codes(families: str | Sequence[str], n_columns: int, name: str) -> ND
     ValueError
         If a name is unknown or their number is wrong.
     """
+    if not isinstance(families, str) and not isinstance(families, Iterable):
+        raise ValueError(f"{name} must be a family, or one per column, of {', '.join(FAMILIES)}; got {families!r}")
     names = [families] * n_columns if isinstance(families, str) else list(families)
     if len(names) != n_columns:
         raise ValueError(f"{name} must be one family or one per column ({n_columns}); got {len(names)} names")
@@ -83,29 +89,16 @@ def check_values(codes: NDArray, values: NDArray, name: str) -> None:
     Raises
     ------
     ValueError
-        If a Bernoulli column holds anything but 0 and 1, or a Poisson column anything but 0, 1, 2, ...
+        If a Bernoulli column holds anything but 0 and 1, or a Poisson column anything but 0, 1, 2, ..., 2^53.
     """
-    row, column = _first_impossible(codes, values)
+    row, column = first_impossible(codes, values)
     if row < 0:
         return
-    accepted = "0 and 1" if codes[column] == BERNOULLI else "the counts 0, 1, 2, ..."
+    accepted = "0 and 1" if codes[column] == BERNOULLI else "the counts 0, 1, 2, ... up to 2^53"
     raise ValueError(
         f"{name}: a {FAMILIES[codes[column]]} column holds {accepted} only; "
         f"column {column} has {values[row, column]:g} in row {row}"
     )
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _first_impossible(codes, values):  # noqa: ANN001
-    """Return row and column of the first cell (n, D) that its family cannot produce, or (-1, -1)."""
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            s = values[i, j]
-            if codes[j] == GAUSSIAN or s != s:
-                continue
-            if s < 0.0 or s != math.floor(s) or (codes[j] == BERNOULLI and s > 1.0):
-                return i, j
-    return -1, -1
 
 
 def tanh_ratio(t: NDArray) -> NDArray:
@@ -123,67 +116,6 @@ def tanh_ratio(t: NDArray) -> NDArray:
     t = np.asarray(t, dtype=float)
     small = np.abs(t) < SMALL
     return np.where(small, 0.5 - t * t / 24.0, np.tanh(0.5 * t) / np.where(small, 1.0, t))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _expand_bits(s, t, e, a, g):  # noqa: ANN001
-    """Write a and g (n, D) of Bernoulli cells, given e = exp(-|t|); no branches, for the vector units."""
-    for i in range(s.shape[0]):
-        for j in range(s.shape[1]):
-            cell, small, size = s[i, j], e[i, j], abs(t[i, j])
-            ratio = (1.0 - small) / ((1.0 + small) * size) if size >= SMALL else 0.5 - size * size / 24.0
-            a[i, j] = 0.5 * ratio if cell == cell else 0.0
-            g[i, j] = cell - 0.5 if cell == cell else 0.0  # a t + s - sigma(t) = s - 1/2
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _expand(codes, s, t, e, c, fixed, a, g):  # noqa: ANN001
-    """Write a and g (n, D), given e = exp(-|t|)."""
-    for i in range(s.shape[0]):
-        for j in range(s.shape[1]):
-            cell, theta, small = s[i, j], t[i, j], e[i, j]
-            if cell != cell:
-                a[i, j] = 0.0
-                g[i, j] = 0.0
-            elif codes[j] == BERNOULLI:
-                size = abs(theta)
-                if fixed:
-                    a[i, j] = 0.25
-                    g[i, j] = 0.25 * theta + cell - (1.0 if theta >= 0.0 else small) / (1.0 + small)
-                else:
-                    ratio = (1.0 - small) / ((1.0 + small) * size) if size >= SMALL else 0.5 - size * size / 24.0
-                    a[i, j] = 0.5 * ratio
-                    g[i, j] = cell - 0.5
-            elif codes[j] == GAUSSIAN:
-                a[i, j] = 2.0 * c
-                g[i, j] = 2.0 * c * cell
-            else:
-                mean = small if theta < 0.0 else 1.0 / small
-                a[i, j] = POISSON_FACTOR * mean
-                g[i, j] = POISSON_FACTOR * mean * theta + cell - mean
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _log_likelihood(codes, s, t, e, c):  # noqa: ANN001
-    """Return the log-likelihood of the cells (n, D), given e = exp(-|t|)."""
-    total, product = 0.0, 1.0
-    for i in range(s.shape[0]):
-        for j in range(s.shape[1]):
-            cell, theta, small = s[i, j], t[i, j], e[i, j]
-            if cell != cell:
-                continue
-            if codes[j] == BERNOULLI:
-                # log(1 + e^t) = max(t, 0) + log(1 + e^-|t|); one logarithm for many factors
-                total += cell * theta - max(theta, 0.0)
-                product *= 1.0 + small
-                if product > LARGEST_PRODUCT:
-                    total -= math.log(product)
-                    product = 1.0
-            elif codes[j] == GAUSSIAN:
-                total -= c * (cell - theta) * (cell - theta)
-            else:
-                total += cell * theta - (small if theta < 0.0 else 1.0 / small)
-    return total - math.log(product)
 
 
 def expand(
@@ -211,9 +143,9 @@ def expand(
     """
     curvature, linear = np.empty_like(theta), np.empty_like(theta)
     if bound == "jj" and not codes.any():  # all Bernoulli
-        _expand_bits(values, theta, _small(theta), curvature, linear)
+        expand_bits(values, theta, _small(theta), curvature, linear)
     else:
-        _expand(codes, values, theta, _small(theta), c, bound == "bohning", curvature, linear)
+        expand_cells(codes, values, theta, _small(theta), c, bound == "bohning", curvature, linear)
     return curvature, linear
 
 
@@ -233,7 +165,30 @@ def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1
     -------
     float
     """
-    return _log_likelihood(codes, values, theta, _small(theta), c)
+    return sum_log_likelihood(codes, values, theta, _small(theta), c)
+
+
+def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0) -> NDArray:
+    """Return l of every cell, 0 where not observed.
+
+    Parameters
+    ----------
+    codes : int array of shape (D,)
+        Family of every column.
+    values, theta : arrays of shape (n, D)
+        Cells and natural parameters.
+    c : float
+        Weight of the Gaussian cells.
+
+    Returns
+    -------
+    array of shape (n, D)
+    """
+    bits, counts = codes == BERNOULLI, codes == POISSON
+    found = -c * (values - theta) ** 2
+    found[:, bits] = values[:, bits] * theta[:, bits] - np.logaddexp(0.0, theta[:, bits])
+    found[:, counts] = values[:, counts] * theta[:, counts] - np.exp(theta[:, counts])
+    return np.where(np.isnan(values), 0.0, found)
 
 
 def _small(theta: NDArray) -> NDArray:
@@ -284,32 +239,7 @@ def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0) -
     return np.where(np.isnan(values), 0.0, (values - means(codes, theta)) * np.where(codes == GAUSSIAN, 2.0 * c, 1.0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _null_losses(codes, s, c, centre, loss):  # noqa: ANN001
-    """Write each column's mean into centre and its null loss into loss, both (D,)."""
-    count = np.zeros(s.shape[1])
-    for i in range(s.shape[0]):
-        for j in range(s.shape[1]):
-            if s[i, j] == s[i, j]:
-                count[j] += 1.0
-                centre[j] += s[i, j]
-    for j in range(s.shape[1]):
-        centre[j] /= max(count[j], 1.0)
-        m = centre[j]
-        if codes[j] == BERNOULLI and 0.0 < m < 1.0:
-            loss[j] = -count[j] * (m * math.log(m) + (1.0 - m) * math.log(1.0 - m))
-    for i in range(s.shape[0]):
-        for j in range(s.shape[1]):
-            cell = s[i, j]
-            if cell != cell:
-                continue
-            if codes[j] == GAUSSIAN:
-                loss[j] += c * (cell - centre[j]) * (cell - centre[j])
-            elif codes[j] == POISSON and cell > 0.0:
-                loss[j] += cell * math.log(cell / centre[j])
-
-
-def null_loss(codes: NDArray, values: NDArray, c: float = 1.0) -> tuple[float, NDArray]:
+def null_loss(codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray | None = None) -> tuple[float, NDArray]:
     """Return H, how much likelihood the column means leave to be explained, and these means.
 
     H is the log-likelihood of the cells as their own means minus that of the column means: c |centred|^2 for Gaussian
@@ -323,6 +253,8 @@ def null_loss(codes: NDArray, values: NDArray, c: float = 1.0) -> tuple[float, N
         Cells, NaN where not observed.
     c : float
         Weight of the Gaussian cells.
+    weights : array of shape (n,), optional
+        What l is multiplied by in each row, > 0.
 
     Returns
     -------
@@ -332,8 +264,33 @@ def null_loss(codes: NDArray, values: NDArray, c: float = 1.0) -> tuple[float, N
         Column means, 0 for a column without observed cells.
     """
     centre, loss = np.zeros(values.shape[1]), np.zeros(values.shape[1])
-    _null_losses(codes, values, c, centre, loss)
+    null_losses(codes, values, c, np.ones(len(values)) if weights is None else weights, centre, loss)
     return float(loss.sum()), centre
+
+
+def null_parameters(codes: NDArray, values: NDArray, n_components: int, weights: NDArray | None = None) -> NDArray:
+    """Return loadings to begin with: 0, and the logarithm of the mean as the bias of a column of counts.
+
+    Parameters
+    ----------
+    codes : int array of shape (D,)
+        Family of every column.
+    values : array of shape (n, D)
+        Cells, NaN where not observed.
+    n_components : int
+        L.
+    weights : array of shape (n,), optional
+        Of the rows in the mean, > 0.
+
+    Returns
+    -------
+    array of shape (L + 1, D)
+        The last row holds the biases.
+    """
+    begin = np.zeros((n_components + 1, values.shape[1]))
+    counts = np.flatnonzero(codes == POISSON)
+    begin[-1, counts] = np.log(null_loss(codes[counts], values[:, counts], weights=weights)[1] + SMALLEST_MEAN)
+    return begin
 
 
 def softmax(theta: NDArray) -> tuple[NDArray, NDArray]:

@@ -55,9 +55,9 @@ class Kernel:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.name not in KERNELS:
+        if not isinstance(self.name, str) or self.name not in KERNELS:
             raise ValueError(f"kernel must be one of {', '.join(KERNELS)}; got {self.name!r}")
-        if not _is_number(self.degree) or self.degree < 1 or self.degree != int(self.degree):
+        if not _is_number(self.degree) or not 1 <= self.degree < np.inf or self.degree != int(self.degree):
             raise ValueError(f"degree must be an integer of at least 1; got {self.degree!r}")
         if not _is_number(self.gamma) or not 0 < self.gamma < np.inf:
             raise ValueError(f"gamma must be a positive number; got {self.gamma!r}")

@@ -143,38 +143,38 @@ def _logistic_prox(t0: float, q: float, guess: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _total(code, y, z):  # noqa: ANN001
-    """Return the sum of the losses of z against y, both (n, K)."""
+def _total(code, y, z, weights):  # noqa: ANN001
+    """Return the sum of the losses of z against y, both (n, K), with weights (n,)."""
     total = 0.0
     for i in range(z.shape[0]):
         for k in range(z.shape[1]):
-            total += loss_value(code, y[i, k], z[i, k])
+            total += weights[i] * loss_value(code, y[i, k], z[i, k])
     return total
 
 
 @njit(cache=True, nogil=True)
-def _derivatives(code, y, z, first, second):  # noqa: ANN001
-    """Write the derivatives into first and second, and return the sum of the losses; all (n,)."""
+def _derivatives(code, y, z, weights, first, second):  # noqa: ANN001
+    """Write the weighted derivatives into first and second, and return the weighted sum of the losses; all (n,)."""
     total = 0.0
     for i in range(len(z)):
-        total += loss_value(code, y[i], z[i])
-        first[i] = loss_derivative(code, y[i], z[i])
-        second[i] = loss_curvature(code, y[i], z[i])
+        total += weights[i] * loss_value(code, y[i], z[i])
+        first[i] = weights[i] * loss_derivative(code, y[i], z[i])
+        second[i] = weights[i] * loss_curvature(code, y[i], z[i])
     return total
 
 
 @njit(cache=True, nogil=True)
-def _gradient(code, y, z, first):  # noqa: ANN001
-    """Write the derivatives into first and return the sum of the losses; all (n, K)."""
+def _gradient(code, y, z, weights, first):  # noqa: ANN001
+    """Write the weighted derivatives into first and return the weighted sum of the losses; (n, K), weights (n,)."""
     total = 0.0
     for i in range(z.shape[0]):
         for k in range(z.shape[1]):
-            total += loss_value(code, y[i, k], z[i, k])
-            first[i, k] = loss_derivative(code, y[i, k], z[i, k])
+            total += weights[i] * loss_value(code, y[i, k], z[i, k])
+            first[i, k] = weights[i] * loss_derivative(code, y[i, k], z[i, k])
     return total
 
 
-def total_loss(code: int, targets: NDArray, scores: NDArray) -> float:
+def total_loss(code: int, targets: NDArray, scores: NDArray, weights: NDArray | None = None) -> float:
     """Return the sum of the losses.
 
     Parameters
@@ -183,15 +183,19 @@ def total_loss(code: int, targets: NDArray, scores: NDArray) -> float:
         See `loss_code`.
     targets, scores : arrays of shape (n, K)
         C-contiguous.
+    weights : array of shape (n,), optional
+        What the losses of each row are multiplied by.
 
     Returns
     -------
     float
     """
-    return _total(code, targets, scores)
+    return _total(code, targets, scores, _row_weights(weights, scores))
 
 
-def loss_gradient(code: int, targets: NDArray, scores: NDArray) -> tuple[float, NDArray]:
+def loss_gradient(
+    code: int, targets: NDArray, scores: NDArray, weights: NDArray | None = None
+) -> tuple[float, NDArray]:
     """Return the sum of the losses and its gradient by the scores, (n, K).
 
     Parameters
@@ -200,6 +204,8 @@ def loss_gradient(code: int, targets: NDArray, scores: NDArray) -> tuple[float, 
         See `loss_code`.
     targets, scores : arrays of shape (n, K)
         C-contiguous.
+    weights : array of shape (n,), optional
+        What the losses of each row are multiplied by.
 
     Returns
     -------
@@ -207,10 +213,12 @@ def loss_gradient(code: int, targets: NDArray, scores: NDArray) -> tuple[float, 
     gradient : array of shape (n, K)
     """
     first = np.empty_like(scores)
-    return _gradient(code, targets, scores, first), first
+    return _gradient(code, targets, scores, _row_weights(weights, scores), first), first
 
 
-def loss_expansion(code: int, targets: NDArray, scores: NDArray) -> tuple[float, NDArray, NDArray]:
+def loss_expansion(
+    code: int, targets: NDArray, scores: NDArray, weights: NDArray | None = None
+) -> tuple[float, NDArray, NDArray]:
     """Return the sum of the losses, and first and second derivatives by each score.
 
     Parameters
@@ -219,6 +227,8 @@ def loss_expansion(code: int, targets: NDArray, scores: NDArray) -> tuple[float,
         See `loss_code`.
     targets, scores : arrays of shape (n,)
         One head; C-contiguous.
+    weights : array of shape (n,), optional
+        What the loss of each row is multiplied by.
 
     Returns
     -------
@@ -226,4 +236,8 @@ def loss_expansion(code: int, targets: NDArray, scores: NDArray) -> tuple[float,
     first, second : arrays of shape (n,)
     """
     first, second = np.empty_like(scores), np.empty_like(scores)
-    return _derivatives(code, targets, scores, first, second), first, second
+    return _derivatives(code, targets, scores, _row_weights(weights, scores), first, second), first, second
+
+
+def _row_weights(weights: NDArray | None, scores: NDArray) -> NDArray:
+    return np.ones(len(scores)) if weights is None else weights

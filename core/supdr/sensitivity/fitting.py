@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -158,4 +158,4 @@ def prepared(estimator: Any, params: dict[str, Any], seed: int) -> Any:
 def _end_of(fitted: Any, following: Any) -> Snapshot:
     """Return where a fitted estimator stands, as a start for `following`."""
     fixed = {name: getattr(following, name) for name in sorted(following.restart_parameters)}
-    return Snapshot(fitted._state.iteration, 0, {}, {}, fitted._state, 0.0, fixed=fixed)
+    return replace(fitted.snapshot_, fixed=fixed)

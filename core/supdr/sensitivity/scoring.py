@@ -1,7 +1,8 @@
-"""What a cell is judged by: errors of predictions, numbers that a fitted estimator shows, or scikit-learn's scorers."""
+"""What a cell is judged by: errors of predictions, numbers of the fit, how true its map is, scikit-learn's scorers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer, get_scorer_names, mean_absolute_error, r2_score
+
+from supdr.engine.targets import as_labels, missing_values
+from supdr.quality.checking import usable_neighbors
+from supdr.quality.summary import MEASURES, model_quality
 
 Scoring = str | Callable[..., float] | Sequence[str] | Mapping[str, Any]
 
@@ -32,7 +37,7 @@ PREDICTIONS: dict[str, Callable[[NDArray, NDArray], float]] = {
 FITTED = ("support_fraction", "support_fraction_min", "n_iter", "objective", "bound", "gap", "fit_seconds")
 """Metrics of the fitted estimator; any other number ``name_`` of it, or entry of its history, works as well."""
 
-GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation"})
+GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation", *MEASURES} - {"knn_error"})
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,8 @@ def checked_scoring(scoring: Scoring) -> dict[str, Any]:
     Parameters
     ----------
     scoring : str, callable, sequence of str, or mapping of str to either
-        Names are those of `PREDICTIONS` and `FITTED`, of fitted attributes without their underscore, and of
-        scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``.
+        Names are those of `PREDICTIONS`, `FITTED` and `supdr.quality.summary.MEASURES`, of fitted attributes without
+        their underscore, and of scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``.
 
     Returns
     -------
@@ -94,16 +99,32 @@ def scores_of(judged: Judged, scoring: Mapping[str, Any]) -> dict[str, float]:
         If a metric is unknown to this estimator.
     """
     predicted = judged.predicted
-    scores = {}
+    scores, of_map = {}, _map_measures(judged) if any(each in MEASURES for each in scoring.values()) else {}
     for name, metric in scoring.items():
         if callable(metric):
             scores[name] = float(metric(judged.fitted, judged.X, judged.y))
         elif metric in PREDICTIONS:
             predicted = judged.fitted.predict(judged.X) if predicted is None else predicted
             scores[name] = PREDICTIONS[metric](judged.y, predicted)
+        elif metric in MEASURES:
+            scores[name] = _known(metric, of_map[metric])
         else:
             scores[name] = _fitted_number(judged, metric)
     return scores
+
+
+def _map_measures(judged: Judged) -> dict[str, float]:
+    """How true the map of the held-out rows is; their 10 nearest, or as many as fewer than half of them."""
+    known = ~missing_values(as_labels(judged.y), None)
+    X, y = judged.X[known], judged.y[known]
+    return model_quality(judged.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
+
+
+def _known(metric: str, value: float) -> float:
+    if math.isnan(value):
+        reason = "it needs three classes" if metric == "class_centre_correlation" else "all distances are equal"
+        raise ValueError(f"metric {metric!r} has no value for the held-out rows: {reason}")
+    return value
 
 
 def _fitted_number(judged: Judged, metric: str) -> float:
@@ -120,6 +141,6 @@ def _fitted_number(judged: Judged, metric: str) -> float:
             raise ValueError(f"metric {metric!r} is a scorer of new rows: it does not work with transductive=True")
         return float(get_scorer(metric)(judged.fitted, judged.X, judged.y))
     raise ValueError(
-        f"metric {metric!r} is neither one of {', '.join((*PREDICTIONS, *FITTED))}, nor a scorer of scikit-learn, "
-        f"nor a number that a fitted {type(judged.fitted).__name__} has"
+        f"metric {metric!r} is neither one of {', '.join((*PREDICTIONS, *FITTED, *MEASURES))}, "
+        f"nor a scorer of scikit-learn, nor a number that a fitted {type(judged.fitted).__name__} has"
     )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.reuse import reused
@@ -69,12 +70,11 @@ def shortened_fit(estimator: Any, part: Part, metrics: Iterable[Any]) -> Shorten
 
 
 def _turns(estimator: SDRGLM, part: Part) -> bool:
-    """Whether the columns may be rotated: complete, Gaussian, wide, preprocessed column by column."""
+    """Whether the columns may be rotated: complete, Gaussian, wide, hence preprocessed column by column."""
     n_rows, n_columns = part.rows.X.shape
     wide = n_columns > 2 * n_rows and part.rows.X.dtype.kind == "f"
-    plain = estimator.preprocessing in ("zscore", "none", "minmax") and estimator.solver == "fast"
     family = estimator.family_x
-    if not (wide and plain and isinstance(family, str) and family in ("auto", "gaussian")):
+    if not (wide and estimator.solver == "fast" and isinstance(family, str) and family in ("auto", "gaussian")):
         return False
     return reused("Gaussian columns", lambda: (part.features_key, family), lambda: _gaussian(family, part))
 
@@ -92,7 +92,7 @@ def _gaussian(family: str, part: Part) -> bool:
 
 
 def _in_row_space(estimator: SDRGLM, part: Part) -> Shortened:
-    kind = estimator.preprocessing
+    kind = "zscore" if estimator.preprocessing == "whiten" else estimator.preprocessing  # so few rows are not whitened
     X, X_test = reused("row space", lambda: (part.features_key, kind), lambda: row_space(part.X, part.asked, kind))
     fitted = clone(estimator).set_params(preprocessing="none", family_x="gaussian").fit(X, part.y)
     return Shortened(fitted, None if part.transductive else X_test, ROTATED)
@@ -111,10 +111,11 @@ def row_space(X: NDArray, X_test: NDArray, preprocessing: str) -> tuple[NDArray,
     Returns
     -------
     arrays of shape (n, n + p), (p, n + p)
-        Inner products are those of the preprocessed rows.
+        Inner products are those of the preprocessed rows, less the mean of `X`.
     """
     fitted = fit_preprocessing(X, preprocessing)
     rows = np.concatenate([fitted.transform(X), fitted.transform(X_test)])
+    rows -= rows[: len(X)].mean(axis=0)
     # By the Gram matrix, which is all that SDR-GLM knows of wide data: the rounding is its own.
     gram = np.zeros((len(rows), len(rows)))
     for columns in row_blocks((rows.shape[1], rows.shape[0])):
@@ -139,7 +140,7 @@ def _from_label_free(estimator: SNF, part: Part) -> Shortened:
     )
     fitted = clone(estimator)
     fixed = {name: getattr(fitted, name) for name in sorted(fitted.restart_parameters)}
-    start = Snapshot(end.iteration, 0, {}, {}, end, 0.0, fixed=fixed)
+    start = Snapshot(end.iteration, 0, {}, Diagnostics({}), end, 0.0, fixed=fixed)
     fitted = fitted.at(next(fitted.iterate(part.X, part.y, start=start)))
     fitted.n_iter_, fitted.stop_, fitted.history_ = steps, stop, history
     return Shortened(fitted, None, LABEL_FREE)

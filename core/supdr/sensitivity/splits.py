@@ -15,7 +15,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from supdr.engine.targets import missing_values
+from supdr.engine.targets import missing_values, uniform_labels
 
 Parts = list[tuple[NDArray, NDArray]]
 
@@ -90,7 +90,7 @@ def _held_out(share: float, y: NDArray, labelled: NDArray, seed: int, classifica
 
 def _plentiful(y: NDArray, labelled: NDArray, least: int) -> NDArray:
     """Return the labelled rows of classes with at least `least` of them."""
-    _, codes, counts = np.unique(_plain(y[labelled]), return_inverse=True, return_counts=True)
+    _, codes, counts = np.unique(uniform_labels(y[labelled]), return_inverse=True, return_counts=True)
     return labelled[counts[codes] >= least]
 
 
@@ -98,13 +98,9 @@ def _spread(splitter: Any, y: NDArray, rows: NDArray) -> Parts:
     """Divide `rows`; all others train in every part."""
     others = np.setdiff1d(np.arange(len(y)), rows)
     parts = []
-    for train, test in splitter.split(np.zeros(len(rows)), _plain(y[rows])):
+    for train, test in splitter.split(np.zeros(len(rows)), uniform_labels(y[rows])):
         parts.append((np.sort(np.concatenate([rows[train], others])), rows[test]))
     return parts
-
-
-def _plain(y: NDArray) -> NDArray:
-    return np.asarray(y.tolist()) if y.dtype == object else y
 
 
 def hidden(y: NDArray, rows: NDArray) -> NDArray:

@@ -80,7 +80,7 @@ class Heads(NamedTuple):
 def close_gap(
     K: NDArray,
     signs: NDArray,
-    C: float,
+    C: NDArray | float,
     *,
     alpha: NDArray | None = None,
     precision: float = 1e-3,
@@ -96,7 +96,7 @@ def close_gap(
         Kernel matrix.
     signs : array of shape (n, K)
         +1 or -1, one column per head.
-    C : float
+    C : float or array of shape (n,)
         Upper bound of the multipliers, > 0.
     alpha : array of shape (n, K), optional
         Where to start from; feasible.
@@ -116,7 +116,7 @@ def close_gap(
         `closed` is False when a cap was reached, when the ceiling is exceeded, or when values are not finite.
     """
     n_samples, n_heads = signs.shape
-    columns = np.zeros((n_heads, n_samples)) if alpha is None else np.ascontiguousarray(alpha.T)
+    columns = np.zeros((n_heads, n_samples)) if alpha is None else np.array(alpha.T, order="C")  # a copy: written to
     ys = np.ascontiguousarray(signs.T)
     _discard_worn(K, columns, ys)
     bias, primal, dual = np.zeros(n_heads), np.full(n_heads, np.nan), np.zeros(n_heads)
@@ -212,7 +212,7 @@ class KernelHead(NamedTuple):
         return scores
 
 
-def heads_on_kernel(K: NDArray, signs: NDArray, C: float, tol: float, alpha: NDArray) -> Heads:
+def heads_on_kernel(K: NDArray, signs: NDArray, C: NDArray | float, tol: float, alpha: NDArray) -> Heads:
     """Solve one SVM per column of `signs` (n, K) on a kernel matrix (n, n), warm from `alpha` (n, K)."""
     parts = [solve_svm(K, signs[:, k], C, tol=tol, alpha=alpha[:, k]) for k in range(signs.shape[1])]
     return _collect(
@@ -225,7 +225,7 @@ def heads_on_kernel(K: NDArray, signs: NDArray, C: float, tol: float, alpha: NDA
     )
 
 
-def heads_on_features(features: NDArray, signs: NDArray, C: float, tol: float, start: Heads | None) -> Heads:
+def heads_on_features(features: NDArray, signs: NDArray, C: NDArray | float, tol: float, start: Heads | None) -> Heads:
     """Solve one SVM per column of `signs` (n, K) on the kernel of features (n, d), warm from `start`."""
     alpha, biases, upper, lower, spent, converged = np.empty(signs.shape), [], [], [], 0, True
     for k in range(signs.shape[1]):
@@ -241,7 +241,7 @@ def heads_on_features(features: NDArray, signs: NDArray, C: float, tol: float, s
         quadratic = float((part.alpha * y) @ decision)
         alpha[:, k] = part.alpha
         biases.append(bias)
-        upper.append(0.5 * quadratic + C * float(np.maximum(0.0, 1.0 - y * (decision + bias)).sum()))
+        upper.append(0.5 * quadratic + float((C * np.maximum(0.0, 1.0 - y * (decision + bias))).sum()))
         lower.append(float(part.alpha.sum()) - 0.5 * quadratic)
         spent += part.iterations
         converged &= part.converged

@@ -1,8 +1,8 @@
 """Kernel ridge regression of many columns on latent rows, with its gradient in the rows.
 
-    P(Z) = min over v, b of  |T - psi(Z) v - 1 b'|^2 + reg |v|^2
+    P(Z) = min over v, b of  sum_i w_i |T_i - psi(z_i) v - b|^2 + reg |v|^2
 
-T (n, Q) columns to be explained   Z (n, D) latent rows   psi the features of a kernel k
+T (n, Q) columns to be explained   Z (n, D) latent rows   psi the features of a kernel k   w_i weights of rows, or 1
 
 Two forms give the same value and gradient: `Primal` has one weight per feature, `Dual` one per row; neither regularises
 the bias.  The derivative of P in K = k(Z, Z) is -reg a a' (a: dual weights); it needs no derivative of a or b, since
@@ -50,7 +50,7 @@ class Fit(NamedTuple):
         Weights of the features (primal) or of the rows (dual).
     bias : array of shape (Q,)
     loss : float
-        Sum of squared residuals.
+        Sum of squared residuals, weighted.
     penalty : float
         reg |v|^2.
     """
@@ -65,10 +65,10 @@ class Regression(Protocol):
     """What both forms can do."""
 
     def solve(self, Z: NDArray, T: NDArray) -> tuple[Fit, NDArray]:
-        """Return the solution and the residuals (n, Q)."""
+        """Return the solution and the residuals (n, Q), times the weights of the rows."""
 
     def gradient(self, Z: NDArray, fit: Fit, residual: NDArray) -> NDArray:
-        """Return dP/dZ, (n, D)."""
+        """Return dP/dZ, (n, D), from what `solve` returned."""
 
     def predict(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
         """Return the fitted columns at the rows of `Z` (p, D), shape (p, Q); `anchors` are the rows of the fit."""
@@ -77,7 +77,9 @@ class Regression(Protocol):
         """Return their derivatives in z, (p, D, Q)."""
 
 
-def regression(kernel: Kernel, reg: float, n_components: int, n_rows: int) -> Primal | Dual:
+def regression(
+    kernel: Kernel, reg: float, n_components: int, n_rows: int, weights: NDArray | None = None
+) -> Primal | Dual:
     """Return the cheaper of the two forms for `n_rows` rows.
 
     Parameters
@@ -88,39 +90,46 @@ def regression(kernel: Kernel, reg: float, n_components: int, n_rows: int) -> Pr
         Ridge weight, > 0.
     n_components, n_rows : int
         D and n.
+    weights : array of shape (n_rows,), optional
+        Of the squared residuals of the rows, > 0; 1 if omitted.
 
     Returns
     -------
     Primal or Dual
     """
     if kernel.name != "rbf" and n_monomials(n_components, kernel.exponent) < PRIMAL_SHARE * n_rows:
-        return Primal(monomials(n_components, kernel.exponent, kernel.constant), reg)
-    return Dual(kernel, reg)
+        return Primal(monomials(n_components, kernel.exponent, kernel.constant), reg, weights)
+    return Dual(kernel, reg, weights)
 
 
 class Primal:
     """One weight per monomial: O(n F (F + Q + degree)), memory n (F + Q)."""
 
-    def __init__(self, features: Monomials, reg: float) -> None:
-        self.features, self.reg = features, reg
+    def __init__(self, features: Monomials, reg: float, weights: NDArray | None = None) -> None:
+        self.features, self.reg, self.weights = features, reg, weights
 
     def solve(self, Z: NDArray, T: NDArray) -> tuple[Fit, NDArray]:
-        """Return the solution and the residuals (n, Q)."""
+        """Return the solution and the residuals (n, Q), times the weights of the rows."""
         psi = self.features.features(Z)  # (n, F)
-        mean, level = psi.mean(axis=0), T.mean(axis=0)
+        mean, level = (np.average(part, axis=0, weights=self.weights) for part in (psi, T))
         psi -= mean
+        T = T - level
+        if self.weights is not None:  # as if rows were scaled by the roots of their weights
+            root = np.sqrt(self.weights)[:, None]
+            psi *= root
+            T *= root
         (n_rows, size), columns = psi.shape, T.shape[1]
         gram, right = np.zeros((size, size)), np.zeros((size, columns))
         for rows in blocks(n_rows, 2.0 * size * (size + columns)):
             gram += psi[rows].T @ psi[rows]
-            right += psi[rows].T @ (T[rows] - level)
+            right += psi[rows].T @ T[rows]
         coef = solve_cholesky(cholesky(gram, self.reg), right)  # (F, Q)
         residual = np.empty_like(T)
         for rows in blocks(n_rows, 2.0 * size * columns):
             np.matmul(psi[rows], coef, out=residual[rows])
-        np.subtract(T - level, residual, out=residual)
+        np.subtract(T, residual, out=residual)
         fit = Fit(coef, level - mean @ coef, float(np.vdot(residual, residual)), self.reg * float(np.vdot(coef, coef)))
-        return fit, residual
+        return fit, residual if self.weights is None else residual * root
 
     def gradient(self, Z: NDArray, fit: Fit, residual: NDArray) -> NDArray:
         """Return dP/dZ, (n, D)."""
@@ -142,18 +151,18 @@ class Primal:
 class Dual:
     """One weight per row: O(n^3 / 3 + n^2 (2 Q + D)), memory 3 n^2."""
 
-    def __init__(self, kernel: Kernel, reg: float) -> None:
-        self.kernel, self.reg = kernel, reg
+    def __init__(self, kernel: Kernel, reg: float, weights: NDArray | None = None) -> None:
+        self.kernel, self.reg, self.weights = kernel, reg, weights
 
     def solve(self, Z: NDArray, T: NDArray) -> tuple[Fit, NDArray]:
-        """Return the solution and the residuals (n, Q), which are reg times the dual weights."""
-        factor = cholesky(self.kernel.matrix(Z), self.reg)
-        # (K + reg I) a + 1 b' = T and 1'a = 0
+        """Return the solution and the residuals (n, Q) times the weights: reg times the dual weights."""
+        factor = cholesky(self.kernel.matrix(Z), self.reg if self.weights is None else self.reg / self.weights)
+        # (K + reg / w) a + 1 b' = T and 1'a = 0
         solved = solve_cholesky(factor, np.column_stack([np.ones(len(Z)), T]))
         u, S = solved[:, 0], solved[:, 1:]
         bias = S.sum(axis=0) / u.sum()
         coef = S - u[:, None] * bias
-        loss = self.reg**2 * float(np.vdot(coef, coef))
+        loss = self.reg**2 * float(np.vdot(coef, coef if self.weights is None else coef / self.weights[:, None]))
         value = self.reg * float(np.vdot(coef, T - T.mean(axis=0)))  # centred: less cancellation
         return Fit(coef, bias, loss, max(value - loss, 0.0)), self.reg * coef
 
@@ -181,6 +190,29 @@ class Dual:
         return slopes
 
 
+def explicit(form: Primal | Dual, fit: Fit, anchors: NDArray) -> tuple[Primal | Dual, Fit]:
+    """Return the same regression with a weight for every monomial, where its derivatives are cheaper then.
+
+    Parameters
+    ----------
+    form, fit
+        The regression.
+    anchors : array of shape (n, D)
+        Latent rows on which it was fitted.
+
+    Returns
+    -------
+    form, fit
+        As given where there are no monomials, or too many.
+    """
+    (n_rows, d), kernel = anchors.shape, form.kernel if isinstance(form, Dual) else None
+    if kernel is None or kernel.name == "rbf" or kernel.exponent * n_monomials(d, kernel.exponent) > d * n_rows:
+        return form, fit
+    features = monomials(d, kernel.exponent, kernel.constant)
+    # Dual weights add up to 0: the constant monomial plays no part.
+    return Primal(features, form.reg), fit._replace(coef=features.features(anchors).T @ fit.coef)
+
+
 def blocks(n_rows: int, flops_per_row: float) -> Iterator[slice]:
     """Yield consecutive rows in blocks of bounded work; the stop flag is polled before each."""
     size = max(1, int(FLOPS_PER_BLOCK / max(flops_per_row, 1.0)))
@@ -189,14 +221,14 @@ def blocks(n_rows: int, flops_per_row: float) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def cholesky(matrix: NDArray, reg: float) -> NDArray:
-    """Return the lower factor of ``matrix + reg I``; what stands above its diagonal means nothing.
+def cholesky(matrix: NDArray, reg: float | NDArray) -> NDArray:
+    """Return the lower factor of ``matrix`` with `reg` on its diagonal; what stands above its own means nothing.
 
     Parameters
     ----------
     matrix : array of shape (n, n)
         Symmetric, positive semi-definite.
-    reg : float
+    reg : float or array of shape (n,)
         Added to the diagonal.  If rounding makes the sum indefinite, `JITTER` times the mean diagonal entry is added.
 
     Returns

@@ -1,6 +1,8 @@
 """Linear predictors on latent rows, one per class or target ("heads").
 
-    min over w (d,), b      weight sum_i loss(y_i, u_i'w + b + offset_i)  +  reg |w|^2
+    min over w (d,), b      weight sum_i c_i loss(y_i, u_i'w + b + offset_i)  +  reg |w|^2
+
+The weights c_i of the rows are 1 unless they are given.
 
 The bias b is not regularised.  Squared loss: one linear system for all heads.  Logistic and smooth hinge: Newton's
 method whose curvature is raised until the step descends.  Hinge: an interior-point method for the quadratic program,
@@ -37,7 +39,7 @@ HINGE_STEPS = 60
 """Cap on the steps of the interior-point method."""
 
 SMALLEST_SPREAD = 1e-9
-"""Columns of a smaller deviation count as constant."""
+"""Columns whose deviation is a smaller share of the largest one count as constant."""
 
 
 def column_spread(features: NDArray) -> NDArray:
@@ -51,10 +53,10 @@ def column_spread(features: NDArray) -> NDArray:
     Returns
     -------
     array of shape (d,)
-        Standard deviations; 1 where a column is constant.
+        Standard deviations; 1 where a column is constant beside the others.
     """
     spread = features.std(axis=0)
-    return np.where(spread < SMALLEST_SPREAD, 1.0, spread)
+    return np.where(spread > SMALLEST_SPREAD * spread.max(), spread, 1.0)
 
 
 def fit_heads(
@@ -65,6 +67,7 @@ def fit_heads(
     intercept: NDArray,
     *,
     weight: float = 1.0,
+    row_weights: NDArray | None = None,
     reg: float = 0.5,
     offset: NDArray | None = None,
     max_steps: int = 20,
@@ -85,6 +88,8 @@ def fit_heads(
         Start.
     weight : float
         Weight of the losses, >= 0.  At 0 the ridge alone is left: coef is 0 and the intercepts stay.
+    row_weights : array of shape (n,), optional
+        What the losses of each row are multiplied by, > 0.
     reg : float
         Ridge weight, > 0.
     offset : array of shape (n,), optional
@@ -106,23 +111,24 @@ def fit_heads(
     shift = np.zeros(n) if offset is None else offset
     ridge = np.full(d + 1, 2.0 * reg)
     ridge[d] = 0.0
+    weights = np.full(n, weight) if row_weights is None else weight * row_weights
     if code == SQUARED:
-        system = (2.0 * weight) * (design.T @ design) + np.diag(ridge)
-        solution = solve_positive(system, (2.0 * weight) * (design.T @ (targets - shift[:, None])))
+        pulled = 2.0 * (weights[:, None] * design).T
+        solution = solve_positive(pulled @ design + np.diag(ridge), pulled @ (targets - shift[:, None]))
         return solution[:d].copy(), solution[d].copy()
     theta = np.concatenate([coef, intercept[None, :]])  # (d+1, K)
     for k in range(theta.shape[1]):
         y = np.ascontiguousarray(targets[:, k])
         start = theta[:, k].copy()
         if code == HINGE:
-            theta[:, k] = _hinge_head(design, y, start, weight, reg, shift)
+            theta[:, k] = _hinge_head(design, y, start, weights, reg, shift)
         else:
-            theta[:, k] = _newton_head(design, y, code, start, weight, ridge, shift, max_steps)
+            theta[:, k] = _newton_head(design, y, code, start, weights, ridge, shift, max_steps)
     return theta[:d].copy(), theta[d].copy()
 
 
-def loo_ridge(features: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
-    """Ridge regression, each target's weight chosen by its exact leave-one-out error.
+def loo_ridge(features: NDArray, targets: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
+    """Ridge regression, the ridge of each target chosen by its exact leave-one-out error.
 
     Parameters
     ----------
@@ -130,22 +136,26 @@ def loo_ridge(features: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
         Latent rows.
     targets : array of shape (n, q)
         Values.
+    weights : array of shape (n,), optional
+        What the squared error of each row is multiplied by, > 0; a row is left out whole, whatever it weighs.
 
     Returns
     -------
     coef : array of shape (d, q)
     intercept : array of shape (q,)
     """
-    n = len(features)
-    centre, mean = features.mean(axis=0), targets.mean(axis=0)
-    left, values, right = np.linalg.svd(features - centre, full_matrices=False)  # (n, r), (r,), (r, d)
-    projected = left.T @ (targets - mean)  # (r, q)
+    weights = np.ones(len(features)) if weights is None else weights
+    n, root = weights.sum(), np.sqrt(weights)[:, None]
+    centre, mean = np.average(features, axis=0, weights=weights), np.average(targets, axis=0, weights=weights)
+    left, values, right = np.linalg.svd(root * (features - centre), full_matrices=False)  # (n, r), (r,), (r, d)
+    response = root * (targets - mean)
+    projected = left.T @ response  # (r, q)
     best = np.full(targets.shape[1], np.inf)
     coef = np.zeros((features.shape[1], targets.shape[1]))
     for ridge in RIDGE_WEIGHTS * max(values[0] ** 2 / n, np.finfo(float).tiny):
         share = values**2 / (values**2 + ridge)
-        leverage = 1.0 / n + (left**2) @ share  # (n,): the mean takes part in every fit
-        residual = (targets - mean - left @ (share[:, None] * projected)) / np.maximum(1.0 - leverage, 1e-9)[:, None]
+        leverage = weights / n + (left**2) @ share  # (n,): the mean takes part in every fit
+        residual = (response - left @ (share[:, None] * projected)) / np.maximum(1.0 - leverage, 1e-9)[:, None]
         error = (residual**2).mean(axis=0)
         better = error < best
         best[better] = error[better]
@@ -159,26 +169,26 @@ def _newton_head(
     y: NDArray,
     code: int,
     theta: NDArray,
-    weight: float,
+    weights: NDArray,
     ridge: NDArray,
     offset: NDArray,
     max_steps: int,
 ) -> NDArray:
-    """Newton's method with curvatures loss'' + mu.
+    """Newton's method with curvatures loss'' + mu, weighted.
 
     mu grows tenfold when Armijo's condition fails and shrinks a hundredfold after a success.  At mu = max loss'' the
     step minimises a parabola above the objective, hence descends.
     """
 
     def expand(theta: NDArray) -> tuple[float, NDArray, NDArray]:
-        total, first, second = loss_expansion(code, y, design @ theta + offset)
-        return weight * total + 0.5 * float(ridge @ theta**2), first, second
+        total, first, second = loss_expansion(code, y, design @ theta + offset, weights)
+        return total + 0.5 * float(ridge @ theta**2), first, second
 
     value, first, second = expand(theta)
     mu, accepted = SMALLEST_SHIFT, 0
     while accepted < max_steps:
-        gradient = weight * (first @ design) + ridge * theta
-        system = (design.T * (weight * (second + mu))) @ design
+        gradient = first @ design + ridge * theta
+        system = (design.T * (second + mu * weights)) @ design
         system.flat[:: len(theta) + 1] += ridge
         step = solve_positive(system, gradient[:, None])[:, 0]
         decrement = float(gradient @ step)
@@ -196,33 +206,38 @@ def _newton_head(
     return theta
 
 
-def _hinge_head(design: NDArray, y: NDArray, theta: NDArray, weight: float, reg: float, offset: NDArray) -> NDArray:
-    """Minimise weight sum max(0, 1 - y (design theta + offset)) + reg |w|^2; theta = [w, b] is kept if it is as good.
+def _hinge_head(design: NDArray, y: NDArray, theta: NDArray, weights: NDArray, reg: float, offset: NDArray) -> NDArray:
+    """Minimise weights'max(0, 1 - y (design theta + offset)) + reg |w|^2; theta = [w, b] is kept if it is as good.
 
-    Mehrotra's predictor-corrector on 1/2 |w|^2 + C sum xi, C = weight / (2 reg), subject to
+    Mehrotra's predictor-corrector on 1/2 |w|^2 + C'xi, C = weights / (2 reg), subject to
     s = y (design theta + offset) - 1 + xi >= 0 and xi >= 0, with multipliers alpha and t = C - alpha.
     """
 
     def objective(theta: NDArray) -> float:
-        hinge = np.maximum(1.0 - y * (design @ theta + offset), 0.0).sum()
-        return weight * float(hinge) + reg * float(theta[:-1] @ theta[:-1])
+        hinge = np.maximum(1.0 - y * (design @ theta + offset), 0.0)
+        return float(weights @ hinge) + reg * float(theta[:-1] @ theta[:-1])
 
     n, size = design.shape
-    C = weight / (2.0 * reg)
+    C = weights / (2.0 * reg)
+    largest = float(C.max())
     ridge = np.ones(size)
     ridge[-1] = 0.0
     signed = design * y[:, None]  # rows y_i [u_i, 1]
     point = np.zeros(size)
     slack = y * offset - 1.0
-    alpha, t = np.full(n, 0.5 * C), np.full(n, 0.5 * C)
+    alpha, t = 0.5 * C, 0.5 * C
     s, xi = np.maximum(slack, 0.0) + 1.0, np.maximum(-slack, 0.0) + 1.0
     for _ in range(HINGE_STEPS):
         checkpoint()
         dual_residual = ridge * point - alpha @ signed  # (d+1,)
         primal_residual = signed @ point + slack + xi - s  # (n,)
         mu = float(alpha @ s + t @ xi) / (2 * n)
-        small = GAP * (1.0 + 0.5 * float(ridge @ point**2) + C * float(xi.sum()))
-        if mu * n <= small and abs(primal_residual).max() <= 1e-9 and abs(dual_residual).max() <= 1e-9 * (1.0 + C):
+        small = GAP * (1.0 + 0.5 * float(ridge @ point**2) + float(C @ xi))
+        if (
+            mu * n <= small
+            and abs(primal_residual).max() <= 1e-9
+            and abs(dual_residual).max() <= 1e-9 * (1.0 + largest)
+        ):
             break
         inverse = 1.0 / (xi / t + s / alpha)
         system = (signed.T * inverse) @ signed

@@ -329,6 +329,7 @@ class _Proximal:
     def _newton(
         self, theta: Array, centre: Array, tau: float, accuracy: float, kept: NDArray | None, t: Array, max_iter: int
     ) -> tuple[int, Array, bool]:
+        """Write theta in place: Newton steps on the rows kept; return their number, the new t (n,), and the end."""
         A, weight, constant = self.A, self.weight, np.zeros(len(theta))
         if kept is not None:
             above = (t > 0.0).astype(float)

@@ -55,10 +55,17 @@ class Monomials(NamedTuple):
         return gradient
 
     def jacobian(self, Z: NDArray, coef: NDArray) -> NDArray:
-        """Return the derivative of psi(z)'coef in z at every row, (n, D, M), from coef (F, M)."""
-        slopes = np.zeros((len(Z), Z.shape[1], coef.shape[1]))
-        _jacobian(Z, self.parent, self.axis, self.feature, self.coordinate, self.source, self.factor, coef, slopes)
-        return slopes
+        """Return the derivative of psi(z)'coef in z at every row, (n, D, M), from coef (F, M).  O(n F degree M).
+
+        All partial derivatives of all features are multiples of the lower monomials, which a feature and a coordinate
+        decide and which decide the feature: one matrix product does.
+        """
+        lower = int(self.source.max()) + 1
+        slopes = np.zeros((lower, Z.shape[1], coef.shape[1]))
+        slopes[self.source, self.coordinate] = self.factor[:, None] * coef[self.feature]
+        raw = np.empty((len(Z), lower - 1))
+        _features(Z, self.parent[:lower], self.axis[:lower], np.ones(lower - 1), raw)
+        return (raw @ slopes[1:].reshape(lower - 1, slopes[0].size)).reshape(len(Z), *slopes[0].shape) + slopes[0]
 
 
 def n_monomials(n_components: int, degree: int) -> int:
@@ -138,15 +145,3 @@ def _pull_back(Z, parent, axis, feature, coordinate, source, factor, weights, gr
         _expand(Z[i], parent, axis, raw)
         for t in range(len(feature)):
             gradient[i, coordinate[t]] += factor[t] * raw[source[t]] * weights[i, feature[t]]
-
-
-@njit(cache=True, nogil=True)
-def _jacobian(Z, parent, axis, feature, coordinate, source, factor, coef, slopes):  # noqa: ANN001
-    """Add dpsi(z_i)'coef/dz_ik to slopes (n, D, M); Z (n, D), coef (F, M).  O(n F degree M)."""
-    raw = np.empty(len(parent))
-    for i in range(len(Z)):
-        _expand(Z[i], parent, axis, raw)
-        for t in range(len(feature)):
-            slope = factor[t] * raw[source[t]]
-            for j in range(coef.shape[1]):
-                slopes[i, coordinate[t], j] += slope * coef[feature[t], j]

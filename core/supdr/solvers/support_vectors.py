@@ -22,12 +22,12 @@ RANK = 1e-9
 """Singular values below this share of the largest count as 0."""
 
 
-def support_share(alpha: NDArray, C: float) -> float:
-    """Return the share of rows of `alpha` (n, K) with a multiplier above rounding in some head."""
-    return float((alpha > AT_BOUND * C).any(axis=1).mean())
+def support_share(alpha: NDArray, C: NDArray) -> float:
+    """Return the share of rows of `alpha` (n, K), bounded by C (n,), with a multiplier above rounding in some head."""
+    return float((alpha > AT_BOUND * C[:, None]).any(axis=1).mean())
 
 
-def purify(beta: NDArray, C: float, features: NDArray) -> NDArray:
+def purify(beta: NDArray, C: NDArray | float, features: NDArray) -> NDArray:
     """Return signed multipliers (n,) at a vertex of the optimal face: the same w and b, fewest free support vectors.
 
     While there are more free multipliers than rank [features, 1] of their rows, they move along a vector v with
@@ -38,7 +38,7 @@ def purify(beta: NDArray, C: float, features: NDArray) -> NDArray:
     ----------
     beta : array of shape (n,)
         alpha y, 0 <= alpha <= C.
-    C : float
+    C : float or array of shape (n,)
         Upper bound of alpha.
     features : array of shape (n, d)
         What the SVM is linear in.
@@ -47,6 +47,7 @@ def purify(beta: NDArray, C: float, features: NDArray) -> NDArray:
     -------
     array of shape (n,)
     """
+    C = np.full(len(beta), C, dtype=float)
     beta = np.where(np.abs(beta) <= AT_BOUND * C, 0.0, beta)
     beta = np.where(np.abs(beta) >= (1.0 - AT_BOUND) * C, np.sign(beta) * C, beta)
     free = np.flatnonzero((beta != 0.0) & (np.abs(beta) < C))
@@ -63,9 +64,9 @@ def purify(beta: NDArray, C: float, features: NDArray) -> NDArray:
         left, singular, _ = np.linalg.svd(constraints[chosen])
         rank = int((singular > RANK * singular[0]).sum())
         moved = alpha[chosen]
-        _walk_to_vertex(np.ascontiguousarray(left[:, rank:].T) * signs[chosen], float(C), moved)
+        _walk_to_vertex(np.ascontiguousarray(left[:, rank:].T) * signs[chosen], C[chosen], moved)
         alpha[chosen] = moved
-        chosen = chosen[(moved > 0.0) & (moved < C)]
+        chosen = chosen[(moved > 0.0) & (moved < C[chosen])]
     return alpha * signs
 
 
@@ -73,7 +74,7 @@ def purify(beta: NDArray, C: float, features: NDArray) -> NDArray:
 def _walk_to_vertex(moves, C, alpha):  # noqa: ANN001
     """Write `alpha` (f,), in [0, C], and `moves` (q, f): along each row of moves until a multiplier hits a bound.
 
-    A row that was used is combined with the others so that none of them moves the multiplier that stopped.
+    C (f,).  A row that was used is combined with the others so that none of them moves the multiplier that stopped.
     """
     for last in range(len(moves) - 1, -1, -1):
         move = moves[last]
@@ -82,13 +83,13 @@ def _walk_to_vertex(moves, C, alpha):  # noqa: ANN001
         for i in range(len(alpha)):
             if abs(move[i]) <= smallest:
                 continue
-            way = ((C if move[i] > 0.0 else 0.0) - alpha[i]) / move[i]
+            way = ((C[i] if move[i] > 0.0 else 0.0) - alpha[i]) / move[i]
             if way < room:
                 hit, room = i, way
         if hit < 0:
             continue
         alpha += room * move
-        alpha[hit] = C if move[hit] > 0.0 else 0.0
+        alpha[hit] = C[hit] if move[hit] > 0.0 else 0.0
         pivot = 0  # the row that moves it most replaces the one just used
         for row in range(last + 1):
             if abs(moves[row, hit]) > abs(moves[pivot, hit]):
@@ -102,4 +103,4 @@ def _walk_to_vertex(moves, C, alpha):  # noqa: ANN001
             if length > 0.0:
                 moves[row] /= length
     for i in range(len(alpha)):
-        alpha[i] = min(max(alpha[i], 0.0), C)
+        alpha[i] = min(max(alpha[i], 0.0), C[i])

@@ -29,16 +29,20 @@ from supdr.engine.checks import (
     check_start,
     warn_of_many_components,
 )
+from supdr.engine.components import check_components, component_count
+from supdr.engine.probabilities import class_probabilities
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
+from supdr.engine.weighted import Weighted
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
-from supdr.solvers.linear_heads import column_spread, fit_heads, loo_ridge
+from supdr.solvers.linear_heads import column_spread, loo_ridge
 from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
+from supdr.solvers.softmax_head import loo_softmax
 
 
-class LSDR(Factorisation):
+class LSDR(Weighted, Factorisation):
     """Linearly supervised dimensionality reduction: factorise X so that a linear predictor reads the latent rows.
 
     X ~ U V + bv, and the labels of labelled rows are predicted from U by one linear head per class (one-vs-rest), all
@@ -48,12 +52,16 @@ class LSDR(Factorisation):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension d, >= 1.
+    n_components : int or None, default=None
+        Latent dimension d, >= 1.  None: half as many as there are preprocessed columns (or rows, if these are fewer),
+        at most 50, but at least 2 and K - 1 for K classes.  Take 2 for a picture.
     task : {"classification", "regression"}, default="classification"
         Regression standardises y inside, takes several targets, and always uses the squared loss.
     loss : {"smooth_hinge", "squared", "logistic", "hinge"}, default="smooth_hinge"
-        Loss of the heads; ignored for regression.
+        Loss of the heads that learn with the embedding; ignored for regression.
+    class_weight : None, "balanced" or dict of class to float, default=None
+        What the loss is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
+        Ignored for regression.
     beta : float, default=0.02
         Weight of the reconstruction, in (0, 1]; the labels have 1 - beta.  At 1 the labels are ignored.
     reg_u, reg_v : float or None, default=None
@@ -67,9 +75,9 @@ class LSDR(Factorisation):
     lr_reconstruction, lr_classification : float, default=1e-3, 1e-4
         Step sizes (eta_R, eta_CA) of solver "sgd", > 0.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
-        Fitted inside and applied in `transform`.  Whitening becomes "zscore" when cells are missing or there are no
-        more rows than columns.  On whitened data the first latent axis is close to that of linear discriminant
-        analysis; with two classes the second axis is then arbitrary.
+        Fitted inside and applied in `transform`.  Whitening is by a covariance shrunk as Ledoit and Wolf propose, and
+        becomes "zscore" when cells are missing.  On whitened data the first latent axis is close to that of linear
+        discriminant analysis; with two classes the second axis is then arbitrary.
     row_bias : bool, default=False
         Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
     calibrate : bool, default=True
@@ -107,7 +115,7 @@ class LSDR(Factorisation):
     training_decision_ : array of shape (n_samples,) or (n_samples, K)
         Scores, or predicted values, of all training rows from their own latent rows.
     components_ : array of shape (n_components, m)
-        V, on preprocessed columns (m may be smaller than `n_features_in_` after whitening).
+        V, on preprocessed columns (after whitening m is the rank of the centred rows).
     intercept_x_ : array of shape (m,)
         bv.
     coef_ : array of shape (K, n_components)
@@ -128,6 +136,8 @@ class LSDR(Factorisation):
         Steps taken.
     stop_ : Stop
         Why the run ended.
+    snapshot_ : Snapshot
+        Where the estimator stands.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -136,13 +146,12 @@ class LSDR(Factorisation):
     Notes
     -----
     Calibration: the columns of ``transform`` of the labelled rows (and their row biases, if any) are divided by their
-    standard deviations (those below 1e-9 by 1) and the heads minimise the sum of losses + 0.5 |w|^2; for regression a
-    ridge whose weight has the least leave-one-out error.
+    standard deviations (1 where constant).  Classification: multinomial logistic regression, whatever `loss` is, its
+    ridge by approximate leave-one-out log loss.  Regression: a ridge by exact leave-one-out error.
 
     Missing cells (NaN in X) are left out of the reconstruction.  A row needs one observed cell.
 
-    A linear one-vs-rest head cannot separate many more classes than n_components + 1; read such a view with a
-    nearest-neighbour classifier.
+    A linear head tells few more classes apart than n_components + 1: a picture of ten classes misclassifies many.
 
     References
     ----------
@@ -164,10 +173,11 @@ class LSDR(Factorisation):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = None,
         *,
         task: str = "classification",
         loss: str = "smooth_hinge",
+        class_weight: Any = None,
         beta: float = 0.02,
         reg_u: float | None = None,
         reg_v: float | None = None,
@@ -193,6 +203,7 @@ class LSDR(Factorisation):
         self.n_components = n_components
         self.task = task
         self.loss = loss
+        self.class_weight = class_weight
         self.beta = beta
         self.reg_u = reg_u
         self.reg_v = reg_v
@@ -235,7 +246,7 @@ class LSDR(Factorisation):
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_integer("n_components", self.n_components)
+        check_components(self.n_components)
         check_integer("n_iter_no_change", self.n_iter_no_change)
         check_number("beta", self.beta, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
         for name in ("reg_u", "reg_v"):
@@ -248,14 +259,20 @@ class LSDR(Factorisation):
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
         check_cells(X)
 
+    @staticmethod
+    def _components_of(state: Any) -> int:
+        return len(state.components)
+
     def _problem(self, X: NDArray, targets: Targets) -> LSDRProblem:
-        warn_of_many_components(self.n_components, X.shape[1])
+        n_components = component_count(self._wanted_components, targets, X.shape, self.init)
+        warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
         rows = np.flatnonzero(targets.labelled)
-        Y = targets.values[rows]
+        Y, weights = targets.values[rows], targets.weights[rows]
         self._target_mean, self._target_scale = np.zeros(Y.shape[1]), np.ones(Y.shape[1])
         if targets.classes is None:
-            self._target_mean, deviation = Y.mean(axis=0), Y.std(axis=0)
+            self._target_mean = np.average(Y, axis=0, weights=weights)
+            deviation = np.sqrt(np.average((Y - self._target_mean) ** 2, axis=0, weights=weights))
             self._target_scale = np.where(deviation > 0.0, deviation, 1.0)
             Y = (Y - self._target_mean) / self._target_scale
         self._reg_u, self._reg_v = (
@@ -266,8 +283,9 @@ class LSDR(Factorisation):
             observed=observed,
             rows=rows,
             Y=np.ascontiguousarray(Y),
+            weights=weights,
             code=self._loss_code(),
-            n_components=int(self.n_components),
+            n_components=n_components,
             beta=float(self.beta),
             reg_u=self._reg_u,
             reg_v=self._reg_v,
@@ -310,9 +328,14 @@ class LSDR(Factorisation):
                 scores += latent[:, -1:]
         return scores * self._target_scale + self._target_mean
 
+    def _probabilities(self, scores: NDArray) -> NDArray:
+        """Return class probabilities; the scores of calibrated heads are log-odds, whose ridge left-out rows chose."""
+        return class_probabilities(scores, 1.0) if self.calibrate else super()._probabilities(scores)
+
     def _finish(self) -> None:
         if self.calibrate:
             self._calibrated_heads()
+        self._warn_if_few_components()
         if self.solver == "sgd":
             self._warn_if_falling("raise max_iter or the learning rates, or use solver 'bcd'")
 
@@ -333,11 +356,11 @@ class LSDR(Factorisation):
             features = self._latent(X[targets.labelled])
             spread = column_spread(features)
             features, Y = features / spread, targets.values[targets.labelled]
+            weights = targets.weights[targets.labelled]
             if targets.classes is None:
-                coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale)
+                coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale, weights)
             else:
-                start = np.zeros((features.shape[1], Y.shape[1]))
-                coef, intercept = fit_heads(features, Y, self._loss_code(), start, start[0].copy(), max_steps=50)
+                coef, intercept = loo_softmax(features, targets.codes[targets.labelled], weights)
             self._memo["calibrated"] = coef / spread[:, None], intercept
         return self._memo["calibrated"]
 

@@ -11,15 +11,15 @@ PULL_TOLERANCE = 1e-10
 
 
 @njit(cache=True, nogil=True)
-def label_epoch(code, Y, rows, order, latent, coef, intercept, rate, weight, shrink) -> None:  # noqa: ANN001
+def label_epoch(code, Y, rows, order, latent, coef, intercept, rate, weights, shrink) -> None:  # noqa: ANN001
     """Write one epoch of stochastic gradient steps on the labels into latent (N, D), coef (K, d), intercept (K,).
 
-    For each labelled row r of order (n,), with i = rows[r] and g_k = weight loss'(Y_rk, z_k) from the old values,
+    For each labelled row r of order (n,), with i = rows[r] and g_k = weights_r loss'(Y_rk, z_k) from the old values,
     u -= rate sum_k g_k w_k, w_k -= rate (g_k u + 2 shrink w_k) from the old u and w, bu -= rate sum_k g_k and
-    w0_k -= rate g_k.  Y (n, K), rows (n,); D = d, or d + 1 with a row bias.
+    w0_k -= rate g_k.  Y (n, K), rows, weights (n,); D = d, or d + 1 with a row bias.
 
-    Errata: weight = 1 - beta is missing in eq. 17-25; they also take reg_u a second time, which the reconstruction
-    epoch has applied already.  The biases move once per row, not once per coordinate (algorithm 1).
+    Errata: 1 - beta, a factor of the weights, is missing in eq. 17-25; they also take reg_u a second time, which the
+    reconstruction epoch has applied already.  The biases move once per row, not once per coordinate (algorithm 1).
     """
     n_heads, d = coef.shape
     row_bias = latent.shape[1] > d
@@ -33,7 +33,7 @@ def label_epoch(code, Y, rows, order, latent, coef, intercept, rate, weight, shr
                 z += coef[k, j] * latent[i, j]
             if row_bias:
                 z += latent[i, d]
-            g[k] = weight * loss_derivative(code, Y[r, k], z)
+            g[k] = weights[r] * loss_derivative(code, Y[r, k], z)
             total += g[k]
         for j in range(d):
             u, moved = latent[i, j], 0.0
@@ -50,10 +50,10 @@ def label_epoch(code, Y, rows, order, latent, coef, intercept, rate, weight, shr
 
 @njit(cache=True, nogil=True)
 def pull_rows(code, Y, free, grams, q, pull, max_sweeps) -> None:  # noqa: ANN001
-    """Write into pull (n, K) the g with g_k = loss'(Y_k, z_k) at the scores z = free - q G g, row by row.
+    """Write into pull (n, K) the g with g_k = loss'(Y_k, z_k) at the scores z = free - q_i G g, row by row.
 
     Coordinate ascent on g from the values it holds; with one head a single proximal map, which is exact.
-    Y, free (n, K); grams (1, K, K), shared by all rows, or (n, K, K).  O(n K^2) per sweep.
+    Y, free (n, K); q (n,); grams (1, K, K), shared by all rows, or (n, K, K).  O(n K^2) per sweep.
     """
     n, n_heads = Y.shape
     z = np.empty(n_heads)
@@ -62,18 +62,18 @@ def pull_rows(code, Y, free, grams, q, pull, max_sweeps) -> None:  # noqa: ANN00
         for k in range(n_heads):
             z[k] = free[i, k]
             for other in range(n_heads):
-                z[k] -= q * G[k, other] * pull[i, other]
+                z[k] -= q[i] * G[k, other] * pull[i, other]
         for _ in range(max_sweeps):
             largest = 0.0
             for k in range(n_heads):
-                reach = q * G[k, k]
+                reach = q[i] * G[k, k]
                 if reach <= 0.0:  # this head has no weights yet, or beta = 1: it pulls at nothing
                     continue
                 base = z[k] + reach * pull[i, k]
                 change = (base - loss_prox(code, Y[i, k], base, reach, z[k])) / reach - pull[i, k]
                 pull[i, k] += change
                 for other in range(n_heads):
-                    z[other] -= q * G[other, k] * change
+                    z[other] -= q[i] * G[other, k] * change
                 largest = max(largest, abs(change) / (1.0 + abs(pull[i, k])))
             if n_heads == 1 or largest <= PULL_TOLERANCE:
                 break

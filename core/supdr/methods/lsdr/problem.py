@@ -58,6 +58,8 @@ class LSDRProblem(Problem):
         Labelled rows.
     Y : array of shape (n, K)
         Their targets, one column per head.
+    weights : array of shape (n,)
+        What the losses of each labelled row are multiplied by.
     code : int
         The loss.
     n_components, beta, reg_u, reg_v, reg_w, lr_reconstruction, lr_classification, row_bias, init, init_scale
@@ -68,6 +70,7 @@ class LSDRProblem(Problem):
     observed: NDArray | None
     rows: NDArray
     Y: NDArray
+    weights: NDArray
     code: int
     n_components: int
     beta: float
@@ -132,7 +135,7 @@ class LSDRProblem(Problem):
             reg_v=self.reg_v,
             observed=self.observed,
         )
-        label = (1.0 - self.beta) * total_loss(self.code, self.Y, self.scores(state))
+        label = (1.0 - self.beta) * total_loss(self.code, self.Y, self.scores(state), self.weights)
         ridge = terms["regularisation"] + self.reg_w * float(np.vdot(state.coef, state.coef))
         return {"reconstruction": terms["reconstruction"], "label": label, "regularisation": ridge}
 
@@ -167,7 +170,7 @@ class LSDRProblem(Problem):
         if self.observed is not None:
             e *= self.observed
         wide = self.extended_coef(coef)  # (D, K)
-        total, first = loss_gradient(self.code, self.Y, latent[self.rows] @ wide + intercept)
+        total, first = loss_gradient(self.code, self.Y, latent[self.rows] @ wide + intercept, self.weights)
         first *= 1.0 - self.beta  # (n, K)
         by_latent = np.empty_like(latent)
         by_latent[:, :d] = (-2.0 * self.beta) * (e @ components.T) + (2.0 * self.reg_u) * visible

@@ -42,6 +42,7 @@ class BlockDescent(LSDRProblem):
             state.coef,
             state.intercept,
             weight=1.0 - self.beta,
+            row_weights=self.weights,
             reg=self.reg_w,
             offset=labelled[:, d] if self.row_bias else None,
             max_steps=HEAD_STEPS,
@@ -51,7 +52,8 @@ class BlockDescent(LSDRProblem):
     def latent_rows(self, state: LSDRState, components: NDArray, intercept_x: NDArray) -> NDArray:
         """Minimise F over all latent rows: the fold-in T, and for labelled rows Z = T - q A^-1 Wt g with g = loss'(z).
 
-        q = (1 - beta) / 2.  With several heads g is found by coordinate ascent; a row whose part of F would rise stays.
+        q = (1 - beta) / 2 times the row's weight.  With several heads g is found by coordinate ascent; a row whose part
+        of F would rise stays.
         """
         beta, rows, Y, code = self.beta, self.rows, self.Y, self.code
         system, extended = latent_system(components, self.reg_u, beta, row_bias=self.row_bias, observed=self.observed)
@@ -70,13 +72,13 @@ class BlockDescent(LSDRProblem):
             latent = np.ascontiguousarray(solution[:, :, 0])
             reach, system = solution[rows, :, 1:], system[rows]
         grams = np.ascontiguousarray(wide.T @ reach)  # G = Wt' A^-1 Wt, (1 or n, K, K)
-        q = 0.5 * (1.0 - beta)
+        q = 0.5 * (1.0 - beta) * self.weights
         folded, before = latent[rows], state.latent[rows]
         free, scores = folded @ wide + state.intercept, before @ wide + state.intercept
         pull = np.empty_like(free)
         score_gradients(code, Y, scores, pull)
         pull_rows(code, Y, free, grams, q, pull, MAX_SWEEPS)
-        change = -q * (pull @ reach[0].T if len(reach) == 1 else (reach @ pull[:, :, None])[:, :, 0])
+        change = -q[:, None] * (pull @ reach[0].T if len(reach) == 1 else (reach @ pull[:, :, None])[:, :, 0])
         after = folded + change
         if Y.shape[1] > 1:
             reached = self._row_objectives(change, system, after @ wide + state.intercept)
@@ -86,11 +88,11 @@ class BlockDescent(LSDRProblem):
         return latent
 
     def _row_objectives(self, change: NDArray, system: NDArray, scores: NDArray) -> NDArray:
-        """Return (Z - T)' A (Z - T) + (1 - beta) sum_k loss, (n,): each labelled row's part of F up to a constant."""
+        """Return (Z - T)' A (Z - T) + (1 - beta) weight sum_k loss, (n,): the rows' parts of F up to a constant."""
         total = np.empty(len(change))
         row_losses(self.code, self.Y, scores, total)
         moved = change @ system if system.ndim == 2 else (system @ change[:, :, None])[:, :, 0]
-        return (moved * change).sum(axis=1) + (1.0 - self.beta) * total
+        return (moved * change).sum(axis=1) + (1.0 - self.beta) * self.weights * total
 
 
 class PaperLoop(LSDRProblem):
@@ -130,7 +132,7 @@ class PaperLoop(LSDRProblem):
             coef,
             intercept,
             self.lr_classification,
-            1.0 - self.beta,
+            (1.0 - self.beta) * self.weights,
             self.reg_w / len(self.rows),
         )
         components = np.ascontiguousarray(loadings.T)

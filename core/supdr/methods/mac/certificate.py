@@ -83,12 +83,12 @@ def certify(alpha: Array, pulled: Array, reg_w: float, known: Certificate | None
     total, limit = float(alpha.sum()), math.sqrt(2.0 * reg_w)
     if known is None:
         norm = math.sqrt(max(float(np.linalg.eigvalsh(pulled.T @ pulled)[-1]), 0.0))
-        return Certificate(total, pulled, total * min(1.0, limit / max(norm, np.finfo(float).tiny)))
+        return Certificate(total, pulled, total * (limit / max(norm, limit)))
     old, cross, new = known.pulled.T @ known.pulled, known.pulled.T @ pulled, pulled.T @ pulled
     share = MIXTURES[:, None, None]
     grams = (1.0 - share) ** 2 * old + share * (1.0 - share) * (cross + cross.T) + share**2 * new
-    norms = np.sqrt(np.maximum(np.linalg.eigvalsh(grams)[:, -1], np.finfo(float).tiny))
-    bounds = ((1.0 - MIXTURES) * known.total + MIXTURES * total) * np.minimum(1.0, limit / norms)
+    norms = np.sqrt(np.maximum(np.linalg.eigvalsh(grams)[:, -1], 0.0))
+    bounds = ((1.0 - MIXTURES) * known.total + MIXTURES * total) * (limit / np.maximum(norms, limit))
     best = int(np.argmax(bounds))
     if bounds[best] <= known.bound:
         return known

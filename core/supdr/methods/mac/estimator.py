@@ -21,13 +21,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from supdr.engine.iterate import Problem
+from supdr.engine.iterate import Monitor, Problem, Snapshot
+from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
+from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
+from supdr.methods.mac.bounds import Bounded
+from supdr.methods.mac.classes import simplex_codes
 from supdr.methods.mac.fitted import FittedMAC
 from supdr.methods.mac.parameters import check_mac_parameters
-from supdr.methods.mac.problem import MACProblem
-from supdr.methods.mac.solvers import SOLVERS
-from supdr.methods.mac.two_layer import TwoLayerProblem
+from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes
+from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
+from supdr.solvers.left_out import best_scaling
 
 TRIVIAL = 0.01
 """A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
@@ -51,13 +56,15 @@ class MAC(FittedMAC):
     centers : {"kmeans", "random", "all"} or array of shape (M, D), default="kmeans"
         Where the Gaussians sit; an array is in preprocessed coordinates.
     gamma : float, "loo" or "median", default="loo"
-        1 / (2 sigma^2), > 0.  "loo": sigma is the multiple of the median distance with the smallest leave-one-out error
-        of a ridge regression on the class codes (with many rows, on a random subset of them); "median": the median
-        distance.
-    reg_w : float, default=1e-3
-        lambda, ridge on the mapping, > 0.
+        1 / (2 sigma^2), > 0.  "loo": sigma is a multiple of the median distance, chosen together with `reg_w`;
+        "median": the median distance.
+    reg_w : float or "loo", default="loo"
+        lambda, ridge on the mapping, > 0.  "loo": the one at which the first pass, a ridge regression on the class
+        codes, has the smallest leave-one-out score, see Notes.
     C : float, default=1.0
         Weight of the hinge, > 0.
+    class_weight : None, "balanced" or dict of class to float, default=None
+        What C is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
     mu : float, default=2.0
         First value of the penalty that ties targets to images, > 0.
     mu_factor : float, default=1.5
@@ -72,18 +79,25 @@ class MAC(FittedMAC):
         First targets.  "random" rarely works with "ova".
     init_noise : float, default=0.01
         Standard deviation of the noise added to a simplex start, >= 0.  Without it coordinates beyond K - 1 stay 0.
+    calibrate : bool, default=True
+        Whether `predict` uses a softmax that is fitted to the leave-one-out images of the labelled rows, in place of
+        the classifiers of E.  One layer, solvers "mac" and "admm", three labelled rows a class; else it does nothing.
     n_layers : {1, 2}, default=1
         2: a second mapping from leave-one-out codes of the first to a plane; see Notes.
     latent_reference : {"loo", "train"}, default="loo"
         Two layers: whether `embedding_` shows leave-one-out positions, comparable with those of new rows, or fitted
         ones.
-    head : {"ridge", "mix"}, default="ridge"
-        Two layers: ridge regression to the plane, or class corners mixed by probabilities.
+    head : {"ridge", "mix"}, default="mix"
+        Two layers: ridge regression to the plane, or class corners mixed by probabilities.  "mix" errs less with five
+        classes and more, "ridge" shows more within a class.
     solver : {"mac", "admm", "lbfgs", "fixed_point"}, default="mac"
         "mac": the paper's passes with growing mu; "admm": fixed mu with multipliers; "lbfgs": mapping and classifiers
         jointly, reaches a much lower E; "fixed_point": the optimum of E, two classes only.
-    early_stopping : bool, default=False
-        Whether to hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
+    early_stopping : "loo" or bool, default="loo"
+        "loo": the passes ("mac", "admm") go on while the closed-form leave-one-out error of F falls by one standard
+        error within `n_iter_no_change` passes, and the last pass that lowered it so is kept; no label is hidden.
+        True: hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
+        False: `max_iter` passes.
     validation_fraction : float, default=0.2
         Share of hidden labels, in (0, 1).
     n_iter_no_change : int, default=4
@@ -100,8 +114,8 @@ class MAC(FittedMAC):
         Show a progress bar.
     missing_label : object, default=nan
         Marks unlabelled rows, besides NaN and None.  They are mapped, and may become centres; nothing else.
-    preprocessing : {"zscore", "none", "minmax", "whiten"}, default="zscore"
-        Fitted inside.
+    preprocessing : {"loo", "zscore", "none", "minmax", "whiten"}, default="loo"
+        Fitted inside.  "loo": "zscore", "none" or "minmax", by the leave-one-out score, see Notes.
 
     Attributes
     ----------
@@ -130,6 +144,10 @@ class MAC(FittedMAC):
         Centres in preprocessed coordinates (the mean, for the linear mapping).
     gamma_ : float
         Chosen or given gamma.
+    reg_w_ : float
+        Chosen or given reg_w; one layer.
+    scaling_ : str
+        What was applied to the columns, chosen or given.
     support_ : int array of shape (n_support,)
         Rows with a non-zero multiplier in some classifier.
     n_support_ : int array of shape (K,)
@@ -139,19 +157,27 @@ class MAC(FittedMAC):
     dual_coef_ : array of shape (P, n_support)
         alpha Y.
     label_pull_ : array of shape (n_samples,)
-        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 for unlabelled rows.
-    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
-        As in scikit-learn; `stop_` says why the run ended.
+        max_k alpha_k / (C times the row's weight) in [0, 1]: how hard a row's label pulls; 0 for unlabelled rows.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
+        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
     history_ : dict of str to array
         "objective" (E) and its terms "label", "margin", "regularisation"; "surrogate" (what the solver descends at
         fixed "mu": Q_mu, or the rounded E), "bound" (certified: no mapping and classifiers have a smaller E), "gap",
         "edge_ratio", "spread", "sv_ratio", "target_distance", "support_fraction", "training_error", "case_1" to
-        "case_3" (shares of rows); one value per step.
+        "case_3" (shares of rows); one value per step.  "bound" and "gap" are found when the passes are over and hold
+        for all steps; of "edge_ratio" and what follows only the last value is known, NaN before.
 
     Notes
     -----
     E rises and falls under "mac": passes descend Q_mu, and mu changes.  "bound" comes from the convex problem that E
-    is without the limit on the dimension.
+    is without the limit on the dimension.  `fit` searches for it at its end, until it is within 1 % of a point in
+    enough dimensions or about a second of work is done; a snapshot's diagnostics move the search on by a step.
+
+    "loo": width and ridge are those at which the ridge regression on the class codes does best on rows that it has not
+    seen, by exact leave-one-out: share of wrong rows, where a code near 0 counts as wrong, plus .3 times the mean
+    squared distance to the own code (with many rows and centres on a random subset).  The scaling of the columns is
+    chosen by the same score on at most 400 rows.  Fewer than three labelled rows a class: the median distance,
+    reg_w = 1e-3 and z-scores.  Weights of rows play no part in these choices.
 
     Two layers (``n_layers=2``, n_components=None is 2): kernel ridge regression from the rows to simplex codes, then
     from leave-one-out codes to K points on a circle.  Widths and ridges are chosen by leave-one-out error; every step
@@ -192,8 +218,9 @@ class MAC(FittedMAC):
         n_centers: int | None = None,
         centers: str | ArrayLike = "kmeans",
         gamma: float | str = "loo",
-        reg_w: float = 1e-3,
+        reg_w: float | str = "loo",
         C: float = 1.0,
+        class_weight: Any = None,
         mu: float = 2.0,
         mu_factor: float = 1.5,
         inner_tol: float = 1e-2,
@@ -201,11 +228,12 @@ class MAC(FittedMAC):
         scheme: str = "ova",
         init: str | ArrayLike = "simplex",
         init_noise: float = 0.01,
+        calibrate: bool = True,
         n_layers: int = 1,
         latent_reference: str = "loo",
-        head: str = "ridge",
+        head: str = "mix",
         solver: str = "mac",
-        early_stopping: bool = False,
+        early_stopping: bool | str = "loo",
         validation_fraction: float = 0.2,
         n_iter_no_change: int = 4,
         max_iter: int = 30,
@@ -214,7 +242,7 @@ class MAC(FittedMAC):
         n_jobs: int | None = None,
         verbose: int = 0,
         missing_label: Any = np.nan,
-        preprocessing: str = "zscore",
+        preprocessing: str = "loo",
     ) -> None:
         self.n_components = n_components
         self.mapping = mapping
@@ -223,6 +251,7 @@ class MAC(FittedMAC):
         self.gamma = gamma
         self.reg_w = reg_w
         self.C = C
+        self.class_weight = class_weight
         self.mu = mu
         self.mu_factor = mu_factor
         self.inner_tol = inner_tol
@@ -230,6 +259,7 @@ class MAC(FittedMAC):
         self.scheme = scheme
         self.init = init
         self.init_noise = init_noise
+        self.calibrate = calibrate
         self.n_layers = n_layers
         self.latent_reference = latent_reference
         self.head = head
@@ -267,8 +297,10 @@ class MAC(FittedMAC):
             "n_components": self._latent_dimension(n_classes),
         }
         if self.n_layers == 2:
+            if (targets.weights != 1.0).any():
+                raise ValueError("sample_weight and class_weight must be None with n_layers=2, which cannot weigh rows")
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
-            return TwoLayerProblem(**shared, n_centers=n_centers, head=self.head)
+            return TwoLayerProblem(**shared, n_centers=n_centers, head=self.head, scaling=self._preprocessing.kind)
         return self.solvers[self.solver](
             **shared,
             pool=X,
@@ -276,7 +308,7 @@ class MAC(FittedMAC):
             n_centers=None if self.n_centers is None else int(self.n_centers),
             centers=self.centers if isinstance(self.centers, str) else np.asarray(self.centers, dtype=float),
             gamma=self.gamma if isinstance(self.gamma, str) else float(self.gamma),
-            reg_w=float(self.reg_w),
+            reg_w=self.reg_w if isinstance(self.reg_w, str) else float(self.reg_w),
             C=float(self.C),
             mu=float(self.mu),
             mu_factor=float(self.mu_factor),
@@ -286,12 +318,35 @@ class MAC(FittedMAC):
             init=self.init if isinstance(self.init, str) else np.asarray(self.init, dtype=float),
             init_noise=float(self.init_noise),
             n_jobs=self.n_jobs,
-            bounded=self._bounded,
+            row_weights=targets.weights[rows],
+            scaling=self._preprocessing.kind,
         )
+
+    def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
+        if not (isinstance(self.preprocessing, str) and self.preprocessing == "loo"):
+            return fit_preprocessing(X, self.preprocessing)
+        if start is not None:
+            return fit_preprocessing(X, start.state.scaling)
+        assert targets.classes is not None
+        rows, corners = targets.labelled, simplex_codes(len(targets.classes))
+        inputs = (X, rows, targets.codes)
+        kind = reused("MAC scaling", lambda: inputs, lambda: best_scaling(X, rows, targets.codes[rows], corners))
+        return fit_preprocessing(X, kind)
+
+    def _monitor(self, problem: Problem) -> Monitor | None:
+        return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None
 
     def _finish(self) -> None:
         if self.n_layers == 2:
             return
+        if self._calibrated():
+            self._calibrated_head()
+        if self._bounded:
+            problem = self._problem(*self._training)
+            assert isinstance(problem, Bounded)
+            bound = problem.closed_bound(self._state)
+            self.history_["bound"][:] = bound  # of the optimum, hence of every step
+            self.history_["gap"] = self.history_["objective"] - bound
         scores = self._state.latent @ self.coef_.T
         trivial = int((np.ptp(scores, axis=0) < TRIVIAL).sum())
         if trivial:
@@ -299,15 +354,19 @@ class MAC(FittedMAC):
                 f"{trivial} of {scores.shape[1]} classifiers say the same of every point: use "
                 "init='simplex', scheme='ovo', a larger C or a smaller reg_w",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def _latent_dimension(self, n_classes: int) -> int:
-        if self.n_components is None:
+        if self._wanted_components is None:
             return 2 if self.n_layers == 2 else n_classes - 1
-        return int(self.n_components)
+        return int(self._wanted_components)
+
+    @staticmethod
+    def _components_of(state: MACState | TwoLayerState) -> int | None:
+        return None if isinstance(state, TwoLayerState) else state.weights.shape[1]
 
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:

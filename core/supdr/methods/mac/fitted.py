@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.probabilities import class_probabilities
+from supdr.engine.weighted import Weighted
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
-from supdr.methods.mac.problem import MACState
+from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.methods.mac.solvers import Passes
 from supdr.methods.mac.target_step import cases
 from supdr.methods.mac.two_layer import TwoLayerState
+from supdr.solvers.left_out import enough_labels
+from supdr.solvers.softmax_head import loo_softmax
 
 
-class FittedMAC(SupervisedReducer):
+class FittedMAC(Weighted):
     """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
 
     C: float
+    calibrate: bool
     scheme: str
+    solver: str
+    solvers: ClassVar[dict[str, type[MACProblem]]]
     n_layers: int
     latent_reference: str
     classes_: NDArray
@@ -28,6 +35,7 @@ class FittedMAC(SupervisedReducer):
     _state: Any
 
     def _expose(self, state: MACState | TwoLayerState) -> None:
+        self.scaling_ = state.scaling
         if isinstance(state, TwoLayerState):
             self._expose_two_layers(state)
         else:
@@ -49,13 +57,16 @@ class FittedMAC(SupervisedReducer):
         return self._state.image(X)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        if calibrated and self._leaves_out():
+            coef, intercept = self._calibrated_head()
+            return latent @ coef + intercept
         scores = latent @ self.coef_.T + self.intercept_
         return scores if self.n_layers == 2 else class_scores(scores, len(self.classes_), self.scheme)
 
     def _expose_one_layer(self, state: MACState) -> None:
         self.mapping_ = state.mapping
         self.centers_, self.gamma_ = state.mapping.centers, state.mapping.gamma
-        self.mapping_weights_ = state.weights.T
+        self.mapping_weights_, self.reg_w_ = state.weights.T, state.reg_w
         self.coef_, self.intercept_ = state.heads.coef, state.heads.intercept
         self._expose_support(state.heads.alpha.any(axis=1))
 
@@ -97,13 +108,13 @@ class FittedMAC(SupervisedReducer):
     def case_(self) -> NDArray:
         """Case of the last Z step for every training row, (n_samples,): 1, 2, 3, or 0 for unlabelled rows."""
         state = self._one_layer("case_")
-        case = cases(state.multiplier, 2.0 * float(self.C) / state.mu)
+        case = cases(state.multiplier, 2.0 * self._costs() / state.mu)
         return self._scattered(case, np.zeros(len(self._training[1].codes), dtype=case.dtype))
 
     @property
     def label_pull_(self) -> NDArray:
-        """max_k alpha_k / C of the training rows, (n_samples,)."""
-        pull = np.clip(self._one_layer("label_pull_").heads.alpha.max(axis=1) / float(self.C), 0.0, 1.0)
+        """max_k alpha_k / (C times the row's weight) of the training rows, (n_samples,)."""
+        pull = np.clip(self._one_layer("label_pull_").heads.alpha.max(axis=1) / self._costs(), 0.0, 1.0)
         return self._among_all(pull)
 
     @property
@@ -127,6 +138,42 @@ class FittedMAC(SupervisedReducer):
         codes = self._training[1].codes
         rows = codes >= 0
         return simplex_numbers(self._own_latent()[rows], codes[rows], len(self.classes_))
+
+    def _calibrated(self) -> bool:
+        return bool(self.calibrate) and self._leaves_out()
+
+    def _leaves_out(self) -> bool:
+        """Whether left-out images have a closed form, and labels are enough for them to say anything."""
+        targets = self._training[1]
+        closed = isinstance(self._state, MACState) and issubclass(self.solvers[self.solver], Passes)
+        return closed and enough_labels(targets.codes[targets.labelled])
+
+    def _calibrated_head(self) -> tuple[NDArray, NDArray]:
+        """Return the softmax, (L, K) and (K,), one score for two classes, fitted to left-out images; computed once."""
+        if "calibrated" not in self._memo:
+            problem = self._problem(*self._training)
+            assert isinstance(problem, Passes)
+            rows = problem.judged_rows
+            self._memo["calibrated"] = loo_softmax(
+                problem.left_out_images(self._state), problem.codes[rows], problem.row_weights[rows]
+            )
+        return self._memo["calibrated"]
+
+    def _probabilities(self, scores: NDArray) -> NDArray:
+        """Return class probabilities; the scores of the calibrated head are log-odds of left-out rows."""
+        return class_probabilities(scores, 1.0) if self._calibrated() else super()._probabilities(scores)
+
+    def _left_out_scores(self) -> tuple[NDArray, NDArray]:
+        """Return the scores of labelled rows without their labels; two layers have them in closed form."""
+        if isinstance(self._state, MACState):
+            return super()._left_out_scores()
+        rows = np.flatnonzero(self._training[1].labelled)
+        return self._latent_scores(self._state.second.left_out, False), rows
+
+    def _costs(self) -> NDArray:
+        """Return C times the weight of every labelled row, (n,)."""
+        targets = self._training[1]
+        return float(self.C) * targets.weights[targets.labelled]
 
     def _scattered(self, values: NDArray, rest: NDArray) -> NDArray:
         """Return values of the labelled rows among those of all rows."""

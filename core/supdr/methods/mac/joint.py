@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import generator
-from supdr.methods.mac.certificate import balanced
 from supdr.methods.mac.problem import SVM_TOL, MACProblem, MACState
 from supdr.solvers.lbfgs import Evaluate, LBFGSState, lbfgs_start, lbfgs_step
 from supdr.solvers.linear_svm import Heads, solve_linear_svm
@@ -42,6 +41,11 @@ NEWTON_STEPS, BRIEF_NEWTON_STEPS = 1000, 8
 """Cap on the Newton steps of a support vector machine."""
 
 
+def _unit(reg_w: float) -> float:
+    """Return a power of 2 near sqrt(2 reg_w): for W in this unit both ridges of E are alike; the search is faster."""
+    return 2.0 ** round(0.5 * math.log2(2.0 * reg_w))
+
+
 class JointLBFGS(MACProblem):
     """solver="lbfgs": the rounded E over (W, U, b); the targets are the images."""
 
@@ -49,6 +53,13 @@ class JointLBFGS(MACProblem):
     def inner_steps(self) -> int:
         """Quasi-Newton steps per visible step."""
         return BRIEF_STEPS if self.brief else STEPS
+
+    def work(self, n_features: int) -> float:
+        """Return about how many multiply-adds a step takes."""
+        L, P = self.n_components, self.signs.shape[1]
+        return (
+            1.2 * self.inner_steps * (2.0 * len(self.codes) * (n_features * L + P * L) + 4.0 * MEMORY * n_features * L)
+        )
 
     def prepared(self, state: MACState) -> MACState:
         """Return `state` with an empty memory, at the first width."""
@@ -102,39 +113,35 @@ class JointLBFGS(MACProblem):
 
     def _entered(self, state: MACState, stage: int) -> MACState:
         """Return `state` at a width, without curvature pairs."""
-        point = np.concatenate([self._unit * state.weights.ravel(), state.heads.coef.ravel(), state.heads.intercept])
+        weights = _unit(state.reg_w) * state.weights.ravel()
+        point = np.concatenate([weights, state.heads.coef.ravel(), state.heads.intercept])
         search = lbfgs_start(point, self._evaluate(state, WIDTHS[stage]))
         return self._exposed(state._replace(stage=stage), search)
 
-    @property
-    def _unit(self) -> float:
-        """A power of 2 near sqrt(2 reg_w): for W in this unit both ridges of E are alike; the search is faster."""
-        return 2.0 ** round(0.5 * math.log2(2.0 * self.reg_w))
-
-    def _split(self, point: Array, M: int) -> tuple[Array, Array, Array]:
+    def _split(self, point: Array, state: MACState) -> tuple[Array, Array, Array]:
         """Return W' (M, L), U (P, L), b (P,) of the flat point."""
-        P, L = self.signs.shape[1], self.n_components
+        M, P, L = len(state.weights), self.signs.shape[1], self.n_components
         first, second = M * L, M * L + P * L
-        return point[:first].reshape(M, L) / self._unit, point[first:second].reshape(P, L), point[second:]
+        return point[:first].reshape(M, L) / _unit(state.reg_w), point[first:second].reshape(P, L), point[second:]
 
     def _evaluate(self, state: MACState, width: float) -> Evaluate:
         features = self.features(state.mapping)
-        M, signs = len(state.weights), self.signs
+        signs, costs, reg_w, unit = self.signs, self.costs[:, None], state.reg_w, _unit(state.reg_w)
 
         def evaluate(point: Array) -> tuple[float, Array, tuple[Array, Array]]:
             """Return E_delta, its gradient, and what it was made of: the images and the slopes of the hinge."""
-            weights, coef, intercept = self._split(point, M)
+            weights, coef, intercept = self._split(point, state)
             latent = features.image(weights)
             t = np.where(signs != 0.0, 1.0 - signs * (latent @ coef.T + intercept), 0.0)
             slope = np.clip(t / width, 0.0, 1.0)
-            value = self.C * float((slope * (t - 0.5 * width * slope)).sum())
-            value += self.reg_w * float(np.vdot(weights, weights)) + 0.5 * float(np.vdot(coef, coef))
-            pull = -self.C * signs * slope  # dE / d score, (n, P)
-            by_weights = 2.0 * self.reg_w * weights + features.pull_back(pull @ coef)
+            value = float(self.costs @ (slope * (t - 0.5 * width * slope)).sum(axis=1))
+            value += reg_w * float(np.vdot(weights, weights)) + 0.5 * float(np.vdot(coef, coef))
+            pull = -costs * signs * slope  # dE / d score, (n, P)
+            by_weights = 2.0 * reg_w * weights + features.pull_back(pull @ coef)
             by_coef = coef + pull.T @ latent
             return (
                 value,
-                np.concatenate([by_weights.ravel() / self._unit, by_coef.ravel(), pull.sum(axis=0)]),
+                np.concatenate([by_weights.ravel() / unit, by_coef.ravel(), pull.sum(axis=0)]),
                 (latent, slope),
             )
 
@@ -142,18 +149,16 @@ class JointLBFGS(MACProblem):
 
     def _exposed(self, state: MACState, search: LBFGSState) -> MACState:
         """Return `state` at the point of `search`; the slopes of the rounded hinge are multipliers."""
-        weights, coef, intercept = self._split(search.point, len(state.weights))
+        weights, coef, intercept = self._split(search.point, state)
         latent, slope = search.payload
-        alpha = balanced(self.C * slope, self.signs)
-        pulled = self.features(state.mapping).pull_back(alpha * self.signs)
+        multipliers = self.costs[:, None] * slope
         return state._replace(
             targets=latent,
             latent=latent,
             weights=weights,
-            heads=Heads(coef, intercept, self.C * slope, 0.0, 0),
+            heads=Heads(coef, intercept, multipliers, 0.0, 0),
             multiplier=np.zeros_like(self.signs),
             surrogate=search.value,
-            certificate=self.certified(pulled, alpha, state.certificate),
             search=search,
         )
 
@@ -168,14 +173,11 @@ class WithoutTargets(MACProblem):
 
     def moved(self, state: MACState, weights: Array, latent: Array, heads: Heads) -> MACState:
         """Return the state after a step from `state` to a mapping, its images (n, L) and classifiers."""
-        alpha = balanced(heads.alpha, self.signs)
-        pulled = self.features(state.mapping).pull_back(alpha * self.signs)
         following = state._replace(
             targets=latent,
             latent=latent,
             weights=weights,
             heads=heads,
-            certificate=self.certified(pulled, alpha, state.certificate),
             passes=state.passes + 1,
             iteration=state.iteration + 1,
         )
@@ -184,6 +186,14 @@ class WithoutTargets(MACProblem):
 
 class FixedPoint(WithoutTargets):
     """solver="fixed_point": the global optimum for two classes, by a few support vector machines on the features."""
+
+    def work(self, n_features: int) -> float:
+        """Return about how many multiply-adds a step takes."""
+        return (
+            0.5
+            * BRIEF_NEWTON_STEPS
+            * (4.0 * len(self.codes) * n_features + 0.1 * len(self.codes) * n_features**2 + n_features**3 / 6)
+        )
 
     def step(self, state: MACState) -> MACState:
         """One support vector machine on the features (n, M)."""
@@ -195,14 +205,14 @@ class FixedPoint(WithoutTargets):
             )
         coef, signs = state.heads.coef[0], self.signs[:, 0]
         v = state.weights @ coef
-        limit = math.sqrt(2.0 * self.reg_w)
+        limit = math.sqrt(2.0 * state.reg_w)
         size = float(np.linalg.norm(v))
         if size < 1e-12 * limit:  # from 0 no weight of the hinge would lead away
             size = limit
         solution = solve_linear_svm(
             features.matrix,
             signs,
-            self.C * size / limit,
+            self.costs * (size / limit),
             tol=SVM_TOL,
             alpha=state.heads.alpha[:, 0] * (size / limit),
             coef=v,
@@ -215,6 +225,6 @@ class FixedPoint(WithoutTargets):
         direction = coef / length if length > 0.0 else np.eye(len(coef))[0]
         scale = max(math.sqrt(limit * size_after), np.finfo(float).tiny)
         weights = np.outer(v / scale, direction)
-        alpha = np.minimum(solution.alpha[:, None] * (limit / size), self.C)
+        alpha = np.minimum(solution.alpha[:, None] * (limit / size), self.costs[:, None])
         heads = Heads((scale * direction)[None, :], np.array([solution.bias]), alpha, solution.gap, solution.iterations)
         return self.moved(state, weights, features.image(weights), heads)

@@ -1,4 +1,4 @@
-"""MAC's mapping F(x) = W phi(x): features, ridge regression on them, and the width of the Gaussians.
+"""MAC's mapping F(x) = W phi(x): features, ridge regression on them, and centres.
 
 Features are Gaussians exp(-gamma |x - c_m|^2) around M centres, or, for the linear mapping, the centred columns.  The
 training features (n, M) are kept if they fit into half of scikit-learn's ``working_memory``; else they are computed
@@ -7,25 +7,17 @@ again, block by block, whenever they are needed: memory stays bounded, time grow
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
-from sklearn import get_config
 
 from supdr.engine.interruption import abandonable, checkpoint
-from supdr.solvers.distances import median_distance
+from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
 Array = NDArray[np.float64]
-
-BLOCK_FLOPS = 1 << 30
-"""Multiply-adds between two looks at the stop flag: some 30 ms."""
-
-WIDE = 1 << 19
-"""Centres times columns beyond which distances are formed in single precision (error of a feature: about 1e-6)."""
 
 EIGEN_SIZE = 1000
 """Up to this many features an eigendecomposition serves every ridge; beyond, a Cholesky factor per ridge is cheaper."""
@@ -33,94 +25,8 @@ EIGEN_SIZE = 1000
 SMALLEST_RIDGE = 1e-13
 """Ridges below this share of the trace of Phi'Phi are lost in rounding."""
 
-WIDTHS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-"""Multiples of the median distance among which ``gamma="loo"`` chooses."""
-
-LOO_ROWS = 4000
-"""Rows up to which the choice looks at all of them, and at all centres."""
-
-LOO_WORK = 6.5e8
-"""Rows times squared centres of the random subset that it looks at beyond, with as many rows per centre: with few rows
-per centre the fit interpolates noise, and its error says little about the full fit."""
-
 KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
-
-
-@dataclass(frozen=True, eq=False)
-class Mapping:
-    """The features of MAC's mapping.
-
-    Attributes
-    ----------
-    kind : {"rbf", "linear"}
-    centers : array of shape (M, D)
-        Centres of the Gaussians; for "linear" one row, the mean.
-    gamma : float
-        1 / (2 sigma^2); 0 for "linear".
-    """
-
-    kind: str
-    centers: Array
-    gamma: float
-
-    @property
-    def n_features(self) -> int:
-        """Return M."""
-        return self.centers.shape[1] if self.kind == "linear" else len(self.centers)
-
-    def features(self, X: Array) -> Array:
-        """Return Phi (n, M) of rows (n, D)."""
-        Phi = np.empty((len(X), self.n_features))
-        step = self._block_rows(X.shape[1])
-        for start in range(0, len(X), step):
-            checkpoint()
-            self._fill(X[start : start + step], Phi[start : start + step])
-        return Phi
-
-    def apply(self, X: Array, weights: Array) -> Array:
-        """Return Phi W' (n, L) of rows (n, D), W' (M, L), in blocks."""
-        images = np.empty((len(X), weights.shape[1]))
-        step = min(self._block_rows(X.shape[1]), rows_in_memory(self.n_features))
-        for start in range(0, len(X), step):
-            checkpoint()
-            rows = X[start : start + step]
-            block = np.empty((len(rows), self.n_features))
-            self._fill(rows, block)
-            np.matmul(block, weights, out=images[start : start + step])
-        return images
-
-    def _fill(self, rows: Array, out: Array) -> None:
-        """Write the features of a few rows (p, D) into out (p, M)."""
-        if self.kind == "linear":
-            np.subtract(rows, self.centers[0], out=out)
-            return
-        shift, factor = self._factor
-        part = np.empty((len(rows), factor.shape[1]), dtype=factor.dtype)
-        np.subtract(rows, shift, out=part[:, :-2], casting="same_kind")
-        part[:, -2] = 1.0
-        np.einsum("ij,ij->i", part[:, :-2], part[:, :-2], out=part[:, -1])
-        exponent = np.matmul(part, factor.T, out=out if factor.dtype == out.dtype else None)
-        np.minimum(exponent, 0.0, out=exponent)
-        np.exp(exponent, out=out)
-
-    @cached_property
-    def _factor(self) -> tuple[Array, NDArray]:
-        """A shift (D,) and rows (M, D + 2); inner products with [x - shift, 1, |x - shift|^2] are the exponents."""
-        dtype = np.float32 if self.centers.size >= WIDE else np.float64
-        shift = self.centers.mean(axis=0)  # distances do not change, cancellation shrinks
-        centers = self.centers - shift
-        squares = np.einsum("ij,ij->i", centers, centers)
-        factor = np.column_stack([2.0 * centers, -squares, -np.ones(len(centers))])
-        return shift, (self.gamma * factor).astype(dtype, copy=False)
-
-    def _block_rows(self, n_columns: int) -> int:
-        return max(16, BLOCK_FLOPS // max(self.n_features * n_columns, 1))
-
-
-def rows_in_memory(n_features: int) -> int:
-    """Return how many rows of features half of the working memory holds, >= 1."""
-    return max(1, int(get_config()["working_memory"] * 2**19 / (8 * n_features)))
 
 
 class Features:
@@ -142,6 +48,12 @@ class Features:
         self._gram: Array | None = None
         self._eigen: tuple[Array, Array] | None = None
         self._factor: tuple[float, Array] | None = None
+        self._squares: Array | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Return their number."""
+        return self.mapping.n_features if self.matrix is None else self.matrix.shape[1]
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield slices of rows with their features."""
@@ -205,9 +117,49 @@ class Features:
         if self.mapping.n_features <= EIGEN_SIZE:
             s, Q = self._eigenvectors()
             return Q @ ((Q.T @ pulled) / (np.maximum(s, 0.0) + ridge)[:, None])
+        return cho_solve((self._shifted(ridge), True), pulled, check_finite=False)
+
+    def compressed(self, size: int) -> Features:
+        """Return features along the `size` main directions of these only, or these where no directions are at hand."""
+        known = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
+        if self.matrix is None or not known or self.mapping.n_features <= size:
+            return self
+        small = copy.copy(self)
+        small.matrix = self.matrix @ self._eigenvectors()[1][:, -size:]
+        small.symmetric, small._gram, small._eigen, small._factor, small._squares = False, None, None, None, None
+        return small
+
+    def leverages(self, rows: NDArray[np.intp], ridge: float) -> Array:
+        """Return entries of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi'.
+
+        O(p M) for p rows after the first call, which takes O(p M^2); with a factor per ridge O(p M^2) each.
+
+        Parameters
+        ----------
+        rows : int array of shape (p,)
+            The same in every call.
+        ridge : float
+            > 0.
+        """
+        by_eigenvectors = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
+        if not by_eigenvectors:
+            Phi = self._rows(rows)
+            half = solve_triangular(self._shifted(ridge), Phi.T, lower=True, check_finite=False)
+            return np.einsum("ij,ij->j", half, half)
+        s, Q = self._eigenvectors()
+        if self._squares is None:
+            self._squares = (Q[rows] if self.symmetric else self._rows(rows) @ Q) ** 2
+        e = np.maximum(s, 0.0)
+        return self._squares @ (s**2 / (s**2 + ridge) if self.symmetric else 1.0 / (e + ridge))
+
+    def _rows(self, rows: NDArray[np.intp]) -> Array:
+        return self.mapping.features(self.X[rows]) if self.matrix is None else self.matrix[rows]
+
+    def _shifted(self, ridge: float) -> Array:
+        """Return the lower Cholesky factor of Phi'Phi + ridge I, the last one if it is asked for again."""
         if self._factor is None or self._factor[0] != ridge:
             self._factor = (ridge, abandonable(lambda: _shifted_factor(self.gram(), ridge)))
-        return cho_solve((self._factor[1], True), pulled, check_finite=False)
+        return self._factor[1]
 
     def _eigenvectors(self) -> tuple[Array, Array]:
         if self._eigen is None:
@@ -265,59 +217,3 @@ def _nearest(rows: Array, centers: Array) -> NDArray[np.intp]:
         checkpoint()
         nearest[start : start + step] = np.argmax(rows[start : start + step] @ centers.T - half, axis=1)
     return nearest
-
-
-def choose_gamma(X: Array, codes: Array, centers: Array, ridge: float, rng: np.random.Generator) -> float:
-    """Choose the width of the Gaussians by the leave-one-out error of a ridge regression on the class codes.
-
-    With H = Phi (Phi'Phi + ridge)^-1 Phi' and q its diagonal, the prediction of a row by the others is
-    (H T - q T) / (1 - q).  The score is the share of rows nearest to a wrong code, ties broken by the squared error.
-
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Labelled rows.
-    codes : array of shape (n, K - 1)
-        T: each row's class code; codes have equal norms.
-    centers : array of shape (M, D)
-        Centres; they stay when a row is left out.
-    ridge : float
-        > 0.
-    rng : Generator
-        Chooses the subset of rows and centres when all would be too many, see `LOO_ROWS`.
-
-    Returns
-    -------
-    float
-        gamma.
-    """
-    alphabet = np.unique(codes, axis=0)
-    unit = median_distance(X, rng)
-    share = (LOO_WORK / (len(X) * len(centers) ** 2)) ** (1.0 / 3.0)
-    if share < 1.0 and len(X) > LOO_ROWS:
-        same = centers is X
-        rows = rng.choice(len(X), max(int(share * len(X)), 2), replace=False)
-        X, codes = X[rows], codes[rows]
-        centers = X if same else centers[rng.choice(len(centers), max(int(share * len(centers)), 1), replace=False)]
-        ridge *= share
-    best, gamma = np.inf, 0.0
-    for width in WIDTHS:
-        candidate = 0.5 / (width * unit) ** 2
-        Phi = Mapping("rbf", centers, candidate).features(X)
-        score = _leave_one_out_score(Phi, codes, alphabet, ridge)
-        if score < best:
-            best, gamma = score, candidate
-    return gamma
-
-
-def _leave_one_out_score(Phi: Array, codes: Array, alphabet: Array, ridge: float) -> float:
-    gram = Phi.T @ Phi
-    ridge = max(ridge, SMALLEST_RIDGE * float(np.trace(gram)))
-    factor = _shifted_factor(gram, ridge)
-    checkpoint()
-    half = solve_triangular(factor, Phi.T, lower=True, check_finite=False)  # (M, n)
-    checkpoint()
-    q = np.minimum(np.einsum("ij,ij->j", half, half), 1.0 - 1e-12)[:, None]
-    left_out = (half.T @ (half @ codes) - q * codes) / (1.0 - q)
-    guess = alphabet[np.argmax(left_out @ alphabet.T, axis=1)]
-    return float(np.mean((guess != codes).any(axis=1)) + 1e-3 * np.mean((left_out - codes) ** 2))

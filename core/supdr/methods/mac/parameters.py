@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
+from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, numbers_in
+from supdr.solvers.left_out import FEWEST
 
 
 def check_mac_parameters(model: Any, X: NDArray, n_labelled: int, n_classes: int, solvers: tuple[str, ...]) -> None:
@@ -32,7 +33,7 @@ def check_mac_parameters(model: Any, X: NDArray, n_labelled: int, n_classes: int
     for name, accepted in choices.items():
         check_choice(name, getattr(model, name), accepted)
     check_number("n_layers", model.n_layers, "1 or 2", lambda value: value in (1, 2))
-    for name in ("reg_w", "C", "mu"):
+    for name in ("C", "mu"):
         check_number(name, getattr(model, name), "> 0", lambda value: value > 0.0)
     check_number("mu_factor", model.mu_factor, ">= 1", lambda value: value >= 1.0)
     for name in ("inner_tol", "init_noise"):
@@ -41,7 +42,16 @@ def check_mac_parameters(model: Any, X: NDArray, n_labelled: int, n_classes: int
         check_integer(name, getattr(model, name))
     if model.n_components is not None:
         check_integer("n_components", model.n_components)
+    check_choice_or_number("reg_w", model.reg_w, ("loo",), "> 0", lambda value: value > 0.0)
     check_choice_or_number("gamma", model.gamma, ("loo", "median"), "> 0", lambda value: value > 0.0)
+    by_left_out = isinstance(model.early_stopping, str) and model.early_stopping == "loo"
+    if not isinstance(model.early_stopping, (bool, np.bool_)) and not by_left_out:
+        raise ValueError(f"early_stopping must be 'loo', True or False; got {model.early_stopping!r}")
+    if model.n_layers == 2 and n_labelled < FEWEST * n_classes:
+        raise ValueError(
+            f"n_layers=2 fits its second layer to left-out codes: it needs {FEWEST} labelled rows a class; y has "
+            f"{n_labelled} for {n_classes} classes (n_layers=1 does with one)"
+        )
     if model.solver == "fixed_point" and n_classes != 2:
         raise ValueError(f"solver='fixed_point' is for two classes; y has {n_classes}")
     _check_arrays(model, X, n_labelled, n_classes)
@@ -56,7 +66,7 @@ def _check_arrays(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> No
             if model.n_centers > len(X):
                 raise ValueError(f"n_centers must be at most n_samples={len(X)}; got {model.n_centers}")
     else:
-        centers = np.asarray(model.centers, dtype=float)
+        centers = numbers_in("centers", model.centers)
         if centers.ndim != 2 or not len(centers) or not np.isfinite(centers).all():
             raise ValueError(f"centers must be a finite array of shape (M, D); got shape {centers.shape}")
         if model.n_layers == 2:
@@ -65,9 +75,9 @@ def _check_arrays(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> No
         if model.init not in ("simplex", "blobs", "random"):
             raise ValueError(f"init must be 'simplex', 'blobs', 'random' or an array; got {model.init!r}")
         return
-    if model.early_stopping:
+    if not isinstance(model.early_stopping, str) and model.early_stopping:
         raise ValueError("init must be 'simplex', 'blobs' or 'random' with early_stopping=True, which holds rows back")
-    init = np.asarray(model.init, dtype=float)
+    init = numbers_in("init", model.init)
     wanted = (n_labelled, model._latent_dimension(n_classes))
     if init.shape != wanted or not np.isfinite(init).all():
         raise ValueError(f"init must be finite and of shape {wanted}, one row per labelled row; got {init.shape}")

@@ -23,19 +23,27 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
-from supdr.methods.mac.certificate import NOTHING, Certificate, balanced, certify
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets, simplex_codes, simplex_numbers
-from supdr.methods.mac.mapping import Features, Mapping, choose_centers, choose_gamma
+from supdr.methods.mac.mapping import Features, choose_centers
 from supdr.methods.mac.target_step import cases
 from supdr.solvers.distances import median_distance
+from supdr.solvers.gaussians import Mapping
 from supdr.solvers.lbfgs import LBFGSState
+from supdr.solvers.left_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
 from supdr.solvers.linear_svm import Heads, solve_heads
 
 Array = NDArray[np.float64]
 
 SVM_TOL = 1e-6
 
-DEFAULT_CENTERS = 400
+DEFAULT_CENTERS = 1000
+
+SEARCH_WORK = 1.3e8
+"""Rows times squared centres of the random subset on which width and ridge are chosen where all would be more, with as
+many rows per centre: with few rows per centre the fit interpolates noise, and its error says little about all rows."""
+
+FEW_LABELS_RIDGE = 1e-3
+"""reg_w where labels are too few to choose it."""
 
 
 class MACState(NamedTuple):
@@ -63,16 +71,16 @@ class MACState(NamedTuple):
         Relative decrease of the surrogate in the last step.
     surrogate : float
         What the solver descends.
-    certificate : Certificate
-        Best lower bound on the optimum of E so far.
     mapping : Mapping
+    reg_w : float
+        Given or chosen.
+    scaling : str
+        Of the columns, given or chosen.
     search : LBFGSState or None
         Memory of "lbfgs".
     settings : tuple
         What the rest belongs to.
     seed, iteration : int
-    companion : MACState or None
-        Where the search for a better lower bound stands, see `supdr.methods.mac.solvers`.
     """
 
     targets: Array
@@ -86,13 +94,13 @@ class MACState(NamedTuple):
     stage: int
     decrease: float
     surrogate: float
-    certificate: Certificate
     mapping: Mapping
+    reg_w: float
+    scaling: str
     search: LBFGSState | None
     settings: tuple
     seed: int
     iteration: int
-    companion: MACState | None = None
 
     def image(self, X: Array) -> Array:
         """Return F (n, L) of preprocessed rows (n, D)."""
@@ -117,16 +125,19 @@ class MACProblem(Problem):
     n_centers : int or None
     centers : {"kmeans", "random", "all"} or array of shape (M, D)
     gamma : float, "median" or "loo"
-    reg_w, C, mu, mu_factor, inner_tol : float
+    reg_w : float or "loo"
+    C, mu, mu_factor, inner_tol : float
     max_inner : int
     scheme : {"ova", "ovo"}
     init : {"simplex", "blobs", "random"} or array of shape (n, L)
     init_noise : float
     n_jobs : int or None
-    bounded : bool
-        Whether a lower bound on the optimum is looked for.
+    row_weights : array of shape (n,)
+        What C is multiplied by in each row.
+    scaling : str
+        What was applied to the columns.
     brief : bool
-        Whether a step takes a part of its usual inner steps only, as the companion of another run does.
+        Whether a step takes a part of its usual inner steps only, as in the search for a bound.
     """
 
     X: Array
@@ -138,7 +149,7 @@ class MACProblem(Problem):
     n_centers: int | None
     centers: Any
     gamma: Any
-    reg_w: float
+    reg_w: Any
     C: float
     mu: float
     mu_factor: float
@@ -148,9 +159,11 @@ class MACProblem(Problem):
     init: Any
     init_noise: float
     n_jobs: int | None
-    bounded: bool = True
+    row_weights: Array
+    scaling: str
     brief: bool = False
     signs: Array = field(init=False)
+    costs: Array = field(init=False)
     settings: tuple = field(init=False)
 
     advice = "Try a larger reg_w or a smaller C."
@@ -159,9 +172,12 @@ class MACProblem(Problem):
         signs = np.ascontiguousarray(class_signs(self.codes, self.n_classes, self.scheme))
         centers = self.centers if isinstance(self.centers, str) else zlib.crc32(np.asarray(self.centers).tobytes())
         count = self.n_centers if centers in ("kmeans", "random") else None
-        features = ("linear",) if self.mapping == "linear" else (self.mapping, count, centers, self.gamma)
-        rows = (zlib.crc32(np.ascontiguousarray(self.X).data), zlib.crc32(self.codes.tobytes()), self.scheme)
+        features = (self.mapping,) if self.mapping == "linear" else (self.mapping, count, centers, self.gamma)
+        features = (*features, self.scaling)
+        labels = zlib.crc32(self.codes.tobytes() + self.row_weights.tobytes())
+        rows = (zlib.crc32(np.ascontiguousarray(self.X).data), labels, self.scheme)
         object.__setattr__(self, "signs", signs)
+        object.__setattr__(self, "costs", self.C * self.row_weights)
         object.__setattr__(self, "settings", (type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
 
     @cached_property
@@ -170,23 +186,29 @@ class MACProblem(Problem):
 
     def features(self, mapping: Mapping) -> Features:
         """Return the training features of `mapping`, computed once."""
-        if id(mapping) not in self._features:
-            self._features.clear()
+        known = self._features.get(id(mapping))
+        if known is None:
             inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
-            self._features[id(mapping)] = reused("MAC features", lambda: inputs, lambda: Features(self.X, mapping))
-        return self._features[id(mapping)]
+            known = reused("MAC features", lambda: inputs, lambda: Features(self.X, mapping))
+            self._features.clear()
+            self._features[id(mapping)] = known
+        return known
 
-    def new_mapping(self, seed: int) -> Mapping:
-        """Choose centres and width.  O(n M D), "loo" O(n M^2) besides."""
-        ridge = self.reg_w / self.mu if self.gamma == "loo" else 0.0
-        chosen = (self.mapping, self.n_centers, self.centers, self.gamma, ridge, seed)
-        inputs = (*chosen, self.X, self.pool, self.codes, self.n_classes)
-        return reused("MAC mapping", lambda: inputs, lambda: self._new_mapping(seed))
+    def release(self) -> None:
+        """Free the features; they are computed again when needed."""
+        self._features.clear()
 
-    def _new_mapping(self, seed: int) -> Mapping:
+    def chosen(self, seed: int) -> tuple[Mapping, float]:
+        """Return centres with their width, and reg_w.  O(n M D), and for "loo" O(n M^2 + M^3) a width, of a subset."""
+        settings = (self.mapping, self.n_centers, self.centers, self.gamma, self.reg_w, self.mu, seed)
+        inputs = (*settings, self.X, self.pool, self.codes, self.n_classes)
+        return reused("MAC mapping", lambda: inputs, lambda: self._chosen(seed))
+
+    def _chosen(self, seed: int) -> tuple[Mapping, float]:
         rng = np.random.default_rng([seed, 1 << 20])
         if self.mapping == "linear":
-            return Mapping("linear", self.X.mean(axis=0, keepdims=True), 0.0)
+            mapping = Mapping("linear", self.X.mean(axis=0, keepdims=True), 0.0)
+            return mapping, self.chosen_ridge(mapping, seed)
         if not isinstance(self.centers, str):
             centers = np.ascontiguousarray(self.centers, dtype=float)
         elif self.centers == "all":
@@ -194,20 +216,51 @@ class MACProblem(Problem):
         else:
             count = min(DEFAULT_CENTERS, len(self.pool)) if self.n_centers is None else self.n_centers
             centers = choose_centers(self.pool, count, self.centers, rng)
-        if self.gamma == "median":
-            gamma = 0.5 / median_distance(self.X, rng) ** 2
-        elif self.gamma == "loo":
-            ridge = 2.0 * self.reg_w / self.mu
-            gamma = choose_gamma(self.X, simplex_codes(self.n_classes)[self.codes], centers, ridge, rng)
-        else:
-            gamma = float(self.gamma)
-        return Mapping("rbf", centers, gamma)
+        unit = median_distance(self.X, rng)
+        if self.gamma == "loo" and enough_labels(self.codes):
+            choice = self._search(centers, unit, WIDTHS, rng)
+            return Mapping("rbf", centers, choice.gamma), self._as_reg_w(choice)
+        gamma = 0.5 / unit**2 if isinstance(self.gamma, str) else float(self.gamma)
+        mapping = Mapping("rbf", centers, gamma)
+        return mapping, self.chosen_ridge(mapping, seed)
+
+    def chosen_ridge(self, mapping: Mapping, seed: int) -> float:
+        """Return reg_w for a given mapping."""
+        if not isinstance(self.reg_w, str):
+            return float(self.reg_w)
+        if not enough_labels(self.codes):
+            return FEW_LABELS_RIDGE
+        rng = np.random.default_rng([seed, 1 << 19])
+        if mapping.kind == "rbf":
+            return self._as_reg_w(self._search(mapping.centers, 1.0, (math.sqrt(0.5 / mapping.gamma),), rng))
+        Phi = mapping.features(self.X)
+        size = float((Phi**2).sum(axis=1).mean()) or 1.0
+        corners = simplex_codes(self.n_classes)
+        return self._as_reg_w(best_ridge(Phi, self.codes, corners, RIDGES * size, symmetric=False))
+
+    def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
+        """Return the best width and ridge, on a subset of rows and centres if all are many."""
+        X, codes, share = self.X, self.codes, search_share(len(self.X), len(centers), SEARCH_WORK)
+        if share < 1.0:
+            same = centers is X
+            rows = np.sort(rng.choice(len(X), max(int(share * len(X)), 2), replace=False))
+            X, codes = X[rows], codes[rows]
+            count = max(int(share * len(centers)), 1)
+            centers = X if same else centers[rng.choice(len(centers), count, replace=False)]
+        ridges = RIDGES if isinstance(self.reg_w, str) else np.array([share * 2.0 * self.reg_w / self.mu])
+        choice = best_width(X, codes, simplex_codes(self.n_classes), centers, unit, widths=widths, ridges=ridges)
+        return choice._replace(ridge=choice.ridge / share)
+
+    def _as_reg_w(self, choice: Choice) -> float:
+        """Return the reg_w whose ridge at the first mu is the chosen one."""
+        return 0.5 * self.mu * choice.ridge if isinstance(self.reg_w, str) else float(self.reg_w)
 
     # --- objective ----------------------------------------------------------------------------------------------------
 
     def hinge(self, latent: Array, heads: Heads) -> float:
-        """Return C times the sum of the hinges of latent rows (n, L)."""
-        return self.C * float(np.where(self.signs != 0.0, np.maximum(self.missing(latent, heads), 0.0), 0.0).sum())
+        """Return C times the weighted sum of the hinges of latent rows (n, L)."""
+        hinges = np.where(self.signs != 0.0, np.maximum(self.missing(latent, heads), 0.0), 0.0)
+        return float(self.costs @ hinges.sum(axis=1))
 
     def missing(self, latent: Array, heads: Heads) -> Array:
         """Return 1 - Y (U z + b), (n, P): what every margin lacks."""
@@ -218,31 +271,26 @@ class MACProblem(Problem):
         return {
             "label": self.hinge(state.latent, state.heads),
             "margin": 0.5 * float(np.vdot(state.heads.coef, state.heads.coef)),
-            "regularisation": self.reg_w * float(np.vdot(state.weights, state.weights)),
+            "regularisation": state.reg_w * float(np.vdot(state.weights, state.weights)),
         }
 
-    def penalised(self, targets: Array, latent: Array, weights: Array, heads: Heads, mu: float) -> float:
+    def penalised(self, state: MACState) -> float:
         """Return Q_mu."""
-        ridge = self.reg_w * np.vdot(weights, weights) + 0.5 * np.vdot(heads.coef, heads.coef)
-        return float(ridge + self.hinge(targets, heads) + 0.5 * mu * ((targets - latent) ** 2).sum())
+        terms = self.terms(state) | {"label": self.hinge(state.targets, state.heads)}
+        return math.fsum(terms.values()) + 0.5 * state.mu * float(((state.targets - state.latent) ** 2).sum())
 
-    def certified(self, pulled: Array, alpha: Array, known: Certificate | None = None) -> Certificate:
-        """Return the lower bound that balanced alpha (n, P) with pulled = Phi'(alpha Y) and a known one prove."""
-        return certify(alpha, pulled, self.reg_w, known) if self.bounded else NOTHING
+    def readings(self, state: MACState) -> dict[str, float]:
+        """Return the surrogate with its mu."""
+        return {"surrogate": state.surrogate, "mu": state.mu}
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
-        """Return the surrogate, the certificate and the numbers that describe the latent space."""
-        objective = math.fsum(self.terms(state).values())
+        """Return the numbers that describe the latent space."""
         scores = class_scores(state.latent @ state.heads.coef.T + state.heads.intercept, self.n_classes, self.scheme)
         guess = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-        case = cases(state.multiplier, 2.0 * self.C / state.mu)
+        case = cases(state.multiplier, 2.0 * self.costs / state.mu)
         length = float(np.linalg.norm(state.targets))
         return {
-            "surrogate": state.surrogate,
-            "bound": state.certificate.bound,
-            "gap": objective - state.certificate.bound,
             **simplex_numbers(state.latent, self.codes, self.n_classes),
-            "mu": state.mu,
             "target_distance": float(np.linalg.norm(state.targets - state.latent)) / max(length, np.finfo(float).tiny),
             "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean()),
             "training_error": float(np.mean(guess != self.codes)),
@@ -257,24 +305,24 @@ class MACProblem(Problem):
 
     def start(self, seed: int) -> MACState:
         """Return targets from `init`, classifiers fitted to them, and the mapping fitted to them."""
-        return self.started(self.new_mapping(seed), seed)
+        return self.started(*self.chosen(seed), seed)
 
-    def started(self, mapping: Mapping, seed: int) -> MACState:
-        """Return the start of a run with given features."""
+    def started(self, mapping: Mapping, reg_w: float, seed: int) -> MACState:
+        """Return the start of a run with given features and reg_w."""
         if isinstance(self.init, str):
             rng = np.random.default_rng(seed)
             targets = initial_targets(self.codes, self.n_classes, self.n_components, self.init, self.init_noise, rng)
         else:
             targets = np.array(self.init, dtype=float)
-        heads = solve_heads(targets, self.signs, self.C, tol=SVM_TOL, n_jobs=self.n_jobs)
-        return self.mapped(targets, heads, mapping, seed, 0)
+        heads = solve_heads(targets, self.signs, self.costs, tol=SVM_TOL, n_jobs=self.n_jobs)
+        return self.mapped(targets, heads, mapping, reg_w, seed, 0)
 
-    def mapped(self, targets: Array, heads: Heads, mapping: Mapping, seed: int, iteration: int) -> MACState:
+    def mapped(
+        self, targets: Array, heads: Heads, mapping: Mapping, reg_w: float, seed: int, iteration: int
+    ) -> MACState:
         """Return a state at given targets and classifiers, with the mapping fitted to the targets."""
-        features, L = self.features(mapping), targets.shape[1]
-        alpha = balanced(heads.alpha, self.signs)
-        pulled = features.pull_back(np.column_stack([targets, alpha * self.signs]))
-        weights = features.solve(targets, pulled[:, :L], self.ridge(self.mu, features))
+        features = self.features(mapping)
+        weights = features.solve(targets, features.pull_back(targets), least_ridge(reg_w, self.mu, features))
         latent = features.image(weights)
         return self.prepared(
             MACState(
@@ -289,8 +337,9 @@ class MACProblem(Problem):
                 stage=0,
                 decrease=math.inf,
                 surrogate=math.inf,
-                certificate=self.certified(pulled[:, L:], alpha),
                 mapping=mapping,
+                reg_w=reg_w,
+                scaling=self.scaling,
                 search=None,
                 settings=self.settings,
                 seed=seed,
@@ -311,17 +360,15 @@ class MACProblem(Problem):
             )
         if state.settings == self.settings:
             return state
-        _, features, rows, C, _, _ = state.settings
+        _, features, rows, C, reg_w, _ = state.settings
         latent, targets, heads = state.latent, state.targets, state.heads
         if rows != self.settings[2]:
             latent = targets = self.features(state.mapping).image(state.weights)
-            heads = solve_heads(latent, self.signs, self.C, tol=SVM_TOL, n_jobs=self.n_jobs)
+            heads = solve_heads(latent, self.signs, self.costs, tol=SVM_TOL, n_jobs=self.n_jobs)
         else:
-            heads = heads._replace(alpha=np.minimum(heads.alpha * (self.C / C), self.C))
+            heads = heads._replace(alpha=np.minimum(heads.alpha * (self.C / C), self.costs[:, None]))
         if features != self.settings[1]:
-            return self.mapped(targets, heads, self.new_mapping(state.seed), state.seed, state.iteration)
-        alpha = balanced(heads.alpha, self.signs)
-        pulled = self.features(state.mapping).pull_back(alpha * self.signs)
+            return self.mapped(targets, heads, *self.chosen(state.seed), state.seed, state.iteration)
         same_mu = state.settings[0] == self.settings[0] and state.settings[-1] == self.settings[-1]
         return self.prepared(
             state._replace(
@@ -329,7 +376,7 @@ class MACProblem(Problem):
                 latent=latent,
                 heads=heads,
                 multiplier=state.multiplier if rows == self.settings[2] else np.zeros_like(self.signs),
-                certificate=self.certified(pulled, alpha),
+                reg_w=state.reg_w if reg_w == self.reg_w else self.chosen_ridge(state.mapping, state.seed),
                 mu=state.mu if same_mu else self.mu,
                 residual=None,
                 search=None,
@@ -342,9 +389,9 @@ class MACProblem(Problem):
 
     def prepared(self, state: MACState) -> MACState:
         """Return `state` with the solver's own parts filled in."""
-        surrogate = self.penalised(state.targets, state.latent, state.weights, state.heads, state.mu)
-        return state._replace(surrogate=surrogate)
+        return state._replace(surrogate=self.penalised(state))
 
-    def ridge(self, mu: float, features: Features) -> float:
-        """Return 2 reg_w / mu, kept above what rounding destroys."""
-        return max(2.0 * self.reg_w / mu, features.smallest_ridge())
+
+def least_ridge(reg_w: float, mu: float, features: Features) -> float:
+    """Return 2 reg_w / mu, kept above what rounding destroys."""
+    return max(2.0 * reg_w / mu, features.smallest_ridge())

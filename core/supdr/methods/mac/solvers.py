@@ -1,83 +1,76 @@
 """MAC's solvers: passes over targets, classifiers and mapping; those that do without targets stand in `joint`.
 
 "mac" is the paper's algorithm: mu grows from pass to pass.  "admm" keeps mu and enforces Z = F by multipliers.
-
-Neither comes near the optimum of E (the paper says they do), so the multipliers that they produce prove little about
-it: often less than a tenth of the optimum.  While the data are small enough (`COMPANION_SIZE`) every pass therefore
-also moves a companion that does go to the optimum, in as many dimensions as that needs: support vector machines on the
-features for two classes, else quasi-Newton steps.  It takes no part in the passes; only its lower bound is used.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+import math
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr.engine.timing import part
-from supdr.methods.mac.certificate import Certificate, balanced
+from supdr.methods.mac.bounds import Bounded
+from supdr.methods.mac.classes import class_scores
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
-from supdr.methods.mac.mapping import Mapping
-from supdr.methods.mac.problem import SVM_TOL, Array, MACProblem, MACState
+from supdr.methods.mac.problem import SVM_TOL, Array, MACProblem, MACState, least_ridge
 from supdr.methods.mac.target_step import move_points
 from supdr.solvers.linear_svm import solve_heads
 
-COMPANION_SIZE = 4_000_000
-"""Rows times features up to which the lower bound is searched for: a few milliseconds per pass."""
-
-COMPANION_FEATURES = 400
-"""Features up to which two classes use support vector machines: a Newton step solves a system of that size."""
+MOST_JUDGED = 2000
+"""About how many rows at most are left out in turn."""
 
 
-class Passes(MACProblem):
-    """What both solvers share: the companion."""
+class Passes(Bounded):
+    """What the passes share: F is a ridge regression on the targets, so that its left-out values have a closed form."""
 
     @cached_property
-    def _companions(self) -> dict[type, MACProblem]:
-        return {}
+    def judged_rows(self) -> NDArray[np.intp]:
+        """Rows that are left out in turn: all, or every k-th of many and one of each class."""
+        one_of_each = np.unique(self.codes, return_index=True)[1]
+        return np.union1d(np.arange(0, len(self.codes), math.ceil(len(self.codes) / MOST_JUDGED)), one_of_each)
 
-    def _companion(self, mapping: Mapping) -> MACProblem:
-        """Return the problem that the companion of a run with this mapping solves."""
-        few = self.n_classes == 2 and mapping.n_features <= COMPANION_FEATURES
-        kind: type[MACProblem] = FixedPoint if few else JointLBFGS
-        if kind not in self._companions:
-            settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-            settings |= {"n_components": 1 if self.n_classes == 2 else self.signs.shape[1], "init": "simplex"}
-            companion = kind(**{**settings, "brief": True})
-            companion.__dict__["_features"] = self._features  # the same features, computed once
-            self._companions[kind] = companion
-        return self._companions[kind]
+    def left_out_images(self, state: MACState) -> Array:
+        """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
+        features, rows = self.features(state.mapping), self.judged_rows
+        q = features.leverages(rows, least_ridge(state.reg_w, state.mu, features))
+        q = np.minimum(q, 1.0 - 1e-10)[:, None]
+        return (state.latent[rows] - q * self.wanted(state)[rows]) / (1.0 - q)
 
-    def prepared(self, state: MACState) -> MACState:
-        """Return `state` with its companion where the data are small enough."""
-        state = super().prepared(state)
-        features = self.features(state.mapping)
-        if not self.bounded or features.matrix is None or features.matrix.size > COMPANION_SIZE:
-            return state._replace(companion=None)
-        companion = self._companion(state.mapping).started(state.mapping, state.seed)
-        return state._replace(companion=companion, certificate=_better(state.certificate, companion.certificate))
+    def left_out_error(self, state: MACState) -> float:
+        """Return the share of rows wrong by the mapping without them, targets and classifiers fixed."""
+        left_out = self.left_out_images(state)
+        scores = class_scores(left_out @ state.heads.coef.T + state.heads.intercept, self.n_classes, self.scheme)
+        guess = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return float(np.mean(guess != self.codes[self.judged_rows]))
 
-    def dual_points(self, *multipliers: Array) -> list[Array]:
-        """Return the points of the dual that may prove something, from multipliers (n, P)."""
-        return [balanced(each, self.signs) for each in multipliers] if self.bounded else []
-
-    def better_bound(self, points: list[Array], pulled: Array, state: MACState) -> tuple[Certificate, MACState | None]:
-        """Return the best bound that points of the dual and the companion prove, and the companion one step on.
-
-        `pulled` is Phi'(alpha Y) of the points, side by side.
-        """
-        certificate, P = state.certificate, self.signs.shape[1]
-        for number, point in enumerate(points):
-            certificate = self.certified(pulled[:, number * P : (number + 1) * P], point, certificate)
-        if state.companion is None:
-            return certificate, None
-        companion = self._companion(state.mapping).step(state.companion)
-        return _better(certificate, companion.certificate), companion
+    def wanted(self, state: MACState) -> Array:
+        """Return what the mapping of `state` was fitted to."""
+        return state.targets
 
 
-def _better(first: Certificate, second: Certificate) -> Certificate:
-    return second if second.bound > first.bound else first
+class LeftOut:
+    """Watches the left-out error: a pass is better only if it lowers the error by one standard error.
+
+    The targets of the other rows have seen a row's label by way of earlier images, so that small gains mean nothing.
+
+    Parameters
+    ----------
+    problem : Passes
+    """
+
+    def __init__(self, problem: Passes) -> None:
+        self._problem = problem
+        self._best: float | None = None
+
+    def __call__(self, state: MACState) -> tuple[float]:
+        """Return the error, or that of the best pass where this one is not clearly better."""
+        error, n = self._problem.left_out_error(state), len(self._problem.judged_rows)
+        if self._best is None or error < self._best - math.sqrt(max(self._best * (1.0 - self._best), 1.0 / n) / n):
+            self._best = error
+        return (max(error, self._best),)
 
 
 class Penalty(Passes):
@@ -85,31 +78,25 @@ class Penalty(Passes):
 
     def step(self, state: MACState) -> MACState:
         """One pass.  O(n M L + n P L) and a factorisation where one is needed."""
-        features, L = self.features(state.mapping), self.n_components
+        features = self.features(state.mapping)
         mu, passes, stage, before = state.mu, state.passes, state.stage, state.surrogate
         if passes > 0 and (passes >= self.max_inner or state.decrease < self.inner_tol):
-            raised = min(mu * self.mu_factor, 2.0 * self.reg_w / max(features.smallest_ridge(), np.finfo(float).tiny))
+            raised = min(mu * self.mu_factor, 2.0 * state.reg_w / max(features.smallest_ridge(), np.finfo(float).tiny))
             if raised > mu:
                 mu, passes, stage = raised, 0, stage + 1
-                before = self.penalised(state.targets, state.latent, state.weights, state.heads, mu)
-        cost = 2.0 * self.C / mu
+                before = self.penalised(state._replace(mu=mu))
+        cost = 2.0 * self.costs / mu
         heads = state.heads
         with part("targets"):
             targets, multiplier = move_points(
                 state.latent, heads.coef, heads.intercept, self.signs, cost, state.multiplier, n_jobs=self.n_jobs
             )
         with part("classifiers"):
-            heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
-        # Two points of the dual: the classifiers' own multipliers, and those of the Z step in the same units.
-        points = self.dual_points(heads.alpha, 0.5 * mu * multiplier)
+            heads = solve_heads(targets, self.signs, self.costs, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
         with part("map"):
-            pulled = features.pull_back(np.column_stack([targets, *(point * self.signs for point in points)]))
-            weights = features.solve(targets, pulled[:, :L], self.ridge(mu, features))
+            weights = features.solve(targets, features.pull_back(targets), least_ridge(state.reg_w, mu, features))
             latent = features.image(weights)
-        surrogate = self.penalised(targets, latent, weights, heads, mu)
-        with part("bound"):
-            certificate, companion = self.better_bound(points, pulled[:, L:], state)
-        return state._replace(
+        following = state._replace(
             targets=targets,
             latent=latent,
             weights=weights,
@@ -118,12 +105,11 @@ class Penalty(Passes):
             mu=mu,
             passes=passes + 1,
             stage=stage,
-            decrease=(before - surrogate) / max(abs(before), np.finfo(float).tiny),
-            surrogate=surrogate,
-            certificate=certificate,
             iteration=state.iteration + 1,
-            companion=companion,
         )
+        surrogate = self.penalised(following)
+        decrease = (before - surrogate) / max(abs(before), np.finfo(float).tiny)
+        return following._replace(surrogate=surrogate, decrease=decrease)
 
 
 class ADMM(Passes):
@@ -136,28 +122,25 @@ class ADMM(Passes):
     def step(self, state: MACState) -> MACState:
         """One pass; the scaled multiplier R collects Z - F.  Same cost as a pass of "mac"."""
         assert state.residual is not None
-        features, L, heads = self.features(state.mapping), self.n_components, state.heads
+        features, heads = self.features(state.mapping), state.heads
         with part("targets"):
             targets, multiplier = move_points(
                 state.latent - state.residual,
                 heads.coef,
                 heads.intercept,
                 self.signs,
-                2.0 * self.C / state.mu,
+                2.0 * self.costs / state.mu,
                 state.multiplier,
                 n_jobs=self.n_jobs,
             )
         with part("classifiers"):
-            heads = solve_heads(targets, self.signs, self.C, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
-        points = self.dual_points(heads.alpha)
+            heads = solve_heads(targets, self.signs, self.costs, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
         with part("map"):
             wanted = targets + state.residual
-            pulled = features.pull_back(np.column_stack([wanted, *(point * self.signs for point in points)]))
-            weights = features.solve(wanted, pulled[:, :L], self.ridge(state.mu, features))
+            ridge = least_ridge(state.reg_w, state.mu, features)
+            weights = features.solve(wanted, features.pull_back(wanted), ridge)
             latent = features.image(weights)
-        with part("bound"):
-            certificate, companion = self.better_bound(points, pulled[:, L:], state)
-        return state._replace(
+        following = state._replace(
             targets=targets,
             latent=latent,
             weights=weights,
@@ -165,16 +148,27 @@ class ADMM(Passes):
             multiplier=multiplier,
             residual=state.residual + targets - latent,
             passes=state.passes + 1,
-            surrogate=self.penalised(targets, latent, weights, heads, state.mu),
-            certificate=certificate,
             iteration=state.iteration + 1,
-            companion=companion,
         )
+        return following._replace(surrogate=self.penalised(following))
+
+    def wanted(self, state: MACState) -> Array:
+        """Return what the mapping of `state` was fitted to."""
+        assert state.residual is not None
+        return state.latent + state.residual  # residual = earlier residual + targets - latent
+
+
+class Joint(Bounded, JointLBFGS):
+    """solver="lbfgs"."""
+
+
+class Exact(Bounded, FixedPoint):
+    """solver="fixed_point"."""
 
 
 SOLVERS: dict[str, type[MACProblem]] = {
     "mac": Penalty,
     "admm": ADMM,
-    "lbfgs": JointLBFGS,
-    "fixed_point": FixedPoint,
+    "lbfgs": Joint,
+    "fixed_point": Exact,
 }

@@ -39,7 +39,7 @@ def move_points(
     coef: Array,
     intercept: Array,
     signs: Array,
-    cost: float,
+    cost: Array | float,
     multiplier: Array | None = None,
     *,
     n_jobs: int | None = None,
@@ -56,7 +56,7 @@ def move_points(
         b.
     signs : array of shape (n, P)
         Y; 0 where a point is not part of a classifier's problem.
-    cost : float
+    cost : float or array of shape (n,)
         c = 2 C / mu, > 0.
     multiplier : array of shape (n, P), optional
         Where to start from; clipped to [0, c].
@@ -70,30 +70,31 @@ def move_points(
     multiplier : array of shape (n, P)
         lambda.
     """
+    cost = np.full(len(images), cost, dtype=float)
     if coef.shape[0] == 1:
         return _move_binary(images, coef[0], intercept[0], signs[:, 0], cost)
     gram = 0.5 * coef @ coef.T
     targets = images.copy()
-    multiplier = np.zeros_like(signs) if multiplier is None else np.clip(multiplier, 0.0, cost)
+    multiplier = np.zeros_like(signs) if multiplier is None else np.clip(multiplier, 0.0, cost[:, None])
 
     def move(start: int) -> None:
         """Minimise over one chunk of points."""
         checkpoint()
         part = slice(start, start + CHUNK)
-        _move(images[part], coef, intercept, signs[part], gram, cost, multiplier[part], targets[part])
+        _move(images[part], coef, intercept, signs[part], gram, cost[part], multiplier[part], targets[part])
 
     map_threads(move, range(0, len(images), CHUNK), n_jobs)
     return targets, multiplier
 
 
-def cases(multiplier: Array, cost: float) -> NDArray[np.int8]:
+def cases(multiplier: Array, cost: Array | float) -> NDArray[np.int8]:
     """Tell the three cases of the Z step apart.
 
     Parameters
     ----------
     multiplier : array of shape (n, P)
         lambda.
-    cost : float
+    cost : float or array of shape (n,)
         c.
 
     Returns
@@ -102,11 +103,12 @@ def cases(multiplier: Array, cost: float) -> NDArray[np.int8]:
         1: the image satisfies every margin and the target stays on it; 2: the target lies where the margins it was
         pulled to are met; 3: at least one pull is at its limit c, and that margin is not reached.
     """
-    limited = (multiplier >= cost * (1.0 - 1e-12)).any(axis=1)
+    limit = np.full(len(multiplier), cost, dtype=float)[:, None]
+    limited = (multiplier >= limit * (1.0 - 1e-12)).any(axis=1)
     return np.where(limited, 3, np.where(multiplier.any(axis=1), 2, 1)).astype(np.int8)
 
 
-def _move_binary(images: Array, coef: Array, intercept: float, signs: Array, cost: float) -> tuple[Array, Array]:
+def _move_binary(images: Array, coef: Array, intercept: float, signs: Array, cost: Array) -> tuple[Array, Array]:
     """Use the closed form for one classifier: t = min(2 (1 - m) / |u|^2, c) where m < 1, z = f + t / 2 y u."""
     squared = float(coef @ coef)
     missing = np.where(signs != 0.0, 1.0 - signs * (images @ coef + intercept), 0.0)
@@ -194,13 +196,13 @@ def _move(
     intercept: Array,
     signs: Array,
     gram: Array,
-    cost: float,
+    cost: Array,
     multiplier: Array,
     targets: Array,
 ) -> None:
     """Write multiplier (n, P), from which it starts, and targets (n, L) in place.
 
-    images (n, L), coef (P, L), intercept (P,), signs (n, P), gram (P, P).
+    images (n, L), coef (P, L), intercept (P,), signs (n, P), gram (P, P), cost (n,).
     """
     n, L = images.shape
     P = coef.shape[0]
@@ -226,9 +228,9 @@ def _move(
                 for q in range(count):
                     rest[q] -= pull[p] * sign[p] * sign[q] * gram[heads[p], heads[q]]
         for _ in range(MAX_SWEEPS):
-            if _sweep(heads, count, sign, gram, cost, pull, rest) <= SMALLEST_MOVE:
+            if _sweep(heads, count, sign, gram, cost[i], pull, rest) <= SMALLEST_MOVE:
                 break
-            _face_steps(heads, count, sign, gram, cost, pull, rest, system, step, free)
+            _face_steps(heads, count, sign, gram, cost[i], pull, rest, system, step, free)
         for p in range(count):
             multiplier[i, heads[p]] = pull[p]
             half = 0.5 * pull[p] * sign[p]

@@ -18,28 +18,32 @@ classification", 2014.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.iterate import Problem
 from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_numbers
-from supdr.methods.mac.mapping import BLOCK_FLOPS, Mapping, rows_in_memory
 from supdr.solvers.distances import median_distance
+from supdr.solvers.gaussians import Mapping
+from supdr.solvers.left_out import (
+    RIDGES,
+    SQUARE_WEIGHT,
+    WIDTHS,
+    feature_blocks,
+    judged,
+    leave_one_out,
+    mapped_spectrum,
+)
 
 Array = NDArray[np.float64]
 
-FIRST_WIDTHS = (0.5, 0.7, 1.0)
-FIRST_RIDGES = np.logspace(-6, 0, 13)
 SECOND_WIDTHS = (0.15, 0.25, 0.35, 0.5)
 SECOND_RIDGES = np.array([0.01, 0.1, 1.0])
 SHARPNESS = 2.0 ** np.arange(8)
-SQUARE_WEIGHT = 1e-3
 
 SEARCH_ROWS = 1000
 """The first width is chosen on at most this many random rows; the first ridge on all."""
@@ -48,7 +52,6 @@ EXACT_ROWS = 2000
 """Up to this many rows all are centres of the first layer; beyond, that many random ones."""
 
 SECOND_CENTERS = 300
-SMALLEST_EIGENVALUE = 1e-12
 
 
 class FirstLayer(NamedTuple):
@@ -123,6 +126,10 @@ class TwoLayerState(NamedTuple):
         Widths tried.
     complete : bool
         Whether the first layer uses all rows.
+    codes : int array of shape (n,)
+        Classes that both layers were fitted to.
+    scaling : str
+        Of the columns.
     seed, iteration : int
     """
 
@@ -130,6 +137,8 @@ class TwoLayerState(NamedTuple):
     second: SecondLayer
     tried: int
     complete: bool
+    codes: NDArray
+    scaling: str
     seed: int
     iteration: int
 
@@ -153,6 +162,8 @@ class TwoLayerProblem(Problem):
     n_centers : int or None
         Centres of the first layer; None: all rows up to `EXACT_ROWS`.
     head : {"ridge", "mix"}
+    scaling : str
+        What was applied to the columns.
     """
 
     X: Array
@@ -161,16 +172,17 @@ class TwoLayerProblem(Problem):
     n_components: int
     n_centers: int | None
     head: str
+    scaling: str
 
     def start(self, seed: int) -> TwoLayerState:
         """Return both layers at the first width."""
         first, complete = self._tried(0, seed)
-        return TwoLayerState(first, self._second(first, seed), 1, complete, seed, 0)
+        return TwoLayerState(first, self._second(first, seed), 1, complete, self.codes, self.scaling, seed, 0)
 
     def step(self, state: TwoLayerState) -> TwoLayerState:
         """Try the next width, or finish.  O(s^3) for s search rows; the last step O(n M^2 + M^3)."""
         iteration, seed = state.iteration + 1, state.seed
-        if state.tried < len(FIRST_WIDTHS):
+        if state.tried < len(WIDTHS):
             first, complete = self._tried(state.tried, seed)
             state = state._replace(tried=state.tried + 1, iteration=iteration)
             if _score(first) >= _score(state.first):
@@ -201,22 +213,33 @@ class TwoLayerProblem(Problem):
 
     def stage(self, state: TwoLayerState) -> int:
         """Return 1 once all rows are used: the score then is that of other rows."""
-        return int(state.complete and state.tried >= len(FIRST_WIDTHS) and len(self.X) > SEARCH_ROWS)
+        return int(state.complete and state.tried >= len(WIDTHS) and len(self.X) > SEARCH_ROWS)
 
     def settled(self, previous: TwoLayerState, state: TwoLayerState) -> bool:
         """Whether nothing is left to try."""
-        return previous.complete and previous.tried >= len(FIRST_WIDTHS)
+        return previous.complete and previous.tried >= len(WIDTHS)
 
     def adopt(self, state: TwoLayerState) -> TwoLayerState:
-        """Return `state` if it belongs to these rows."""
-        shapes = state.second.plane.shape, state.first.mapping.centers.shape[1], state.first.coef.shape[1]
-        wanted = (len(self.X), self.n_components), self.X.shape[1], self.n_classes - 1
-        if shapes != wanted:
+        """Return `state` with both layers fitted to these labels, at the width that it has chosen.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of columns or latent coordinates differ.
+        """
+        found = state.first.mapping.centers.shape[1], state.second.plane.shape[1]
+        if found != (self.X.shape[1], self.n_components):
             raise ValueError(
-                f"the snapshot to start from has {shapes[0][0]} rows, {shapes[1]} columns, {shapes[2] + 1} classes; "
-                f"these data have {wanted[0][0]}, {wanted[1]} and {wanted[2] + 1}"
+                f"the snapshot to start from maps {found[0]} columns to n_components={found[1]}; "
+                f"these data and parameters need {self.X.shape[1]} and {self.n_components}"
             )
-        return state
+        if np.array_equal(state.codes, self.codes) and state.first.coef.shape[1] == self.n_classes - 1:
+            return state
+        first, complete = self._tried(WIDTHS.index(state.first.width), state.seed)
+        if state.complete and not complete:
+            first, complete = self._complete(state.first.width, state.seed), True
+        second = self._second(first, state.seed)
+        return state._replace(first=first, second=second, complete=complete, codes=self.codes)
 
     # --- the layers ---------------------------------------------------------------------------------------------------
 
@@ -225,7 +248,7 @@ class TwoLayerProblem(Problem):
         n = len(self.X)
         few = n <= SEARCH_ROWS and (self.n_centers is None or self.n_centers >= n)
         rows = np.arange(n) if few else self._random_rows(min(n, SEARCH_ROWS), seed)
-        return self._first(rows, rows, FIRST_WIDTHS[number], seed), few
+        return self._first(rows, rows, WIDTHS[number], seed), few
 
     def _complete(self, width: float, seed: int) -> FirstLayer:
         n = len(self.X)
@@ -242,18 +265,18 @@ class TwoLayerProblem(Problem):
         mapping = Mapping("rbf", np.ascontiguousarray(self.X[centers]), 0.5 / (width * unit) ** 2)
         corners = simplex_codes(self.n_classes)
         wanted = corners[self.codes]
-        e, back = _spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
+        e, back = mapped_spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
         by_centers = np.zeros((mapping.n_features, wanted.shape[1]))
-        for part, block in _blocks(self.X[rows], mapping):
+        for part, block in feature_blocks(self.X[rows], mapping):
             by_centers += block.T @ wanted[rows[part]]
         pulled = back.T @ by_centers
-        fits = np.empty((len(FIRST_RIDGES), len(rows), wanted.shape[1]))
+        fits = np.empty((len(RIDGES), len(rows), wanted.shape[1]))
         left = np.empty_like(fits)
-        for part, block in _blocks(self.X[rows], mapping):
-            fits[:, part], left[:, part] = _leave_one_out(block @ back, pulled, e, FIRST_RIDGES, wanted[rows[part]])
-        scores = [_errors(each, self.codes[rows], corners) for each in left]
+        for part, block in feature_blocks(self.X[rows], mapping):
+            fits[:, part], left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, wanted[rows[part]])
+        scores = [judged(each, self.codes[rows], corners) for each in left]
         best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in scores]))
-        ridge = float(FIRST_RIDGES[best])
+        ridge = float(RIDGES[best])
         coef = back @ (pulled / (e + ridge)[:, None])
         hidden, left_out = fits[best], left[best]
         if len(rows) < len(self.X):
@@ -273,12 +296,12 @@ class TwoLayerProblem(Problem):
         best: tuple = (np.inf,)
         for width in SECOND_WIDTHS:
             mapping = Mapping("rbf", centers, 0.5 / (width * unit) ** 2)
-            e, back = _spectrum(hidden, mapping, exact=False)
+            e, back = mapped_spectrum(hidden, mapping, exact=False)
             basis = mapping.apply(hidden, back)
             pulled = basis.T @ wanted
-            _, lefts = _leave_one_out(basis, pulled, e, SECOND_RIDGES, wanted)
+            _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, wanted)
             for ridge, left in zip(SECOND_RIDGES, lefts):
-                error, square = _errors(left, self.codes, corners)
+                error, square = judged(left, self.codes, corners)
                 if error + SQUARE_WEIGHT * square < best[0]:
                     best = (
                         error + SQUARE_WEIGHT * square,
@@ -299,7 +322,7 @@ class TwoLayerProblem(Problem):
         ]
         sharpness = float(SHARPNESS[int(np.argmin(losses))])
         left = _mixed(first.left_out, sharpness) @ corners
-        error, _ = _errors(left, self.codes, corners)
+        error, _ = judged(left, self.codes, corners)
         return SecondLayer(None, corners, sharpness, _mixed(first.hidden, sharpness) @ corners, left, error)
 
 
@@ -310,54 +333,3 @@ def _score(first: FirstLayer) -> float:
 def _mixed(hidden: Array, sharpness: float) -> Array:
     """Return the class probabilities (n, K) of "mix"."""
     return softmax(sharpness * hidden @ simplex_codes(hidden.shape[1] + 1).T, axis=1)
-
-
-def _blocks(X: Array, mapping: Mapping) -> Iterator[tuple[slice, Array]]:
-    """Yield slices of rows with their kernel values (p, M): little memory, and products of some 30 ms."""
-    M = mapping.n_features
-    step = max(64, min(rows_in_memory(M) // 3, BLOCK_FLOPS // M**2))
-    for start in range(0, len(X), step):
-        checkpoint()
-        part = slice(start, min(start + step, len(X)))
-        yield part, mapping.features(X[part])
-
-
-def _spectrum(X: Array, mapping: Mapping, exact: bool) -> tuple[Array, Array]:
-    """Return e (r,) and `back` (M, r): kernel values times `back` are the basis B, B'B = diag(e).
-
-    O(M^3), and O(n M^2) unless the centres are the rows themselves (`exact`).
-    """
-    if exact:
-        K = mapping.features(X)
-        e, Q = abandonable(lambda: np.linalg.eigh(K))
-        kept = e > SMALLEST_EIGENVALUE * e[-1]
-        return e[kept], np.ascontiguousarray(Q[:, kept] / np.sqrt(e[kept]))
-    M = mapping.n_features
-    gram = np.zeros((M, M))
-    for _, block in _blocks(X, mapping):
-        gram += block.T @ block
-    inner = mapping.features(mapping.centers)
-    inner.ravel()[:: M + 1] += 1e-8 * M  # keeps close centres from making the factor singular
-
-    def decomposed() -> tuple[Any, Any]:
-        whiten = np.linalg.inv(np.linalg.cholesky(inner)).T  # R^-1
-        e, V = np.linalg.eigh(whiten.T @ gram @ whiten)
-        return np.maximum(e, 0.0), whiten @ V
-
-    e, back = abandonable(decomposed)
-    return e, np.ascontiguousarray(back)
-
-
-def _leave_one_out(basis: Array, pulled: Array, e: Array, ridges: Array, wanted: Array) -> tuple[Array, Array]:
-    """Return fits and left-out fits (R, n, q) of rows with basis (n, r) at R ridges; pulled = B'T (r, q)."""
-    inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
-    weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
-    fit = (basis @ weights).reshape(len(basis), len(ridges), -1).transpose(1, 0, 2)
-    q = np.minimum((basis**2 @ inverse).T, 1.0 - 1e-10)[:, :, None]
-    return fit, (fit - q * wanted) / (1.0 - q)
-
-
-def _errors(codes: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
-    """Return the share of codes (n, q) nearest to a wrong corner (K, q) and the mean square error."""
-    guess = np.argmax(codes @ corners.T - 0.5 * (corners**2).sum(axis=1), axis=1)
-    return float(np.mean(guess != classes)), float(np.mean((codes - corners[classes]) ** 2))

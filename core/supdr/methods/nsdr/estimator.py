@@ -26,9 +26,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_cells, check_integer, check_number, warn_of_many_components
+from supdr.engine.checks import (
+    check_cells,
+    check_choice,
+    check_integer,
+    check_number,
+    check_start,
+    warn_of_many_components,
+)
+from supdr.engine.components import check_components, component_count
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
+from supdr.engine.weighted import Weighted
 from supdr.functions.kernels import Kernel
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.methods.nsdr.solvers import SOLVERS
@@ -37,7 +46,7 @@ from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
 
 
-class NSDR(Factorisation):
+class NSDR(Weighted, Factorisation):
     """Non-linearly supervised dimensionality reduction.
 
     Every row of X is reconstructed from a few latent coordinates; a kernel support vector machine reads the class from
@@ -46,8 +55,9 @@ class NSDR(Factorisation):
 
     Parameters
     ----------
-    n_components : int, default=2
-        d, number of latent coordinates, >= 1.
+    n_components : int or None, default=None
+        d, number of latent coordinates, >= 1.  None: half as many as there are preprocessed columns (or rows, if these
+        are fewer), at most 50, but at least 2 and K - 1 for K classes.  Take 2 for a picture.
     kernel : {"rbf", "poly", "linear"}, default="rbf"
         Kernel between latent rows; the paper has "poly".
     degree : int, default=2
@@ -58,6 +68,8 @@ class NSDR(Factorisation):
         Constant of "poly", >= 0.
     C : float, default=1.0
         Weight of the hinge, > 0.
+    class_weight : None, "balanced" or dict of class to float, default=None
+        What C is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
     beta : float, default=0.1
         Weight of the reconstruction, in (0, 1]; the labels weigh 1 - beta.
     reg_u, reg_v : float, default=1.0
@@ -71,7 +83,7 @@ class NSDR(Factorisation):
     lr_classification : float, default=1e-4
         Learning rate of "sgd" for the label term, > 0.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
-        Fitted inside.  "whiten" becomes "zscore" with no more rows than columns or with missing cells.
+        Fitted inside.  "whiten" is by a covariance shrunk as Ledoit and Wolf propose; with missing cells "zscore".
     row_bias : bool, default=False
         Whether every row has a bias, as in the paper: one more latent coordinate, which no picture shows.
     calibrate : bool, default=True
@@ -109,7 +121,7 @@ class NSDR(Factorisation):
     training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
         Scores of all training rows from their own latent rows; shaped as by ``decision_function``.
     components_ : array of shape (n_components, m)
-        V, in preprocessed coordinates (m of them: whitening may drop some).
+        V, in preprocessed coordinates (m of them: after whitening, the rank of the centred rows).
     intercept_x_ : array of shape (m,)
         bv.
     support_ : int array of shape (n_support,)
@@ -125,11 +137,11 @@ class NSDR(Factorisation):
     reconstruction_ : array of shape (n_samples, n_features)
         Training rows, in the units of X, as their own latent rows reconstruct them; fills missing cells.
     label_pull_ : array of shape (n_samples,)
-        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
+        max_k alpha_k / (C times the row's weight) in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
     kernel_ : Kernel
         The kernel with all its parameters.
-    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
-        As in scikit-learn; `stop_` says why the run ended.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
+        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
     history_ : dict of str to array
         "objective" and its terms "reconstruction", "label", "regularisation"; "dual", "gap", "step_size",
         "svm_iterations", "support_fraction"; one value per step.
@@ -149,7 +161,7 @@ class NSDR(Factorisation):
     >>> from sklearn.datasets import load_iris
     >>> from supdr import NSDR
     >>> X, y = load_iris(return_X_y=True)
-    >>> NSDR(random_state=0).fit_transform(X, y).shape
+    >>> NSDR(2, random_state=0).fit_transform(X, y).shape
     (150, 2)
     """
 
@@ -160,13 +172,14 @@ class NSDR(Factorisation):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = None,
         *,
         kernel: str = "rbf",
         degree: int = 2,
         gamma: float | str | None = None,
         coef0: float = 1.0,
         C: float = 1.0,
+        class_weight: Any = None,
         beta: float = 0.1,
         reg_u: float = 1.0,
         reg_v: float = 1.0,
@@ -194,6 +207,7 @@ class NSDR(Factorisation):
         self.gamma = gamma
         self.coef0 = coef0
         self.C = C
+        self.class_weight = class_weight
         self.beta = beta
         self.reg_u = reg_u
         self.reg_v = reg_v
@@ -217,17 +231,17 @@ class NSDR(Factorisation):
 
     @property
     def label_pull_(self) -> NDArray:
-        """How hard each label pulls at its training row, (n,): the largest dual variable over the heads, over C."""
+        """How hard each label pulls at its training row, (n,): the largest multiplier over the heads by its bound."""
         check_is_fitted(self)
-        return self._among_all(self._state.heads.alpha.max(axis=1) / self.C)
+        weights = self._training[1].weights[self._training[1].labelled]
+        return self._among_all(self._state.heads.alpha.max(axis=1) / (self.C * weights))
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_integer("n_components", self.n_components)
-        self._kernel()
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}; got {self.solver!r}")
+        check_components(self.n_components)
+        self._kernel(1)
+        check_choice("solver", self.solver, SOLVERS)
         for name in ("C", "lr_reconstruction", "lr_classification", "init_scale"):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
         check_number("beta", self.beta, "in (0, 1]", lambda value: 0 < value <= 1)
@@ -235,11 +249,16 @@ class NSDR(Factorisation):
             check_number(name, getattr(self, name), ">= 0", lambda value: value >= 0)
         if self.early_stopping:
             check_integer("n_iter_no_change", self.n_iter_no_change)
-        self._initial_rows(len(X))
+        check_start(self.init, ("pca", "random"), (len(X), self.n_components))
         check_cells(X)
 
+    @staticmethod
+    def _components_of(state: Any) -> int:
+        return len(state.components)
+
     def _problem(self, X: NDArray, targets: Targets) -> NSDRProblem:
-        warn_of_many_components(self.n_components, X.shape[1])
+        n_components = component_count(self._wanted_components, targets, X.shape, self.init)
+        warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
         extra = {}
         if self.solver == "sgd":
@@ -249,14 +268,15 @@ class NSDR(Factorisation):
             observed=observed,
             rows=np.flatnonzero(targets.labelled),
             signs=targets.values[targets.labelled],
-            kernel=self._kernel(),
+            kernel=self._kernel(n_components),
             C=float(self.C),
             beta=float(self.beta),
             reg_u=float(self.reg_u),
             reg_v=float(self.reg_v),
-            n_components=int(self.n_components),
+            n_components=n_components,
             row_bias=bool(self.row_bias),
-            init=self._initial_rows(len(X)),
+            weights=targets.weights[targets.labelled],
+            init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             init_scale=float(self.init_scale),
             n_jobs=self.n_jobs,
             **extra,
@@ -265,7 +285,7 @@ class NSDR(Factorisation):
     def _expose(self, state: NSDRState) -> None:
         targets: Targets = self._training[1]
         support = state.heads.alpha.any(axis=1)
-        self.kernel_ = self._kernel()
+        self.kernel_ = self._kernel(len(state.components))
         self.components_, self.intercept_x_ = state.components, state.intercept_x
         self._expose_support(support)
         self.dual_coef_ = (state.heads.alpha[support] * targets.values[self.support_]).T
@@ -291,26 +311,17 @@ class NSDR(Factorisation):
     def _finish(self) -> None:
         if self.calibrate:
             self._calibrated_head()
+        self._warn_if_few_components()
         if self.solver == "sgd":
             self._warn_if_falling("raise max_iter or the learning rates, or use solver 'bcd'")
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
-    def _kernel(self) -> Kernel:
+    def _kernel(self, n_components: int) -> Kernel:
         gamma: Any = self.gamma
         if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
-            gamma = 1.0 / self.n_components
+            gamma = 1.0 / n_components
         return Kernel(self.kernel, self.degree, gamma, self.coef0)
-
-    def _initial_rows(self, n_samples: int) -> str | NDArray:
-        if isinstance(self.init, str):
-            if self.init not in ("pca", "random"):
-                raise ValueError(f"init must be 'pca', 'random' or an array; got {self.init!r}")
-            return self.init
-        rows = np.array(self.init, dtype=float)
-        if rows.shape != (n_samples, self.n_components) or not np.isfinite(rows).all():
-            raise ValueError(f"init must be finite and of shape ({n_samples}, {self.n_components}); got {rows.shape}")
-        return rows
 
     def _calibrated_head(self) -> KernelHead:
         """Return the SVMs refitted on what new rows will look like; computed once per snapshot."""
@@ -319,7 +330,8 @@ class NSDR(Factorisation):
             latent = self._latent(X[targets.labelled])
             scale = column_spread(latent)
             latent, signs = latent / scale, targets.values[targets.labelled]
-            heads = close_gap(self.kernel_.matrix(latent), signs, float(self.C), n_jobs=self.n_jobs)
+            costs = float(self.C) * targets.weights[targets.labelled]
+            heads = close_gap(self.kernel_.matrix(latent), signs, costs, n_jobs=self.n_jobs)
             if not heads.closed:
                 message = f"the calibrated head (C={self.C:g}, {self.kernel_}) did not close its gap"
                 warnings.warn(message, ConvergenceWarning, stacklevel=2)

@@ -99,14 +99,14 @@ class PaperLoop(NSDRProblem):
         alpha, bias, scores = np.empty_like(heads.alpha), heads.bias.copy(), np.empty_like(heads.alpha)
         for k in range(len(bias)):
             y, old = np.ascontiguousarray(self.signs[:, k]), np.ascontiguousarray(heads.alpha[:, k])
-            alpha[:, k], bias[k], scores[:, k] = multiplier_sweep(K, y, self.C, old, bias[k], rng)
+            alpha[:, k], bias[k], scores[:, k] = multiplier_sweep(K, y, self.costs, old, bias[k], rng)
         return self._bounds(alpha, bias, scores, int(np.count_nonzero(alpha != heads.alpha)))
 
     def _bounds(self, alpha: NDArray, bias: NDArray, scores: NDArray, moved: int) -> Heads:
         """Return heads with the primal and dual value of multipliers whose scores (n, K) exclude the bias."""
         quadratic = 0.5 * float(np.vdot(alpha * self.signs, scores))
         slack = np.maximum(0.0, 1.0 - self.signs * (scores + bias))
-        primal = quadratic + self.C * float(slack.sum())
+        primal = quadratic + float(self.costs @ slack.sum(axis=1))
         return Heads(alpha, bias, primal, float(alpha.sum()) - quadratic, moved, False, False)
 
 
@@ -201,7 +201,7 @@ def _pairs_rbf(Z, rows, duals, order, gamma, rate):  # noqa: ANN001
 
 
 def multiplier_sweep(
-    K: NDArray, y: NDArray, C: float, alpha: NDArray, bias: float, rng: np.random.Generator
+    K: NDArray, y: NDArray, C: NDArray | float, alpha: NDArray, bias: float, rng: np.random.Generator
 ) -> tuple[NDArray, float, NDArray]:
     """Return alpha, bias and scores after one sweep of Algorithm 2.  O(violating rows * n) pairs, O(n) each.
 
@@ -211,7 +211,7 @@ def multiplier_sweep(
         Kernel matrix.
     y : array of shape (n,)
         Signs.
-    C : float
+    C : float or array of shape (n,)
         Upper bound of the multipliers.
     alpha : array of shape (n,)
         Feasible multipliers; not written to.
@@ -227,7 +227,7 @@ def multiplier_sweep(
     scores : array of shape (n,)
         sum_l alpha_l y_l K_li, without the bias.
     """
-    alpha = alpha.copy()
+    alpha, C = alpha.copy(), np.full(len(y), C, dtype=float)
     scores = K @ (alpha * y)
     order = rng.permutation(len(y))
     position = 0
@@ -264,16 +264,16 @@ def _sweep(K, y, C, alpha, scores, bias, order, tol, position, budget):  # noqa:
         if work > budget:
             return bias, i
         margin = y[i] * (scores[i] + bias) - 1.0
-        if not ((margin < -tol and alpha[i] < C) or (margin > tol and alpha[i] > 0.0)):
+        if not ((margin < -tol and alpha[i] < C[i]) or (margin > tol and alpha[i] > 0.0)):
             continue
         for shift in range(n):
             j = order[(i + shift) % n]  # one random order a sweep, entered elsewhere for every row
             curvature = 2.0 * K[i, j] - K[i, i] - K[j, j]
             sign = y[i] * y[j]
             if sign < 0.0:
-                low, high = max(0.0, alpha[j] - alpha[i]), min(C, C + alpha[j] - alpha[i])
+                low, high = max(0.0, alpha[j] - alpha[i]), min(C[j], C[i] + alpha[j] - alpha[i])
             else:
-                low, high = max(0.0, alpha[i] + alpha[j] - C), min(C, alpha[i] + alpha[j])
+                low, high = max(0.0, alpha[i] + alpha[j] - C[i]), min(C[j], alpha[i] + alpha[j])
             work += 8
             if j == i or curvature > -SMALLEST_CURVATURE or high - low < SMALLEST_MOVE:
                 continue
@@ -283,14 +283,14 @@ def _sweep(K, y, C, alpha, scores, bias, order, tol, position, budget):  # noqa:
             if abs(move_j) < SMALLEST_MOVE:
                 continue
             move_i = -sign * move_j
-            alpha[j] = _snapped(alpha[j] + move_j, C)
-            alpha[i] = _snapped(alpha[i] + move_i, C)
+            alpha[j] = _snapped(alpha[j] + move_j, C[j])
+            alpha[i] = _snapped(alpha[i] + move_i, C[i])
             change_i, change_j = y[i] * move_i, y[j] * move_j
             bias_i = bias - error_i - change_i * K[i, i] - change_j * K[i, j]
             bias_j = bias - error_j - change_i * K[i, j] - change_j * K[j, j]
-            if 0.0 < alpha[i] < C:
+            if 0.0 < alpha[i] < C[i]:
                 bias = bias_i
-            elif 0.0 < alpha[j] < C:
+            elif 0.0 < alpha[j] < C[j]:
                 bias = bias_j
             else:
                 bias = 0.5 * (bias_i + bias_j)

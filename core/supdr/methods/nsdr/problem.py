@@ -97,6 +97,8 @@ class NSDRProblem(Problem):
     C, beta, reg_u, reg_v : float
     n_components : int
     row_bias : bool
+    weights : array of shape (n,)
+        What C is multiplied by in each row.
     init : "pca", "random" or array of shape (N, d)
     init_scale : float
     n_jobs : int or None
@@ -113,15 +115,18 @@ class NSDRProblem(Problem):
     reg_v: float
     n_components: int
     row_bias: bool
+    weights: NDArray
     init: Any = "pca"
     init_scale: float = 0.1
     n_jobs: int | None = None
+    costs: NDArray = field(init=False)
     settings: tuple = field(init=False)
 
     precision = 1e-3
 
     def __post_init__(self) -> None:
-        digest = zlib.crc32(self.rows.tobytes() + self.signs.tobytes())
+        object.__setattr__(self, "costs", self.C * self.weights)
+        digest = zlib.crc32(self.rows.tobytes() + self.signs.tobytes() + self.weights.tobytes())
         weights = (self.C, self.beta, self.reg_u, self.reg_v)
         object.__setattr__(self, "settings", (type(self).__name__, self.kernel, *weights, digest))
 
@@ -145,7 +150,7 @@ class NSDRProblem(Problem):
         terms = self.reconstruction(state.latent, state.components, state.intercept_x)
         return {**terms, "label": (1.0 - self.beta) * state.heads.primal}
 
-    def diagnostics(self, state: NSDRState) -> dict[str, float]:
+    def readings(self, state: NSDRState) -> dict[str, float]:
         """Return the label term's lower bound and gap in units of the objective, and what the solver did."""
         heads, weight = state.heads, 1.0 - self.beta
         return {
@@ -162,7 +167,14 @@ class NSDRProblem(Problem):
             return Heads(alpha, np.zeros(alpha.shape[1]), math.inf, -math.inf, 0, False, False)
         K = self.kernel.matrix(latent)
         return close_gap(
-            K, self.signs, self.C, alpha=alpha, precision=self.precision, cap=cap, ceiling=ceiling, n_jobs=self.n_jobs
+            K,
+            self.signs,
+            self.costs,
+            alpha=alpha,
+            precision=self.precision,
+            cap=cap,
+            ceiling=ceiling,
+            n_jobs=self.n_jobs,
         )
 
     def label_gradient(self, latent: NDArray, alpha: NDArray) -> NDArray:
@@ -205,7 +217,8 @@ class NSDRProblem(Problem):
         same_labels = state.settings[-1] == self.settings[-1]
         alpha, bias = np.zeros_like(self.signs), np.zeros(self.signs.shape[1])
         if same_labels:
-            alpha, bias = np.minimum(state.heads.alpha * (self.C / state.settings[2]), self.C), state.heads.bias
+            alpha = np.minimum(state.heads.alpha * (self.C / state.settings[2]), self.costs[:, None])
+            bias = state.heads.bias
         factors = state.latent, state.components, state.intercept_x
         fresh = self.prepared(factors, alpha, bias, state.seed, state.iteration)
         same_solver = state.settings[0] == self.settings[0]

@@ -13,6 +13,9 @@ from supdr.engine.targets import Targets, missing_values
 from supdr.functions.families import BERNOULLI, GAUSSIAN, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
 
+ROUNDING = 1e-12
+"""A target that varies less than this, relative to its mean, is constant: it is not scaled."""
+
 LABEL_FAMILIES = ("auto", "bernoulli", "softmax")
 
 
@@ -48,6 +51,9 @@ def feature_codes(family_x: str | Sequence[str], X: NDArray) -> NDArray:
 def column_preprocessing(X: NDArray, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
     """Fit the preprocessing of the Gaussian columns; bits and counts stay as they are.
 
+    Where there are no more rows than columns, whitened rows are all equally far from each other, whatever they have in
+    common: they are z-scored instead.
+
     Parameters
     ----------
     X : array of shape (N, D)
@@ -64,6 +70,8 @@ def column_preprocessing(X: NDArray, kind: str, codes: NDArray) -> tuple[Preproc
         Family of every preprocessed column.
     """
     gaussian = codes == GAUSSIAN
+    if isinstance(kind, str) and kind == "whiten" and (not gaussian.all() or len(X) <= X.shape[1]):
+        kind = "zscore"
     if gaussian.all():
         fitted = fit_preprocessing(X, kind)
         n_columns = X.shape[1] if fitted.matrix is None else fitted.matrix.shape[1]
@@ -71,13 +79,43 @@ def column_preprocessing(X: NDArray, kind: str, codes: NDArray) -> tuple[Preproc
     identity = fit_preprocessing(X, "none")
     if not gaussian.any() or kind == "none":
         return identity, codes
-    part = fit_preprocessing(X[:, gaussian], "zscore" if kind == "whiten" else kind)
+    part = fit_preprocessing(X[:, gaussian], kind)
     offset, scale = identity.offset.copy(), identity.scale.copy()
     offset[gaussian], scale[gaussian] = part.offset, part.scale
     return replace(identity, kind=part.kind, offset=offset, scale=scale), codes
 
 
-def decode_columns(y: NDArray, n_rows: int, task: str, missing_label: object) -> Targets:
+def centred(fitted: Preprocessing, X: NDArray, codes: NDArray) -> tuple[Preprocessing, NDArray]:
+    """Return the same preprocessing with offsets that leave Gaussian columns of mean 0.
+
+    The problem is solved in deviations from the means: with offsets that are large beside the deviations its sums of
+    squares would cancel, and the ridge of b_x would pull towards an arbitrary zero.
+
+    Parameters
+    ----------
+    fitted : Preprocessing
+        What the user asked for.
+    X : array of shape (N, D)
+        Data; NaN where not observed.
+    codes : int array of shape (m,)
+        Family of every preprocessed column.
+
+    Returns
+    -------
+    preprocessing : Preprocessing
+    shift : array of shape (m,)
+        What it takes off the columns of `fitted` beyond that.
+    """
+    if fitted.matrix is not None:
+        return fitted, np.zeros(len(codes))
+    mean = fitted.offset + np.nanmean(X - fitted.offset, axis=0)
+    offset = np.where(codes == GAUSSIAN, mean, fitted.offset)
+    return replace(fitted, offset=offset), (offset - fitted.offset) * fitted.scale
+
+
+def decode_columns(
+    y: NDArray, n_rows: int, task: str, missing_label: object, sample_weight: NDArray | None = None
+) -> Targets:
     """Decode several targets or labels; single cells may be missing.
 
     Parameters
@@ -90,6 +128,8 @@ def decode_columns(y: NDArray, n_rows: int, task: str, missing_label: object) ->
         What the columns mean.
     missing_label : object
         A further value that marks a missing cell.
+    sample_weight : array of shape (N,), optional
+        What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
 
     Returns
     -------
@@ -104,6 +144,9 @@ def decode_columns(y: NDArray, n_rows: int, task: str, missing_label: object) ->
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
     missing = missing_values(y, missing_label)
+    weights = np.ones(n_rows) if sample_weight is None else np.array(sample_weight, dtype=float)
+    missing[weights == 0.0] = True
+    weights[weights == 0.0] = 1.0
     values = np.full(y.shape, np.nan)
     try:
         values[~missing] = y[~missing].astype(float)
@@ -122,7 +165,7 @@ def decode_columns(y: NDArray, n_rows: int, task: str, missing_label: object) ->
         single = np.nanmin(values, axis=0) == np.nanmax(values, axis=0)
         if single.any():
             raise ValueError(f"y: label {int(np.flatnonzero(single)[0])} has one class only; two are needed")
-    return Targets(labelled, None, np.full(len(y), -1), values)
+    return Targets(labelled, None, np.full(len(y), -1), values, weights)
 
 
 def target_side(
@@ -153,26 +196,30 @@ def target_side(
         If the family does not fit the task or the values.
     """
     labels = several_labels or targets.classes is not None
-    if labels and family_y not in (LABEL_FAMILIES[:2] if several_labels else LABEL_FAMILIES):
-        accepted = LABEL_FAMILIES[:2] if several_labels else LABEL_FAMILIES
+    accepted = LABEL_FAMILIES[:2] if several_labels else LABEL_FAMILIES
+    if labels and (not isinstance(family_y, str) or family_y not in accepted):
         raise ValueError(f"family_y must be one of {', '.join(accepted)} for classification; got {family_y!r}")
-    Y = targets.values
+    Y, weights = targets.values, None if (targets.weights == 1.0).all() else targets.weights
     n_columns = Y.shape[1]
     if targets.classes is not None:
         n_classes = len(targets.classes)
         if family_y == "softmax" or (family_y == "auto" and n_classes > 2):
             Y = np.where(targets.codes[:, None] < 0, np.nan, (targets.codes[:, None] == np.arange(n_classes)) * 1.0)
-            return TargetSide(Y, None, c, bound), np.zeros(n_classes), np.ones(n_classes)
+            return TargetSide(Y, None, c, bound, weights=weights), np.zeros(n_classes), np.ones(n_classes)
         Y = np.where(targets.labelled[:, None], (Y > 0.0) * 1.0, np.nan)
     if labels:
-        side = TargetSide(Y, np.full(n_columns, BERNOULLI), c, bound, one_hot=not several_labels and n_columns > 1)
+        one_hot = not several_labels and n_columns > 1
+        side = TargetSide(Y, np.full(n_columns, BERNOULLI), c, bound, one_hot, weights)
         return side, np.zeros(n_columns), np.ones(n_columns)
     codes = family_codes("gaussian" if family_y == "auto" else family_y, n_columns, "family_y")
     check_values(codes, Y, "y")
     mean, scale = np.zeros(n_columns), np.ones(n_columns)
     gaussian = codes == GAUSSIAN
     if gaussian.any():
-        mean[gaussian] = np.nanmean(Y[:, gaussian], axis=0)
-        deviation = np.nanstd(Y[:, gaussian], axis=0)
-        scale[gaussian] = np.where(deviation > 0.0, deviation, 1.0)
-    return TargetSide((Y - mean) / scale, codes, c, bound), mean, scale
+        numbers = np.ma.masked_invalid(Y[:, gaussian])
+        unit = np.maximum(abs(numbers).max(axis=0).filled(0.0), np.finfo(float).tiny)  # squares stay within range
+        centre = np.ma.average(numbers / unit, axis=0, weights=weights)
+        deviation = unit * np.sqrt(np.ma.average((numbers / unit - centre) ** 2, axis=0, weights=weights))
+        mean[gaussian] = unit * centre
+        scale[gaussian] = np.where(deviation > ROUNDING * np.abs(mean[gaussian]), deviation, 1.0)
+    return TargetSide((Y - mean) / scale, codes, c, bound, weights=weights), mean, scale

@@ -26,22 +26,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
+from sklearn.utils.validation import _check_sample_weight
 
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, check_start
+from supdr.engine.components import check_components, component_count
 from supdr.engine.fitted import predicts_classes
+from supdr.engine.iterate import Snapshot
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
+from supdr.engine.weighted import Weighted
 from supdr.functions.families import BOUNDS, FAMILIES, check_values, null_loss
-from supdr.methods.sdr_glm.columns import column_preprocessing, decode_columns, feature_codes, target_side
+from supdr.methods.sdr_glm.columns import centred, column_preprocessing, decode_columns, feature_codes, target_side
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.solvers import SOLVERS
 
 DROWNED = 100.0
-"""From this lam H_X / H_Y on the labels hardly move the latent rows."""
+"""From this lam H_X / H_Y (of a row) on the labels hardly move the latent rows."""
 
 
-class SDRGLM(FittedSDRGLM):
+class SDRGLM(Weighted, FittedSDRGLM):
     """Supervised dimensionality reduction with generalised linear models.
 
     The natural parameters of X are U V + b_x, those of the targets U W + b_y: one latent row explains both.  Cells may
@@ -50,17 +54,26 @@ class SDRGLM(FittedSDRGLM):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension L, >= 1; with ``init="svd"`` no more than there are rows or columns.
+    n_components : int or None, default=None
+        Latent dimension L, >= 1; with ``init="svd"`` no more than there are rows or columns.  None: half as many as
+        there are preprocessed columns (or rows, if these are fewer), at most 50, but at least 2, K - 1 for K classes
+        and as many as there are targets.  Take 2 for a picture.
     task : {"classification", "regression"}, default="classification"
         Classification takes a label, or a matrix of 0 and 1 with several; regression one or several targets.
+    class_weight : None, "balanced" or dict of class to float, default=None
+        What the likelihood of the label is multiplied by for the rows of each class, > 0.  "balanced": every class
+        weighs the same in all.  Ignored for regression; not with several labels.
     recon_weight : float or "auto", default="auto"
-        Weight lam of the reconstruction likelihood, > 0.  ``"auto"``: recon_ratio H_Y / H_X, where H is what the column
-        means leave unexplained; it does not depend on the number of columns.
-    recon_ratio : float, default=0.1
-        kappa, > 0; used by "auto" only.  0.01 leans to the targets, 10 to the reconstruction.
-    reg_u, reg_v, reg_w : float, default=0.01
-        Ridges of latent rows, loadings and predictor, biases included, > 0.
+        Weight lam of the reconstruction likelihood, > 0.  ``"auto"``: recon_ratio H_Y / H_X, where H is what the means
+        leave unexplained in a labelled row, or in a row of X; it depends neither on the number of columns nor on that
+        of unlabelled rows.
+    recon_ratio : float, default=0.03
+        kappa, > 0; used by "auto" only.  Below 0.1 the targets lead, from 1 on the reconstruction does.
+    reg_u, reg_v : float, default=1.0
+        Ridges of latent rows and loadings, biases included, > 0.  With ``reg_scaling="lam"`` 1 is a standard normal
+        prior on every entry.  The paper has 0.01.
+    reg_w : float, default=0.01
+        Ridge of the predictor, biases included, > 0.
     reg_scaling : {"lam", "none"}, default="lam"
         ``"lam"``: reg_u and reg_v are multiplied by lam, in the fit and in `transform`.  ``"none"`` is the paper's
         reading; then sqrt(reg_u reg_v) / (2 c lam) is a threshold below which Gaussian components vanish.
@@ -82,11 +95,12 @@ class SDRGLM(FittedSDRGLM):
         free, else 1.
     gauge : bool, default=True
         Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
-    preprocessing : {"zscore", "minmax", "whiten", "none"}, default="zscore"
-        Applied to Gaussian columns only; "whiten" becomes "zscore" if there are others.
+    preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
+        Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, or if
+        there are no more rows than columns.
     calibrate : bool, default=True
-        Whether `predict` uses a predictor refitted on ``transform`` of the labelled rows.  False is the paper's
-        prediction, which answers the majority when lam is small.
+        Whether `predict` uses a predictor refitted on latent rows of the labelled rows that were made without them.
+        False is the paper's prediction, which answers the majority when lam is small.
     init : {"svd", "random"} or array of shape (n_samples, n_components), default="svd"
         Starting U: scaled left singular vectors, N(0, 1), or given.
     early_stopping : bool, default=False
@@ -99,8 +113,8 @@ class SDRGLM(FittedSDRGLM):
     max_iter : int, default=200
         Number of sweeps.
     tol : float, default=3e-4
-        Relative change of J that counts as convergence.  Beyond it J rises by making the training labels more certain,
-        and new rows were predicted worse on every set tried; 1e-6 comes close to the maximum.
+        Change of J that counts as convergence, as a share of what the means leave unexplained.  Beyond it J rises by
+        making the training labels more certain, and predictions stay; 1e-6 comes close to the maximum.
     random_state : int, RandomState or None, default=None
         Seed of random starts.
     n_jobs : int or None, default=None
@@ -143,12 +157,14 @@ class SDRGLM(FittedSDRGLM):
         Sorted class labels; with several labels their positions.
     history_ : dict of arrays
         ``"objective"`` (-J), ``"reconstruction"`` (-lam L_X), ``"label"`` (-L_Y), ``"regularisation"``, and
-        diagnostics: ``"recon_weight"``, ``"training_error"``, ``"latent_change"``, ``"rank_threshold"``,
-        ``"effective_rank"``, ``"singular_value_1"``, ... (of UV); one value per sweep.
+        ``"recon_weight"``, ``"latent_change"``, ``"rank_threshold"``: one value per sweep; of the last sweep only, nan
+        before: ``"training_error"``, ``"effective_rank"``, ``"singular_value_1"``, ... (of UV).
     n_iter_ : int
         Sweeps taken.
     stop_ : Stop
         Why the run ended.
+    snapshot_ : Snapshot
+        Where the estimator stands.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -161,8 +177,9 @@ class SDRGLM(FittedSDRGLM):
 
     Notes
     -----
-    Calibration: the columns of ``transform`` of the labelled rows are divided by their standard deviations and the GLM
-    of Y is refitted on them with ridge 1.
+    Calibration: the labelled rows are embedded as new ones, tenth by tenth, by loadings that were made without them;
+    the GLM of Y is refitted on that, its ridge chosen by left-out rows.  Loadings remember the labels of the rows that
+    made them, so that a predictor fitted on ``transform`` of the training rows would be too sure of itself.
 
     A row of X without observed cells gets u = 0 from `transform`.
 
@@ -186,13 +203,14 @@ class SDRGLM(FittedSDRGLM):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = None,
         *,
         task: str = "classification",
+        class_weight: Any = None,
         recon_weight: float | str = "auto",
-        recon_ratio: float = 0.1,
-        reg_u: float = 0.01,
-        reg_v: float = 0.01,
+        recon_ratio: float = 0.03,
+        reg_u: float = 1.0,
+        reg_v: float = 1.0,
         reg_w: float = 0.01,
         reg_scaling: str = "lam",
         family_x: str | Sequence[str] = "auto",
@@ -202,7 +220,7 @@ class SDRGLM(FittedSDRGLM):
         solver: str = "fast",
         inner: int | None = None,
         gauge: bool = True,
-        preprocessing: str = "zscore",
+        preprocessing: str = "whiten",
         calibrate: bool = True,
         init: str | ArrayLike = "svd",
         early_stopping: bool = False,
@@ -217,6 +235,7 @@ class SDRGLM(FittedSDRGLM):
     ) -> None:
         self.n_components = n_components
         self.task = task
+        self.class_weight = class_weight
         self.recon_weight = recon_weight
         self.recon_ratio = recon_ratio
         self.reg_u = reg_u
@@ -244,7 +263,7 @@ class SDRGLM(FittedSDRGLM):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_integer("n_components", self.n_components)
+        check_components(self.n_components)
         check_integer("n_iter_no_change", self.n_iter_no_change)
         if self.inner is not None:
             check_integer("inner", self.inner)
@@ -260,28 +279,43 @@ class SDRGLM(FittedSDRGLM):
         self._input_codes = feature_codes(self.family_x, X)
         check_values(self._input_codes, X, "X")
 
-    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[NDArray, Targets]:
+    def _validate(
+        self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> tuple[NDArray, Targets]:
         labels: NDArray = np.empty(0) if y is None else np.asarray(y)
         self._several_labels = predicts_classes(self) and labels.ndim == 2 and labels.shape[1] > 1
         if labels.ndim < 2 or (predicts_classes(self) and not self._several_labels):
-            return super()._validate(X, y)
+            return super()._validate(X, y, sample_weight)
         X = self._checked(X, reset=True)
-        targets = decode_columns(labels, len(X), self.task, self.missing_label)
+        if self._several_labels and self.class_weight is not None:
+            raise ValueError(f"class_weight must be None with several labels; got {self.class_weight!r}")
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        targets = decode_columns(labels, len(X), self.task, self.missing_label, weights)
         if self._several_labels:
             self.classes_ = np.arange(labels.shape[1])
         self._single_target = False
         return X, targets
 
-    def _fit_preprocessing(self, X: NDArray) -> Preprocessing:
+    def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
         preprocessing, self._codes = column_preprocessing(X, self.preprocessing, self._input_codes)
+        preprocessing, self._shift = centred(preprocessing, X, self._codes)
         return preprocessing
 
+    @staticmethod
+    def _components_of(state: Any) -> int:
+        return len(state.components)
+
     def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
-        n_columns = X.shape[1]
-        if isinstance(self.init, str) and self.init == "svd" and self.n_components > min(X.shape):
+        n_components = component_count(self._wanted_components, targets, X.shape, self.init)
+        if self.n_components is None and isinstance(self.init, str):
+            n_components = min(n_components, *X.shape)
+        if isinstance(self.init, str) and self.init == "svd" and n_components > min(X.shape):
+            n_rows, n_columns = X.shape
             raise ValueError(
-                f"n_components={self.n_components} exceeds the {len(X)} rows or {n_columns} columns: init='svd' allows "
-                f"{min(X.shape)} at most, n_samples = {len(X)}, n_features = {n_columns}; init='random' allows more"
+                f"n_components={n_components} exceeds the {n_rows} rows or {n_columns} columns: init='svd' allows "
+                f"{min(X.shape)} at most, n_samples = {n_rows}, n_features = {n_columns}; init='random' allows more"
             )
         self._targets, self._target_mean, self._target_scale = target_side(
             self.family_y, targets, self._several_labels, float(self.gaussian_c), self.bound
@@ -289,7 +323,7 @@ class SDRGLM(FittedSDRGLM):
         self._balance = self._targets.null_loss(), null_loss(self._codes, X, float(self.gaussian_c))[0]
         weight: Any = self.recon_weight
         if weight == "auto":
-            weight = float(self.recon_ratio) * _ratio(*self._balance)
+            weight = float(self.recon_ratio) * _ratio(self._balance[0] / self._targets.share, self._balance[1])
         self.recon_weight_ = float(weight)
         self.family_x_ = np.array(FAMILIES)[self._codes]
         scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
@@ -298,7 +332,7 @@ class SDRGLM(FittedSDRGLM):
             X=X,
             codes=self._codes,
             targets=self._targets,
-            n_components=int(self.n_components),
+            n_components=n_components,
             weight=self.recon_weight_,
             reg_u=self._reg_u,
             reg_v=scaling * float(self.reg_v),
@@ -314,18 +348,20 @@ class SDRGLM(FittedSDRGLM):
         if self.calibrate:
             self._calibrated_head()
         label_loss, feature_loss = self._balance
-        if feature_loss > 0.0 and self._problem(*self._training).all_components_die():
+        problem = self._problem(*self._training)
+        if feature_loss > 0.0 and problem.all_components_die():
             warnings.warn(
                 "the ridges outweigh the reconstruction: sqrt(reg_u reg_v) / recon_weight is so large that it keeps no "
                 f"component by itself, and the effective rank is {int(self.history_['effective_rank'][-1])} of "
-                f"{self.n_components}. Raise recon_weight ({self.recon_weight_:g}), lower reg_u or reg_v, or set "
+                f"{problem.n_components}. Raise recon_weight ({self.recon_weight_:g}), lower reg_u or reg_v, or set "
                 "reg_scaling='lam'",
                 UserWarning,
                 stacklevel=4,
             )
-        if self.recon_weight_ * feature_loss > DROWNED * (1.0 + 1e-9) * label_loss:
+        outweighed = self.recon_weight_ * feature_loss * self._targets.share
+        if label_loss > 0.0 and outweighed > DROWNED * (1.0 + 1e-9) * label_loss:
             warnings.warn(
-                f"the reconstruction outweighs the targets {self.recon_weight_ * feature_loss / label_loss:.0f} times: "
+                f"the reconstruction outweighs the targets {outweighed / label_loss:.0f} times: "
                 f"the latent rows hardly see them. Lower recon_weight ({self.recon_weight_:g}) or recon_ratio",
                 UserWarning,
                 stacklevel=4,

@@ -44,9 +44,10 @@ class GaussianFeatures:
 
     def inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
         """Return X Vt' (N, L + 1) and Vt Vt' (L + 1, L + 1); those of the latest loadings are remembered."""
-        if self._latest[0] is not loadings:
-            self._latest = (loadings, *self._inner(loadings))
-        return self._latest[1], self._latest[2]
+        latest = self._latest  # read once: another thread may look at another snapshot
+        if latest[0] is not loadings:
+            latest = self._latest = (loadings, *self._inner(loadings))
+        return latest[1], latest[2]
 
     def value(self, latent: NDArray, loadings: NDArray) -> float:
         """Return L_X, from traces: no N x D residual is formed."""

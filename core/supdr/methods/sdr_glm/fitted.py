@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,28 +15,23 @@ from supdr.engine.fitted import predicts_classes
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.families import BERNOULLI, check_values, means
 from supdr.methods.sdr_glm.features import WeightedFeatures
-from supdr.methods.sdr_glm.prediction import embed, fit_head
-from supdr.methods.sdr_glm.problem import SDRGLMState
+from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
+from supdr.methods.sdr_glm.prediction import embed
+from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
 from supdr.solvers.low_rank import leading_singular_values
-
-
-def _is_probabilistic(estimator: Any) -> bool:
-    return predicts_classes(estimator) and estimator.is_probabilistic
 
 
 class FittedSDRGLM(Reconstructing):
     """The half of `supdr.SDRGLM` that reads a state."""
 
     accepts_missing_cells: ClassVar[bool] = True
-    is_probabilistic: ClassVar[bool] = True
 
-    n_components: int
     gaussian_c: float
     bound: str
 
     # --- use ----------------------------------------------------------------------------------------------------------
 
-    @available_if(_is_probabilistic)
+    @available_if(predicts_classes)
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return class probabilities; with several labels, the probability of each being 1.
 
@@ -84,13 +80,13 @@ class FittedSDRGLM(Reconstructing):
     @property
     def intercept_x_(self) -> NDArray:
         """Biases b_x, (m,)."""
-        return self._loadings()[1]
+        return self._loadings()[1] + self._shift
 
     @property
     def label_pull_(self) -> NDArray:
         """Largest pull of a target on each training row, (n_samples,), in [0, 1]."""
         check_is_fitted(self)
-        pull = np.abs(self._targets.pull(self._theta(self._own_latent(), False))).max(axis=1)
+        pull = np.abs(self._targets.residuals(self._theta(self._own_latent(), False))).max(axis=1)
         labels = self._targets.codes is None or (self._targets.codes == BERNOULLI).all()
         return pull if labels else pull / max(float(pull.max()), np.finfo(float).tiny)
 
@@ -108,7 +104,7 @@ class FittedSDRGLM(Reconstructing):
         Without targets, the ridges leave a component to those that exceed ``history_["rank_threshold"]``.
         """
         check_is_fitted(self)
-        return leading_singular_values(self._training[0], int(self.n_components))
+        return leading_singular_values(self._training[0], self._state.latent.shape[1])
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
@@ -125,8 +121,9 @@ class FittedSDRGLM(Reconstructing):
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         """Return the families' means of U V + b_x."""
-        theta = latent @ self.components_
-        theta += self.intercept_x_
+        components, intercept_x = self._loadings()
+        theta = latent @ components
+        theta += intercept_x
         return means(self._codes, theta)
 
     def _theta(self, latent: NDArray, calibrated: bool) -> NDArray:
@@ -156,10 +153,14 @@ class FittedSDRGLM(Reconstructing):
         return self._memo["loadings"]
 
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:
-        """Return W and b_y refitted on the embedding of the labelled rows; computed once per snapshot."""
+        """Return W and b_y refitted on left-out latent rows of the labelled ones; computed once per snapshot."""
         if "calibrated" not in self._memo:
-            rows = self._targets.observed
-            features = np.zeros((len(rows), len(self._state.coef)))
-            features[rows] = self._latent(self._training[0][rows])
-            self._memo["calibrated"] = fit_head(features, self._targets)
+            targets = self._targets
+            rows = np.flatnonzero(targets.observed)
+            loadings = np.concatenate([each.reshape(-1, len(self._codes)) for each in self._loadings()])
+            latent = left_out_latent(
+                cast("SDRGLMProblem", self._problem(*self._training)), self._state.latent, loadings, rows
+            )
+            weights = None if targets.weights is None else targets.weights[rows]
+            self._memo["calibrated"] = fit_head(latent, replace(targets, Y=targets.Y[rows], weights=weights))
         return self._memo["calibrated"]

@@ -1,25 +1,32 @@
-"""What SDR-GLM needs after a fit: latent rows of new data, and the predictor refitted on them."""
+"""Latent rows of new data: every row maximises its own part of J without the target's, by damped Newton steps."""
 
 from __future__ import annotations
 
+import math
+import warnings
+
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
-from supdr.engine.interruption import checkpoint
-from supdr.functions.families import GAUSSIAN, POISSON
+from supdr.functions.families import BERNOULLI, GAUSSIAN
 from supdr.methods.sdr_glm.features import WeightedFeatures
-from supdr.methods.sdr_glm.targets import TargetSide
-from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
-from supdr.solvers.linear_heads import column_spread
-from supdr.solvers.low_rank import augmented, row_blocks, solve_systems
-from supdr.solvers.positive_definite import solve_positive
+from supdr.solvers.low_rank import row_blocks
+from supdr.solvers.positive_definite import solve_in_place, solve_positive
 
-EMBEDDING_STEPS, EMBEDDING_TOL = 200, 1e-7
-HEAD_RIDGE, BIAS_RIDGE = 1.0, 1e-6
-HEAD_STEPS, HEAD_TOL = 300, 1e-10
+NEWTON_STEPS = 200
+"""Far above what is needed: from a parameter that is too large the steps of a count lead down by 1 at least."""
 
-SMALLEST_MEAN = 1e-9
-"""Added to the mean of a column of counts before its logarithm is taken: all may be 0."""
+SETTLED = 1e-12
+"""A Newton step that promises less than this share of the likelihood is the last one: its error is that squared."""
+
+ROUNDING = 1e-13
+"""Added to a row's curvatures, as a share of the largest: with large counts the ridge is lost beside their rounding."""
+
+ARMIJO = 1e-4
+SHORTEST = 2.0**-60
+"""Steps are halved down to this: the first one of a count may be too long by a factor of its mean."""
 
 
 def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float) -> NDArray:
@@ -37,11 +44,15 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
     Returns
     -------
     array of shape (n, L)
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rows did not get there.
     """
     X, n_components = features.X, len(loadings) - 1
     latent = np.zeros((len(X), n_components))
-    gaussian = bool((features.codes == GAUSSIAN).all())
-    if gaussian and not np.isnan(X).any():
+    if (features.codes == GAUSSIAN).all() and not np.isnan(X).any():
         strength = 2.0 * features.c * weight
         turned = np.ascontiguousarray(loadings.T)
         gram = loadings @ turned
@@ -50,70 +61,133 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
             cross = X[rows] @ turned[:, :-1] - gram[-1, :-1]
             latent[rows] = solve_positive(system, strength * cross.T).T
         return latent
-    factors = features.row_factors(loadings, weight)
-    active = np.arange(len(X))
-    for _ in range(1 if gaussian else EMBEDDING_STEPS):
-        moving = []
-        for part in row_blocks((len(active), X.shape[1])):
-            chosen = active[part]
-            before = latent[chosen]
-            system, right = features.row_systems(*features.expand(chosen, before, loadings), factors, n_components)
-            found = solve_systems(system, reg_u, right)
-            share = 1.0 / np.maximum(1.0, features.row_shares(chosen, found - before, loadings))
-            change = share[:, None] * (found - before)
-            latent[chosen] = before + change
-            size = 1.0 + np.abs(latent[chosen]).max(axis=1)
-            moving.append(chosen[np.abs(change).max(axis=1) > EMBEDDING_TOL * size])
-        active = np.concatenate(moving) if moving else active[:0]
-        if not len(active):
-            break
+    loadings = np.ascontiguousarray(loadings)
+    unsettled = 0
+    for rows in row_blocks(X.shape):
+        unsettled += _climb(features.codes, X[rows], loadings, features.c, reg_u / weight, NEWTON_STEPS, latent[rows])
+    if unsettled:
+        warnings.warn(
+            f"the latent coordinates of {unsettled} of {len(X)} rows are not exact after {NEWTON_STEPS} Newton steps",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return latent
 
 
-def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:
-    """Fit the GLM of Y on latent rows: columns scaled to unit deviation, ridge 1 on the weights.
+@njit(cache=True, nogil=True, error_model="numpy")
+def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
+    """Write the u that maximises l(x; u V + b_x) - ridge / 2 |u|^2 into every row of latent (n, L), which is 0.
 
-    Parameters
-    ----------
-    features : array of shape (N, L)
-        Latent rows.
-    targets : TargetSide
-        Rows without observed targets take no part.
-
-    Returns
-    -------
-    coef : array of shape (L, K)
-    intercept : array of shape (K,)
+    Returns the number of rows that need more than `most_steps` Newton steps.  O(D L^2) a row and step.
     """
-    rows = targets.observed
-    own = TargetSide(targets.Y[rows], targets.codes, targets.c, targets.bound)
-    spread = column_spread(features[rows])
-    wide = augmented(features[rows] / spread)
-    ridge = np.full((wide.shape[1], 1), HEAD_RIDGE)
-    ridge[-1] = BIAS_RIDGE
-    shape = (wide.shape[1], own.Y.shape[1])
+    n_components, n_columns = loadings.shape[0] - 1, loadings.shape[1]
+    first, second = np.empty(n_columns), np.empty(n_columns)
+    theta, slope = np.empty(n_columns), np.empty(n_columns)
+    system, step = np.empty((n_components, n_components)), np.empty(n_components)
+    gradient = np.empty(n_components)
+    unsettled = 0
+    for i in range(X.shape[0]):
+        x, u = X[i], latent[i]
+        theta[:] = loadings[n_components]
+        slope[:] = 0.0
+        value, size = _likelihood(codes, x, theta, slope, 0.0, c)
+        settled = False
+        for _ in range(most_steps):
+            _derivatives(codes, x, theta, c, first, second)
+            largest = 0.0
+            for left in range(n_components):
+                step[left] = _dot(first, loadings[left]) - ridge * u[left]
+                for right in range(left + 1):
+                    system[left, right] = _weighted_dot(second, loadings[left], loadings[right])
+                largest = max(largest, system[left, left])
+            for left in range(n_components):
+                system[left, left] += ridge + ROUNDING * largest
+            gradient[:] = step
+            solve_in_place(system, step, n_components)
+            promise = _dot(gradient, step)
+            slope[:] = 0.0
+            for left in range(n_components):
+                _add(slope, step[left], loadings[left])
+            settled = promise <= SETTLED * (size + 0.5 * ridge * _dot(u, u))
+            length = 1.0
+            while not settled:
+                found, size = _likelihood(codes, x, theta, slope, length, c)
+                found -= 0.5 * ridge * (_dot(u, u) + length * (2.0 * _dot(u, step) + length * _dot(step, step)))
+                if found >= value + ARMIJO * length * promise:
+                    value = found
+                    break
+                length *= 0.5
+                if length < SHORTEST:
+                    length = 0.0
+                    settled = True  # only rounding is left
+            _add(u, length, step)
+            _add(theta, length, slope)
+            if settled:
+                break
+        unsettled += not settled
+    return unsettled
 
-    def evaluate(point: NDArray) -> tuple[float, NDArray, None]:
-        """Value and gradient at flattened heads."""
-        head = point.reshape(shape)
-        theta = wide @ head
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = 0.5 * float((ridge * head**2).sum()) - own.value(theta)
-            gradient = ridge * head - wide.T @ own.pull(theta)
-        return value, gradient.ravel(), None
 
-    head = np.zeros(shape)
-    if own.codes is not None:
-        counts = np.flatnonzero(own.codes == POISSON)
-        head[-1, counts] = np.log(np.nanmean(own.Y[:, counts], axis=0) + SMALLEST_MEAN)
-    search = lbfgs_start(head.ravel(), evaluate)
-    enough = HEAD_TOL * max(1, len(wide))
-    for _ in range(HEAD_STEPS):
-        if np.abs(search.gradient).max(initial=0.0) <= enough:
-            break
-        checkpoint()
-        search = lbfgs_step(search, evaluate)
-        if search.step == 0.0:
-            break
-    found = search.point.reshape(shape)
-    return found[:-1] / spread[:, None], found[-1]
+@njit(cache=True, nogil=True, error_model="numpy")
+def _likelihood(codes, x, theta, slope, length, c):  # noqa: ANN001
+    """Return the log-likelihood of a row at theta + length slope, and the size of what was added up."""
+    total, size = 0.0, 0.0
+    for j in range(x.shape[0]):
+        s = x[j]
+        if s != s:
+            continue
+        t = theta[j] + length * slope[j]
+        if codes[j] == GAUSSIAN:
+            total -= c * (s - t) * (s - t)
+            size += c * (s * s + t * t)
+        else:
+            normaliser = max(t, 0.0) + math.log1p(math.exp(-abs(t))) if codes[j] == BERNOULLI else math.exp(t)
+            total += s * t - normaliser
+            size += abs(s * t) + normaliser
+    return total, size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _derivatives(codes, x, theta, c, first, second):  # noqa: ANN001
+    """Write dl / dtheta into first and - d2l / dtheta2 into second, both (D,); 0 where a cell is missing."""
+    for j in range(x.shape[0]):
+        s, t = x[j], theta[j]
+        if s != s:
+            first[j] = 0.0
+            second[j] = 0.0
+        elif codes[j] == GAUSSIAN:
+            first[j] = 2.0 * c * (s - t)
+            second[j] = 2.0 * c
+        elif codes[j] == BERNOULLI:
+            small = math.exp(-abs(t))
+            first[j] = s - (1.0 if t >= 0.0 else small) / (1.0 + small)
+            second[j] = small / ((1.0 + small) * (1.0 + small))
+        else:
+            mean = math.exp(t)
+            first[j] = s - mean
+            second[j] = mean
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
+def _dot(a, b):  # noqa: ANN001
+    """Return the sum of a b."""
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
+def _weighted_dot(weights, a, b):  # noqa: ANN001
+    """Return the sum of weights a b."""
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += weights[j] * a[j] * b[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _add(a, factor, b):  # noqa: ANN001
+    """Add factor b to a in place."""
+    for j in range(a.shape[0]):
+        a[j] += factor * b[j]

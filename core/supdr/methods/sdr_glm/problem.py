@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem, generator
-from supdr.functions.families import GAUSSIAN, null_loss
+from supdr.functions.families import GAUSSIAN, null_loss, null_parameters
 from supdr.methods.sdr_glm.features import GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers.low_rank import (
@@ -110,6 +110,10 @@ class SDRGLMProblem(Problem):
             return WeightedFeatures(self.X, self.codes, self.c, self.bound)
         return GramFeatures(self.X, self.c) if n_rows <= n_columns else SharedFeatures(self.X, self.c)
 
+    def release(self) -> None:
+        """Free the Gram matrix; it is computed again when needed."""
+        self.__dict__.pop("features", None)
+
     @cached_property
     def scale(self) -> float:
         """sqrt(N D)."""
@@ -120,6 +124,11 @@ class SDRGLMProblem(Problem):
         """Reconstruction alone keeps a component only if its singular value in the centred X exceeds this."""
         gaussian = (self.codes == GAUSSIAN).all()
         return float(np.sqrt(self.reg_u * self.reg_v) / (self.weight * (2.0 * self.c if gaussian else 1.0)))
+
+    @cached_property
+    def null_losses(self) -> tuple[float, float]:
+        """H_X and H_Y: what the means of columns and targets leave to be explained."""
+        return null_loss(self.codes, self.X, self.c)[0], self.targets.null_loss()
 
     @cached_property
     def ridges(self) -> tuple[float, float, float]:
@@ -134,7 +143,10 @@ class SDRGLMProblem(Problem):
     # --- the protocol -------------------------------------------------------------------------------------------------
 
     def start(self, seed: int) -> SDRGLMState:
-        """Return U from the singular vectors (or random, or given), then one V-step and one W-step from 0."""
+        """Return U from the singular vectors (or random, or given), then one V-step and one W-step.
+
+        They start from 0, but for the biases of counts: a step moves their parameters by 1 at most.
+        """
         rng = generator(seed, 0)
         n_rows = len(self.X)
         if not isinstance(self.init, str):
@@ -174,6 +186,11 @@ class SDRGLMProblem(Problem):
         """Return the point after one sweep."""
         raise NotImplementedError
 
+    def yardstick(self, objective: float) -> float:
+        """Return lam H_X + H_Y: the objective itself depends on the units of counts, and its zero means nothing."""
+        feature_loss, label_loss = self.null_losses
+        return self.weight * feature_loss + label_loss
+
     def terms(self, state: SDRGLMState) -> dict[str, float]:
         """Return the terms of -J."""
         point = self._point(state)
@@ -189,14 +206,19 @@ class SDRGLMProblem(Problem):
             "regularisation": 0.5 * ridge,
         }
 
-    def diagnostics(self, state: SDRGLMState) -> dict[str, float]:
-        """Return the training error, lam, the change of U, and the singular values of UV with their threshold."""
-        singular = self.singular_values(state)
+    def readings(self, state: SDRGLMState) -> dict[str, float]:
+        """Return lam, the change of U, and the threshold of the singular values of UV."""
         return {
-            "training_error": self.targets.error(state.latent @ state.coef + state.intercept),
             "recon_weight": self.weight,
             "latent_change": state.change,
             "rank_threshold": self.rank_threshold,
+        }
+
+    def diagnostics(self, state: SDRGLMState) -> dict[str, float]:
+        """Return the training error and the singular values of UV."""
+        singular = self.singular_values(state)
+        return {
+            "training_error": self.targets.error(state.latent @ state.coef + state.intercept),
             "effective_rank": float((singular > DEAD * self.scale).sum()),
             **{f"singular_value_{k + 1}": float(value) for k, value in enumerate(singular)},
         }
@@ -233,13 +255,12 @@ class SDRGLMProblem(Problem):
     def _fresh_loadings(self, latent: NDArray) -> NDArray:
         if not isinstance(self.features, WeightedFeatures):
             return self.features.solve_loadings(latent, self.weight, self.reg_v)
-        zero = np.zeros((latent.shape[1] + 1, self.X.shape[1]))
-        sums = self.features.column_systems(latent, zero)
-        return self.features.solve_loadings(sums, latent, zero, self.weight, self.reg_v)
+        begin = null_parameters(self.codes, self.X, latent.shape[1])
+        sums = self.features.column_systems(latent, begin)
+        return self.features.solve_loadings(sums, latent, begin, self.weight, self.reg_v)
 
     def _fresh_head(self, latent: NDArray) -> NDArray:
-        zero = np.zeros((latent.shape[1] + 1, self.targets.Y.shape[1]))
-        return self.targets.solve_head(latent, zero, self.reg_w)
+        return self.targets.solve_head(latent, self.targets.null_head(latent.shape[1]), self.reg_w)
 
     # --- states -------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
-from supdr.functions.families import BERNOULLI, POISSON, expand, log_likelihood, means, null_loss, residuals, softmax
+from supdr.functions.families import (
+    BERNOULLI,
+    POISSON,
+    expand,
+    log_likelihood,
+    log_likelihoods,
+    means,
+    null_loss,
+    null_parameters,
+    residuals,
+    softmax,
+)
 from supdr.solvers.low_rank import augmented, pack, packed_products, solve_systems
 from supdr.solvers.positive_definite import solve_positive
 
@@ -30,6 +41,8 @@ class TargetSide:
         Curvature of Bernoulli columns.
     one_hot : bool
         Whether Bernoulli columns are the classes of one label, of which the largest score wins.
+    weights : array of shape (N,) or None
+        What the likelihood of each row is multiplied by, > 0; None: 1.
     """
 
     Y: NDArray
@@ -37,11 +50,17 @@ class TargetSide:
     c: float
     bound: str
     one_hot: bool = False
+    weights: NDArray | None = None
 
     @cached_property
     def observed(self) -> NDArray:
         """Rows with any observed target, bool (N,)."""
         return ~np.isnan(self.Y).all(axis=1)
+
+    @cached_property
+    def share(self) -> float:
+        """Share of the cells that are observed."""
+        return float((~np.isnan(self.Y)).mean()) if self.Y.size else 1.0
 
     @cached_property
     def poisson(self) -> NDArray:
@@ -51,12 +70,18 @@ class TargetSide:
     def value(self, theta: NDArray) -> float:
         """Return L_Y at the natural parameters (N, K)."""
         if self.codes is not None:
-            return log_likelihood(self.codes, self.Y, theta, self.c)
+            if self.weights is None:
+                return log_likelihood(self.codes, self.Y, theta, self.c)
+            return float(self.weights @ log_likelihoods(self.codes, self.Y, theta, self.c).sum(axis=1))
         rows = self.observed
-        return float((self.Y[rows] * theta[rows]).sum() - softmax(theta[rows])[1].sum())
+        return float(self._weighted((self.Y[rows] * theta[rows]).sum(axis=1) - softmax(theta[rows])[1], rows).sum())
 
     def pull(self, theta: NDArray) -> NDArray:
         """Return dL_Y / dtheta, (N, K); 0 where not observed."""
+        return self._weighted(self.residuals(theta))
+
+    def residuals(self, theta: NDArray) -> NDArray:
+        """Return dl / dtheta of every cell without the weights, (N, K); 0 where not observed."""
         if self.codes is not None:
             return residuals(self.codes, self.Y, theta, self.c)
         return np.where(self.observed[:, None], self.Y - softmax(theta)[0], 0.0)
@@ -64,9 +89,22 @@ class TargetSide:
     def null_loss(self) -> float:
         """Return H_Y: what the column means, or class shares, leave unexplained."""
         if self.codes is not None:
-            return null_loss(self.codes, self.Y, self.c)[0]
-        share = self.Y[self.observed].mean(axis=0)
-        return float(-self.observed.sum() * (share[share > 0.0] * np.log(share[share > 0.0])).sum())
+            return null_loss(self.codes, self.Y, self.c, self.weights)[0]
+        total = self._weighted(self.Y[self.observed], self.observed).sum(axis=0)
+        share = total[total > 0.0] / total.sum()
+        return float(-total.sum() * (share * np.log(share)).sum())
+
+    def null_head(self, n_components: int) -> NDArray:
+        """Return the [W; b_y] (L + 1, K) to begin with, see `null_parameters`."""
+        if self.codes is None:
+            return np.zeros((n_components + 1, self.Y.shape[1]))
+        return null_parameters(self.codes, self.Y, n_components, self.weights)
+
+    def _weighted(self, values: NDArray, rows: slice | NDArray = slice(None)) -> NDArray:
+        """Return values of these rows, (n,) or (n, K), times the rows' weights."""
+        if self.weights is None:
+            return values
+        return values * self.weights[rows].reshape(-1, *(1,) * (values.ndim - 1))
 
     def expected(self, theta: NDArray) -> NDArray:
         """Return the mean of Y, (n, K)."""
@@ -112,7 +150,7 @@ class TargetSide:
         theta = latent @ head[:-1] + head[-1]
         if self.codes is None:
             return self._solve_softmax(system, reg_u, right, theta, head, rows)
-        curvature, linear = expand(self.codes, self.Y[rows], theta, self.c, self.bound)
+        curvature, linear = self._expand(theta, rows)
         right = right + (linear - curvature * head[-1]) @ head[:-1].T
         if system.shape == (latent.shape[1],) * 2 and head.shape[1] <= 1:
             return _rank_one(system, reg_u, right, curvature, head[:-1])
@@ -128,15 +166,23 @@ class TargetSide:
         spread = W - W.mean(axis=1, keepdims=True)
         free = theta - head[-1]
         linear = self.Y[rows] - softmax(theta)[0] + 0.5 * (free - free.mean(axis=1, keepdims=True))
-        right = right + np.where(labelled[:, None], linear, 0.0) @ W.T
+        right = right + self._weighted(np.where(labelled[:, None], linear, 0.0), rows) @ W.T
         own = 0.5 * (spread @ spread.T)
-        if system.shape != own.shape:
-            return solve_systems(system + labelled[:, None] * pack(own), reg_u, right)
+        if system.shape != own.shape or self.weights is not None:
+            shared = pack(system) if system.shape == own.shape else system
+            strength = self._weighted(labelled[:, None].astype(float), rows)
+            return solve_systems(shared + strength * pack(own), reg_u, right)
         ridge = reg_u * np.eye(len(own))
         solution = np.empty_like(right)
         for mask, matrix in ((labelled, system + own + ridge), (~labelled, system + ridge)):
             solution[mask] = solve_positive(matrix, right[mask].T).T
         return solution
+
+    def _expand(self, theta: NDArray, rows: slice) -> tuple[NDArray, NDArray]:
+        """Return a and g of these rows, weighted, (n, K) each."""
+        assert self.codes is not None
+        curvature, linear = expand(self.codes, self.Y[rows], theta, self.c, self.bound)
+        return self._weighted(curvature, rows), self._weighted(linear, rows)
 
     # --- W-step -------------------------------------------------------------------------------------------------------
 
@@ -148,9 +194,9 @@ class TargetSide:
         if self.codes is None:
             # Exact: every row of the gradient sums to 0, and on sums of 0 Böhning's matrix is I / 2.
             labelled = wide[self.observed]
-            system = 0.5 * (labelled.T @ labelled) + ridge
+            system = 0.5 * (self._weighted(labelled, self.observed).T @ labelled) + ridge
             return head + solve_positive(system, wide.T @ self.pull(theta) - reg_w * head)
-        curvature, linear = expand(self.codes, self.Y, theta, self.c, self.bound)
+        curvature, linear = self._expand(theta, slice(None))
         found = np.empty_like(head)
         for k in range(head.shape[1]):
             checkpoint()

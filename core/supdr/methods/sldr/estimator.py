@@ -45,15 +45,16 @@ class SLDR(FittedSLDR):
 
     Parameters
     ----------
-    n_components : int or sequence of int, default=2
-        R_m, dimension of every local projection, >= 1; at most the columns of the view are used.
+    n_components : int, sequence of int, or None, default=None
+        R_m, dimension of every local projection, >= 1; at most the columns of the view are used.  None: one for each
+        head, since every head of the linear kernel has a direction of its own in every view, but no fewer than 2.
     n_gating : int or None, default=2
         R_G, dimension of the space the gate sees, >= 1; at most the gating columns.  P - 1 or more restricts nothing.
         None: the gate sees its columns as they are, without a projection T.
     views : None, sequence of int, or sequence of sequences of int, default=None
         One local model per view.  Integers: sizes of consecutive column groups; lists: column indices, which views may
         share.  None: one view of all columns, seen by `n_models` local models.
-    n_models : int, default=3
+    n_models : int, default=5
         P for ``views=None``, >= 1.
     gating_columns : sequence of int or None, default=None
         Columns the gate sees; None: all distinct columns of the views.
@@ -67,9 +68,11 @@ class SLDR(FittedSLDR):
         Constant of "poly", >= 0.
     C : float, default=10.0
         Weight of the hinge, > 0.
-    solver : {"alternating", "lbfgs", "joint"}, default="alternating"
-        "alternating": the paper's Algorithm 1 with line searches.  "lbfgs": the gate alone by L-BFGS, projections in
-        closed form, which the linear kernel has; with other kernels the same as "joint".  "joint": all blocks by
+    class_weight : None, "balanced" or dict of class to float, default=None
+        What C is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
+    solver : {"lbfgs", "alternating", "joint"}, default="lbfgs"
+        "lbfgs": the gate alone by L-BFGS, projections in closed form, which the linear kernel has; with other kernels
+        the same as "joint".  "alternating": the paper's Algorithm 1 with line searches.  "joint": all blocks by
         L-BFGS.
     preprocessing : {"zscore", "minmax", "none"}, default="zscore"
         Fitted inside; each view is then divided by the root of its number of columns, except with "none".
@@ -79,12 +82,15 @@ class SLDR(FittedSLDR):
         the linear kernel needs neither.
     init_scale : float, default=1.0
         Standard deviation of the starting V and v0, > 0.  Small values start with equal gates and end badly.
-    n_init : int, default=3
-        Random starts, >= 1, advanced together; the best is shown and kept: by J or, with early stopping, by the
-        held-out rows.
+    n_init : int, default=5
+        Random starts, >= 1, advanced together.  The best is shown: by J or, with early stopping, by the held-out rows.
+    starts : {"average", "best"}, default="average"
+        Whose scores decide.  "average": the mean of the scores of all starts, which end in different optima and err on
+        different rows.  "best": those of the start that is shown.  Latent rows, gate, projections, support vectors and
+        losses are those of the start that is shown, either way.
     early_stopping : bool, default=False
-        Whether to hide `validation_fraction` of the labels and keep the iterate and the start with the least error on
-        them, ties broken by the hinge.
+        Whether to hide `validation_fraction` of the labels and keep the iterate with the least error on them, ties
+        broken by the hinge; the same decides which start is shown.
     validation_fraction : float, default=0.2
         In (0, 1).
     n_iter_no_change : int, default=10
@@ -127,7 +133,7 @@ class SLDR(FittedSLDR):
     coef_ : array of shape (K, sum of R_m)
         w_m stacked, linear kernel only; K = 1 for two classes.
     intercept_ : array of shape (K,)
-        Biases.
+        Biases.  ``transform(X) @ coef_.T + intercept_`` are the scores of the start that is shown.
     support_, n_support_, dual_coef_ : arrays
         Rows with a non-zero multiplier in some head, their number per class, and alpha * y (K, n_support).
     support_fraction_ : float
@@ -136,23 +142,24 @@ class SLDR(FittedSLDR):
         Share that the same model needs at least (multipliers of a low-rank kernel are not unique); nan unless the
         kernel is linear.  Never to be compared with `support_fraction_` of another method.
     label_pull_ : array of shape (n_samples,)
-        max_k alpha_k / C in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
+        max_k alpha_k / (C times the row's weight) in [0, 1]: how hard a row's label pulls; 0 where unlabelled.
     kernel_ : Kernel
         The kernel with all its parameters.
-    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
-        As in scikit-learn; `stop_` says why the run ended.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
+        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
     history_ : dict of str to array
         "objective" = J and its terms "regularisation" (1/2 sum |w_m|^2) and "label" (C times the slacks); "dual",
-        "gap", "step_size", "svm_iterations", "svm_failures" (trial steps refused for an unsolved SVM),
-        "support_fraction", "support_fraction_min", "bounded_fraction", and "usage_m", "pull_m" of every local model
-        m = 1..P.
+        "gap", "step_size", "svm_iterations", "svm_failures" (trial steps refused for an unsolved SVM); of the last
+        step only, nan before: "support_fraction", "support_fraction_min", "bounded_fraction", and "usage_m", "pull_m"
+        of every local model m = 1..P.
 
     Notes
     -----
-    A lower J is not a lower test error: select by held-out rows (`early_stopping`, or a search over C).  With the
-    linear kernel n_components does not restrict "lbfgs" on two classes: one direction per view is enough, the other
-    columns of W_m are for the eye.  With more heads than n_components its predictions use all heads' directions,
-    ``transform`` and ``projections_`` show the leading ones.
+    A lower J is not a lower test error: average the starts, or select by held-out rows (`early_stopping`, or a search
+    over C).  With the linear kernel n_components does not restrict "lbfgs" on two classes: one direction per view is
+    enough, the other columns of W_m are for the eye.  With more heads than n_components its predictions use all heads'
+    directions, ``transform`` and ``projections_`` show the leading ones; "alternating" is restricted to n_components.
+    The paper's method is ``SLDR(2, solver="alternating", starts="best", n_init=1, init="random")``.
 
     References
     ----------
@@ -164,8 +171,8 @@ class SLDR(FittedSLDR):
     >>> from supdr import SLDR
     >>> from supdr.datasets import make_zigzag
     >>> X, y = make_zigzag(random_state=0).to_xy()
-    >>> SLDR(n_components=1, solver="lbfgs", n_init=5, random_state=0).fit_transform(X, y).shape
-    (600, 3)
+    >>> SLDR(n_components=1, random_state=0).fit_transform(X, y).shape
+    (600, 5)
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
@@ -186,22 +193,24 @@ class SLDR(FittedSLDR):
 
     def __init__(
         self,
-        n_components: int | ArrayLike = 2,
+        n_components: int | ArrayLike | None = None,
         *,
         n_gating: int | None = 2,
         views: Any = None,
-        n_models: int = 3,
+        n_models: int = 5,
         gating_columns: ArrayLike | None = None,
         kernel: str = "linear",
         degree: int = 2,
         gamma: float | None = None,
         coef0: float = 1.0,
         C: float = 10.0,
-        solver: str = "alternating",
+        class_weight: Any = None,
+        solver: str = "lbfgs",
         preprocessing: str = "zscore",
         init: str = "closed_form",
         init_scale: float = 1.0,
-        n_init: int = 3,
+        n_init: int = 5,
+        starts: str = "average",
         early_stopping: bool = False,
         validation_fraction: float = 0.2,
         n_iter_no_change: int = 10,
@@ -223,11 +232,13 @@ class SLDR(FittedSLDR):
         self.gamma = gamma
         self.coef0 = coef0
         self.C = C
+        self.class_weight = class_weight
         self.solver = solver
         self.preprocessing = preprocessing
         self.init = init
         self.init_scale = init_scale
         self.n_init = n_init
+        self.starts = starts
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -244,6 +255,7 @@ class SLDR(FittedSLDR):
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_choice("solver", self.solver, SOLVERS)
         check_choice("init", self.init, ("closed_form", "random"))
+        check_choice("starts", self.starts, ("average", "best"))
         check_choice("preprocessing", self.preprocessing, PREPROCESSING)
         for name in ("n_models", "n_init", "n_iter_no_change"):
             check_integer(name, getattr(self, name))
@@ -253,6 +265,7 @@ class SLDR(FittedSLDR):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
         check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
         self._layout = self._columns(X.shape[1])
+        self._sizes = local_dimensions(self.n_components, self._layout.widths, targets.values.shape[1])
         self._kernel()
         self._given = targets
 
@@ -261,15 +274,21 @@ class SLDR(FittedSLDR):
         hidden = np.flatnonzero(self._given.labelled & ~targets.labelled)
         layout, held_out = self._layout, None
         if len(hidden):
-            held_out = HeldOut(layout.views(X[hidden]), layout.gating_columns(X[hidden]), self._given.values[hidden])
+            held_out = HeldOut(
+                layout.views(X[hidden]),
+                layout.gating_columns(X[hidden]),
+                self._given.values[hidden],
+                self._given.weights[hidden],
+            )
         solver = "joint" if self.solver == "lbfgs" and self.kernel != "linear" else self.solver
         self._made = SOLVERS[solver](
             views=layout.views(X[rows]),
             gating=layout.gating_columns(X[rows]),
             signs=np.ascontiguousarray(targets.values[rows]),
+            weights=targets.weights[rows],
             kernel=self._kernel(),
             C=float(self.C),
-            sizes=local_dimensions(self.n_components, layout.widths),
+            sizes=self._sizes,
             n_gating=None if self.n_gating is None else min(int(self.n_gating), len(layout.gating)),
             init=self.init,
             init_scale=float(self.init_scale),
@@ -282,14 +301,13 @@ class SLDR(FittedSLDR):
         return self._made
 
     def _finish(self) -> None:
-        self._made.forget_kernels()
         failures = int(self.history_["svm_failures"].sum())
         if failures:
             warnings.warn(
                 f"{failures} trial steps were refused because their support vector machines did not reach "
                 f"svm_tol={self.svm_tol:g}; try a smaller C, a larger svm_tol or another kernel",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     # --- parts --------------------------------------------------------------------------------------------------------
@@ -299,8 +317,7 @@ class SLDR(FittedSLDR):
         return make_layout(self.views, int(self.n_models), self.gating_columns, n_features, scaled=scaled)
 
     def _kernel(self) -> Kernel:
-        sizes = local_dimensions(self.n_components, self._layout.widths)
-        gamma = 1.0 / max(sizes) if self.gamma is None else self.gamma
+        gamma = 1.0 / max(self._sizes) if self.gamma is None else self.gamma
         return Kernel(self.kernel, self.degree, gamma, self.coef0)
 
     @classmethod

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.targets import Targets
-from supdr.engine.view_layout import Layout, local_dimensions
+from supdr.engine.view_layout import Layout
+from supdr.engine.weighted import Weighted
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.problem import SLDRProblem
 from supdr.methods.sldr.state import SLDRState
@@ -19,15 +17,16 @@ from supdr.solvers.stiefel import orthonormal_gauge
 from supdr.solvers.support_vectors import AT_BOUND, support_share
 
 
-class FittedSLDR(SupervisedReducer):
+class FittedSLDR(Weighted):
     """Base of SLDR: reads the state of its latest problem, ``_made``, through the column groups of X, ``_layout``."""
 
     kernel: str
     C: float
-    n_components: Any
+    starts: str
     gate_projection_: NDArray | None
     intercept_: NDArray
     _layout: Layout
+    _sizes: tuple[int, ...]
     _made: SLDRProblem
 
     def gate(self, X: ArrayLike) -> NDArray:
@@ -136,9 +135,8 @@ class FittedSLDR(SupervisedReducer):
         if "projections" not in self._memo:
             rows = self._training[0]
             gate = best.point.gate(self._layout.gating_columns(rows))
-            sizes = local_dimensions(self.n_components, self._layout.widths)
             pulls = self._made.pulls(best)
-            self._memo["projections"] = closed_form_projections(pulls, self._layout.views(rows), gate, sizes)
+            self._memo["projections"] = closed_form_projections(pulls, self._layout.views(rows), gate, self._sizes)
         return self._memo["projections"]
 
     @property
@@ -159,7 +157,7 @@ class FittedSLDR(SupervisedReducer):
         if self.kernel != "linear":
             return float("nan")
         if "fewest" not in self._memo:
-            self._memo["fewest"] = support_share(self._made.fewest(self._state.best, self._model()), float(self.C))
+            self._memo["fewest"] = support_share(self._made.fewest(self._state.best, self._model()), self._costs())
         return self._memo["fewest"]
 
     @property
@@ -176,12 +174,12 @@ class FittedSLDR(SupervisedReducer):
 
     @property
     def label_pull_(self) -> NDArray:
-        """How hard each label pulls at its training row, (n,): the largest multiplier over the heads, over C."""
+        """How hard each label pulls at its training row, (n,): the largest multiplier over the heads by its bound."""
         check_is_fitted(self)
-        return self._among_all(self._state.best.heads.alpha.max(axis=1) / self.C)
+        return self._among_all(self._state.best.heads.alpha.max(axis=1) / self._costs())
 
     def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
-        """Return the scores of rows of `transform`.
+        """Return the scores that the start that is shown gives to rows of `transform`.
 
         Exact for the linear kernel with no more heads than `n_components`.  The decisions of other kernels need gate
         and projections apart; a row is then read as if the gate of its longest part were open and the others closed,
@@ -219,7 +217,7 @@ class FittedSLDR(SupervisedReducer):
         if point.gate_projection is not None:
             self.gate_projection_, self.gate_weights_ = orthonormal_gauge(point.gate_projection, point.gate_weights)
         self.gate_offset_, self.intercept_ = point.gate_offset, heads.bias
-        support = (heads.alpha > AT_BOUND * self.C).any(axis=1)
+        support = (heads.alpha > AT_BOUND * self._costs()[:, None]).any(axis=1)
         self._expose_support(support)
         self.dual_coef_ = (heads.alpha[support] * targets.values[self.support_]).T
 
@@ -236,7 +234,13 @@ class FittedSLDR(SupervisedReducer):
         return np.hstack([gate[:, m, None] * (X @ W) for m, (X, W) in enumerate(zip(views, self.projections_))])
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        return self._model().scores(self._layout.views(latent), self._layout.gating_columns(latent))
+        views, gating = self._layout.views(latent), self._layout.gating_columns(latent)
+        return np.mean([model.scores(views, gating) for model in self._deciding()], axis=0)
+
+    def _costs(self) -> NDArray:
+        """Return the upper bounds of the multipliers of the labelled rows, (n,)."""
+        targets: Targets = self._training[1]
+        return float(self.C) * targets.weights[targets.labelled]
 
     def _point(self) -> Point:
         return self._state.best.point
@@ -245,3 +249,11 @@ class FittedSLDR(SupervisedReducer):
         if "model" not in self._memo:
             self._memo["model"] = self._made.model(self._state.best)
         return self._memo["model"]
+
+    def _deciding(self) -> list[GatedModel]:
+        """Return the models whose mean score decides: of all starts, or of the one that is shown."""
+        if self.starts == "best":
+            return [self._model()]
+        if "starts" not in self._memo:
+            self._memo["starts"] = [self._made.model(candidate) for candidate in self._state.candidates]
+        return self._memo["starts"]

@@ -32,7 +32,7 @@ from supdr.methods.sldr.state import Candidate, HeldOut, SLDRState, Solved
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.kernel_heads import Heads, heads_on_features, heads_on_kernel
 from supdr.solvers.stiefel import random_orthonormal
-from supdr.solvers.support_vectors import purify, support_share
+from supdr.solvers.support_vectors import AT_BOUND, purify, support_share
 
 FEATURES = 50
 """Up to this many features in total the SVM is solved in their space, else on the kernel matrix."""
@@ -63,6 +63,8 @@ class SLDRProblem(Problem):
     init_scale, svm_tol, tol : float
     n_init, patience : int
     held_out : HeldOut or None
+    weights : array of shape (n,) or None
+        What C is multiplied by in each row; None: 1.
     """
 
     views: Views
@@ -79,6 +81,8 @@ class SLDRProblem(Problem):
     n_init: int = 1
     patience: int = 1
     held_out: HeldOut | None = None
+    weights: NDArray | None = None
+    costs: NDArray = field(init=False)
     settings: tuple = field(init=False)
 
     advice = "Try a smaller C or a smaller svm_tol."
@@ -89,14 +93,16 @@ class SLDRProblem(Problem):
         for array in (self.gating, *{id(X): X for X in self.views}.values()):
             data = zlib.crc32(array.tobytes(), data)
         weights = (self.C, self.svm_tol, self.tol, self.patience)
-        labels = zlib.crc32(self.signs.tobytes())
+        row_weights = np.ones(len(self.signs)) if self.weights is None else self.weights
+        object.__setattr__(self, "costs", self.C * row_weights)
+        labels = zlib.crc32(self.signs.tobytes() + row_weights.tobytes())
         object.__setattr__(self, "settings", (type(self).__name__, self.kernel, *weights, data, labels))
 
     def __getstate__(self) -> dict:
         """Return what is saved: not the kernel matrices, which only training needs."""
         return {name: value for name, value in self.__dict__.items() if name not in ("full_kernels", "linear")}
 
-    def forget_kernels(self) -> None:
+    def release(self) -> None:
         """Free the kernel matrices; they are computed again when needed."""
         for name in ("full_kernels", "linear"):
             self.__dict__.pop(name, None)
@@ -137,7 +143,7 @@ class SLDRProblem(Problem):
         if self.kernel.name == "linear":
             if sum(Z.shape[1] for Z in local) <= FEATURES and self.svm_tol >= FINEST:
                 features = self.features(gate, local)
-                heads = heads_on_features(features, self.signs, self.C, self.svm_tol, start)
+                heads = heads_on_features(features, self.signs, self.costs, self.svm_tol, start)
                 return Solved(point, gate, local, none, heads)
             if point.projections:
                 K = self.kernel.matrix(self.features(gate, local))
@@ -146,7 +152,7 @@ class SLDRProblem(Problem):
         else:
             kernels = np.stack([self.kernel.matrix(Z) for Z in local])
             K = mixture(kernels, np.arange(len(local)), gate)
-        return Solved(point, gate, local, kernels, heads_on_kernel(K, self.signs, self.C, self.svm_tol, alpha))
+        return Solved(point, gate, local, kernels, heads_on_kernel(K, self.signs, self.costs, self.svm_tol, alpha))
 
     def again(self, candidate: Candidate) -> Solved:
         """Return what `solve` returned for a candidate, without solving."""
@@ -228,7 +234,7 @@ class SLDRProblem(Problem):
         features = self.features(candidate.gate[support], local)
         found = np.zeros_like(duals)
         for k in range(duals.shape[1]):
-            found[support, k] = np.abs(purify(duals[support, k], self.C, features))
+            found[support, k] = np.abs(purify(duals[support, k], self.costs[support], features))
         return found
 
     def terms(self, state: SLDRState) -> dict[str, float]:
@@ -237,20 +243,26 @@ class SLDRProblem(Problem):
         regularisation = float(heads.alpha.sum()) - heads.dual
         return {"regularisation": regularisation, "label": heads.primal - regularisation}
 
-    def diagnostics(self, state: SLDRState) -> dict[str, float]:
-        """Return bounds, support fractions (raw and, for the linear kernel, fewest) and what every view is used for."""
-        best, heads, model = state.best, state.best.heads, self.model(state.best)
-        found = {
+    def readings(self, state: SLDRState) -> dict[str, float]:
+        """Return the dual value with its gap, and what the steps and their support vector machines did."""
+        best, heads = state.best, state.best.heads
+        return {
             "dual": heads.dual,
             "gap": heads.gap,
             "step_size": best.length,
             "svm_iterations": float(heads.iterations),
             "svm_failures": float(sum(candidate.failures for candidate in state.candidates)),
-            "support_fraction": support_share(heads.alpha, self.C),
-            "bounded_fraction": float((heads.alpha >= self.C * (1.0 - 1e-8)).any(axis=1).mean()),
+        }
+
+    def diagnostics(self, state: SLDRState) -> dict[str, float]:
+        """Return support fractions (raw and, for the linear kernel, fewest) and what every view is used for."""
+        best, heads, model = state.best, state.best.heads, self.model(state.best)
+        found = {
+            "support_fraction": support_share(heads.alpha, self.costs),
+            "bounded_fraction": float((heads.alpha >= self.costs[:, None] * (1.0 - AT_BOUND)).any(axis=1).mean()),
         }
         if self.kernel.name == "linear":
-            found["support_fraction_min"] = support_share(self.fewest(best, model), self.C)
+            found["support_fraction_min"] = support_share(self.fewest(best, model), self.costs)
         usage = np.bincount(best.gate.argmax(axis=1), minlength=best.gate.shape[1]) / len(best.gate)
         for m, (share, length) in enumerate(zip(usage, model.lengths()), 1):
             found[f"usage_{m}"], found[f"pull_{m}"] = float(share), float(length)
@@ -265,7 +277,7 @@ class SLDRProblem(Problem):
             rng = np.random.default_rng([seed, 0, restart] if restart else seed)
             candidates.append(self.candidate(self._first_point(rng), None))
         if self.learns_projections:
-            self.forget_kernels()
+            self.release()
         return self._state(tuple(candidates), SLDRState((), 0, 0, self.settings, seed, 0))
 
     def _first_point(self, rng: np.random.Generator) -> Point:
@@ -306,7 +318,7 @@ class SLDRProblem(Problem):
             # Scaled with C the multipliers stay feasible, and bounded ones stay bounded.
             heads = None
             if same_labels:
-                alpha = np.minimum(candidate.heads.alpha * (self.C / state.settings[2]), self.C)
+                alpha = np.minimum(candidate.heads.alpha * (self.C / state.settings[2]), self.costs[:, None])
                 heads = candidate.heads._replace(alpha=alpha)
             candidates.append(self.candidate(self._adapted(candidate, state), heads))
         return self._state(tuple(candidates), state._replace(settings=self.settings))
@@ -340,12 +352,14 @@ class SLDRProblem(Problem):
         if self.held_out is None:
             return candidate
         scores, signs = self.model(candidate).scores(self.held_out.views, self.held_out.gating), self.held_out.signs
-        hinge = float(np.maximum(0.0, 1.0 - signs * scores).mean())
+        hinge = np.maximum(0.0, 1.0 - signs * scores).mean(axis=1)
         if signs.shape[1] == 1:
-            wrong = float(((scores > 0.0) != (signs > 0.0)).mean())
+            wrong = (scores[:, 0] > 0.0) != (signs[:, 0] > 0.0)
         else:
-            wrong = float((scores.argmax(axis=1) != signs.argmax(axis=1)).mean())
-        return candidate._replace(held_out=(wrong, hinge))
+            wrong = scores.argmax(axis=1) != signs.argmax(axis=1)
+        weights = self.held_out.weights
+        held_out = float(np.average(wrong, weights=weights)), float(np.average(hinge, weights=weights))
+        return candidate._replace(held_out=held_out)
 
     def _state(self, candidates: tuple[Candidate, ...], state: SLDRState) -> SLDRState:
         """Return `state` with new candidates, the best of them shown."""

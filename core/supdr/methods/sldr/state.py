@@ -106,8 +106,9 @@ class SLDRState(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """Rows whose labels were hidden: their views, gating columns and signs (n, K)."""
+    """Rows whose labels were hidden: their views, gating columns, signs (n, K) and weights (n,)."""
 
     views: Views
     gating: NDArray
     signs: NDArray
+    weights: NDArray

@@ -3,7 +3,8 @@
     F(Z) = sum_j P_j(Z) + mu P_y(Z) + reg_z |Z|^2
 
     P_j = min over v, b of |X_j - psi(Z) v - b|^2 + reg_v |v|^2     (all n rows)
-    P_y = min over w, b of |y - psi(Z_L) w - b|^2 + reg_w |w|^2     (the N labelled rows L; several targets add up)
+    P_y = min over w, b of |y - psi(Z_L) w - b|^2 + reg_w |w|^2     (the N labelled rows L; several targets add up;
+                                                                     with weights of rows, a weighted sum of squares)
 
 X (n, M) data   Z (n, D) latent   psi the features of a polynomial or Gaussian kernel   mu = `target_weight`
 
@@ -34,19 +35,24 @@ from supdr.engine.checks import check_cells, check_choice, warn_of_many_componen
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
+from supdr.engine.weighted import Weighted
 from supdr.functions.kernels import Kernel
+from supdr.methods.snf.calibration import most_likely
 from supdr.methods.snf.fold_in import N_STARTS, fold_in, nearest_rows
-from supdr.methods.snf.parameters import check_matrices, check_settings, initial_rows
+from supdr.methods.snf.parameters import check_matrices, check_settings, component_count, initial_rows
 from supdr.methods.snf.problem import SNFProblem, SNFState
 from supdr.methods.snf.solvers import SOLVERS
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal
 from supdr.solvers.reconstruction import split_missing
 
-COLLAPSED = 1e-4
-"""Latent coordinates all below this say nothing any more."""
+TARGET_RIDGE = 0.1
+"""The ridge on the target's regression in F if none is named."""
+
+LEAST_EXPLAINED = 1e-3
+"""Latent rows that explain a smaller share of X than this say nothing any more."""
 
 
-class SNF(Reconstructing):
+class SNF(Weighted, Reconstructing):
     """Supervised nonlinear factorisation for regression with few labels.
 
     Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
@@ -54,11 +60,15 @@ class SNF(Reconstructing):
 
     Parameters
     ----------
-    n_components : int, default=2
-        D, latent dimension, 1 to min(n_samples - 1, 200).
+    n_components : int or None, default=None
+        D, latent dimension, 1 to min(n_samples - 1, 200).  None: as many as there are columns, at most 30, but at least
+        one fewer than there are classes (as many as there are targets).  Take 2 for pictures.
     task : {"regression", "classification"}, default="regression"
         Regression takes several targets.  Classification regresses on +-1, one column per class (one for two classes):
         an extension of the paper.
+    class_weight : None, "balanced" or dict of class to float, default=None
+        What the squared error of the target is multiplied by for the rows of each class, > 0.  "balanced": every class
+        weighs the same in all.  Ignored for regression.
     kernel : {"poly", "rbf", "linear"}, default="poly"
         Kernel between latent rows.  "linear" and degree 1 make a linear factorisation.
     degree : int, default=2
@@ -70,9 +80,13 @@ class SNF(Reconstructing):
     target_weight : float, default=1.0
         mu, weight of the target's regression, >= 0.  At large values labelled rows move to where they fit their label,
         unlabelled rows do not, and predictions suffer unless calibrated.
-    reg_v, reg_w, reg_z : float, default=1.0, 0.1, 1.0
-        Ridges (lambda_V, lambda_W, lambda_Z) on the regressions of X and of the target and on the latent rows, > 0.
-        Too large a product of reg_v and reg_z makes all latent rows 0.
+    reg_v, reg_z : float, default=1.0
+        Ridges (lambda_V, lambda_Z) on the regressions of X and on the latent rows, > 0.  Too large a product of the two
+        makes all latent rows 0.
+    reg_w : float or None, default=None
+        Ridge (lambda_W) on the regression of the target, > 0.  None: 0.1 while the latent rows are learnt; then the
+        calibrated regression takes the degree, 1 to 3, and the ridge, 0.001 to 10, under which the labels are most
+        likely.
     solver : {"lbfgs", "sgd"}, default="lbfgs"
         "lbfgs": quasi-Newton on the latent rows, one factorisation for all columns, never raises F.  "sgd": the
         paper's loop, one factorisation per column.
@@ -82,7 +96,8 @@ class SNF(Reconstructing):
         Fitted inside, on X and, for regression, on the known targets (which "whiten" only z-scores).  The ridges refer
         to the preprocessed units.
     calibrate : bool, default=True
-        Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels.
+        Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels; see
+        `reg_w`.
     init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
         Starting latent rows.
     init_scale : float or None, default=None
@@ -115,9 +130,9 @@ class SNF(Reconstructing):
     embedding_ : array of shape (n_samples, n_components)
         Z, learnt with labels.
     transduction_ : array of shape (n_samples,) or (n_samples, n_targets)
-        Predictions of all training rows from their own latent rows (eq. 12, not calibrated).
+        Predictions of all training rows from their own latent rows (eq. 12), by the regression that `predict` uses.
     training_decision_ : array of shape (n_samples,) or (n_samples, K)
-        Scores, or predicted values, of all training rows from their own latent rows.
+        Scores, or predicted values, of all training rows, likewise.
     dual_coef_ : array of shape (T, n_labelled)
         Dual weights of the target's regression, in preprocessed units of the target.
     intercept_ : array of shape (T,)
@@ -128,8 +143,8 @@ class SNF(Reconstructing):
         Training rows as their latent rows reconstruct them; fills missing cells.
     kernel_ : Kernel
         The kernel with its parameters.
-    classes_, n_features_in_, feature_names_in_, n_iter_, stop_
-        As in scikit-learn; `stop_` says why the run ended.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
+        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
     history_ : dict of str to array
         "objective" and its terms "reconstruction", "label", "regularisation"; "gradient_norm", "step_size"; one value
         per step.
@@ -154,7 +169,7 @@ class SNF(Reconstructing):
     >>> from supdr import SNF
     >>> from supdr.datasets import make_curved_sheet
     >>> X, y = make_curved_sheet(random_state=2).to_xy()
-    >>> SNF(preprocessing="none").fit(X, y).transduction_.shape
+    >>> SNF(2, preprocessing="none").fit(X, y).transduction_.shape
     (400,)
     """
 
@@ -165,17 +180,18 @@ class SNF(Reconstructing):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = None,
         *,
         task: str = "regression",
+        class_weight: Any = None,
         kernel: str = "poly",
         degree: int = 2,
         gamma: float = 0.5,
         coef0: float = 1.0,
         target_weight: float = 1.0,
         reg_v: float = 1.0,
-        reg_w: float = 0.1,
         reg_z: float = 1.0,
+        reg_w: float | None = None,
         solver: str = "lbfgs",
         lr_reconstruction: float = 1e-3,
         preprocessing: str = "minmax",
@@ -195,14 +211,15 @@ class SNF(Reconstructing):
     ) -> None:
         self.n_components = n_components
         self.task = task
+        self.class_weight = class_weight
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
         self.target_weight = target_weight
         self.reg_v = reg_v
-        self.reg_w = reg_w
         self.reg_z = reg_z
+        self.reg_w = reg_w
         self.solver = solver
         self.lr_reconstruction = lr_reconstruction
         self.preprocessing = preprocessing
@@ -224,9 +241,9 @@ class SNF(Reconstructing):
 
     @property
     def dual_coef_(self) -> NDArray:
-        """Dual weights (T, n_labelled) of the target's regression: residuals / reg_w, in preprocessed units."""
+        """Dual weights (T, n_labelled) of the target's regression: weighted residuals / reg_w, preprocessed units."""
         check_is_fitted(self)
-        return self._target_residual().T / self.reg_w
+        return self._target_residual().T / self._target_ridge()
 
     @property
     def label_pull_(self) -> NDArray:
@@ -244,9 +261,13 @@ class SNF(Reconstructing):
         check_cells(X)
 
     def _problem(self, X: NDArray, targets: Targets) -> SNFProblem:
-        warn_of_many_components(self.n_components, X.shape[1])
+        if self.n_components is not None:
+            warn_of_many_components(self.n_components, X.shape[1])
+        n_components = component_count(self, targets, X.shape)
         filled, observed = split_missing(X)
         self._labelled = np.flatnonzero(targets.labelled)
+        weights = targets.weights[self._labelled]
+        self._weights = None if (weights == 1.0).all() else weights
         Y = np.ascontiguousarray(targets.values[self._labelled])
         scaling = self.preprocessing if targets.classes is None else "none"
         self._target_map = fit_preprocessing(Y, "zscore" if scaling == "whiten" else scaling)
@@ -257,11 +278,12 @@ class SNF(Reconstructing):
             missing=np.empty(0, np.int64) if observed is None else np.flatnonzero(observed == 0.0),
             rows=self._labelled,
             Y=self._targets,
+            weights=self._weights,
             kernel=self._kernel(),
-            n_components=int(self.n_components),
+            n_components=n_components,
             target_weight=float(self.target_weight),
             reg_v=float(self.reg_v),
-            reg_w=float(self.reg_w),
+            reg_w=self._target_ridge(),
             reg_z=float(self.reg_z),
             init=initial_rows(self, len(X)),
             init_scale=scale if self.init_scale is None else float(self.init_scale),
@@ -294,14 +316,22 @@ class SNF(Reconstructing):
             anchors, fit, form = self._state.latent[self._labelled], self._state.target, self._on_labelled
         return self._target_map.inverse_transform(form.predict(fit, anchors, latent))
 
+    def _own_scores(self) -> NDArray:
+        """Score the training rows as `predict` scores new ones: the regression learnt with F has seen their labels."""
+        return self._latent_scores(self._own_latent(), self._calibrated())
+
     def _finish(self) -> None:
         if self.calibrate:
             self._refitted()
         if self.solver == "sgd":
             self._warn_if_falling("raise max_iter or lr_reconstruction, or use solver 'lbfgs'")
-        if np.abs(self._state.latent).max() < COLLAPSED:
+        X = self._training[0]
+        total = float(np.nansum((X - np.nanmean(X, axis=0)) ** 2))
+        if self._state.predictors.loss >= (1.0 - LEAST_EXPLAINED) * total:
             warnings.warn(
-                "the latent matrix collapsed to 0, predictions are constant; lower reg_z or reg_v",
+                f"the latent rows collapsed: they explain less than {LEAST_EXPLAINED:.1%} of X, and predictions are "
+                f"close to constant. reg_v * reg_z = {self.reg_v * self.reg_z:g} is too strong for these data; lower "
+                "reg_z or reg_v",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -310,14 +340,15 @@ class SNF(Reconstructing):
         tags = super().__sklearn_tags__()
         if self.task == "regression":
             tags.target_tags.multi_output = True
-            # Two latent coordinates describe two directions of ten: scikit-learn's check asks for one that is hidden.
-            tags.regressor_tags.poor_score = True
         return tags
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.degree, self.gamma, self.coef0)
+
+    def _target_ridge(self) -> float:
+        return TARGET_RIDGE if self.reg_w is None else float(self.reg_w)
 
     def _training_rows(self) -> NDArray:
         """Return the preprocessed training rows, reconstructions in their missing cells."""
@@ -328,9 +359,11 @@ class SNF(Reconstructing):
         return np.where(np.isnan(X), fitted, X)
 
     def _target_residual(self) -> NDArray:
+        """Return the residuals (N, T) of the labelled rows, times their weights."""
         state = self._state
         latent = state.latent[self._labelled]
-        return self._targets - self._on_labelled.predict(state.target, latent, latent)
+        residual = self._targets - self._on_labelled.predict(state.target, latent, latent)
+        return residual if self._weights is None else self._weights[:, None] * residual
 
     def _refitted(self) -> tuple[NDArray, Fit, Primal | Dual]:
         """Return labelled rows embedded without their labels, and the target's regression on them; computed once."""
@@ -339,8 +372,11 @@ class SNF(Reconstructing):
             filled, observed = split_missing(self._training[0][rows])
             own, ridge = state.latent[rows][:, None, :], float(self.reg_z)
             anchors = fold_in(self._on_all, state.predictors, state.latent, filled, own, ridge, observed)
-            fit, _ = self._on_labelled.solve(anchors, self._targets)
-            self._memo["refitted"] = anchors, fit, self._on_labelled
+            form = self._on_labelled
+            if self.reg_w is None:
+                form = most_likely(self._kernel(), anchors, self._targets, self._weights)
+            fit, _ = form.solve(anchors, self._targets)
+            self._memo["refitted"] = anchors, fit, form
         return self._memo["refitted"]
 
     @classmethod

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.interruption import checkpoint
 from supdr.engine.reuse import reused
-from supdr.solvers.kernel_ridge import Dual, Fit, Primal, blocks
+from supdr.solvers.kernel_ridge import Dual, Fit, Primal, blocks, explicit
 
 N_STARTS = 3
 """Training rows from which each new row starts; the best end wins."""
@@ -71,14 +72,30 @@ def _folded_in(
 ) -> NDArray:
     n_rows, n_starts, d = starts.shape
     latent = np.empty((n_rows, d))
-    work = 4.0 * n_starts * (fit.coef.size * (d if isinstance(form, Dual) else 1) + X.shape[1] * d * d) * 5.0
-    for rows in blocks(n_rows, work):
+    if observed is None:
+        fit, X = _turned(fit, X)
+    form, fit = explicit(form, fit, anchors)
+    if observed is None:
+        fit, X = _turned(fit, X)
+    slopes = d * len(anchors) if isinstance(form, Dual) else len(form.features.feature)
+    for rows in blocks(n_rows, 2.0 * n_starts * X.shape[1] * (slopes + d * d)):  # of one step
         repeated = np.repeat(X[rows], n_starts, axis=0)
         mask = None if observed is None else np.repeat(observed[rows], n_starts, axis=0)
         ends, costs = _descend(form, fit, anchors, repeated, starts[rows].reshape(-1, d), reg_z, mask)
         best = costs.reshape(-1, n_starts).argmin(axis=1)
         latent[rows] = ends.reshape(-1, n_starts, d)[np.arange(len(best)), best]
     return latent
+
+
+def _turned(fit: Fit, X: NDArray) -> tuple[Fit, NDArray]:
+    """Return regression and rows in coordinates of the span of the weights, if that has fewer dimensions than columns.
+
+    What lies outside of it is out of reach: it adds a constant to every cost.
+    """
+    if len(fit.coef) >= X.shape[1]:
+        return fit, X
+    basis, coef = np.linalg.qr(fit.coef.T)
+    return fit._replace(coef=coef.T, bias=np.zeros(len(coef))), (X - fit.bias) @ basis
 
 
 def nearest_rows(X: NDArray, training: NDArray, count: int, observed: NDArray | None = None) -> NDArray:
@@ -132,6 +149,7 @@ def _descend(
     damping = np.full(len(Z), FIRST_DAMPING)
     identity = np.eye(Z.shape[1])
     for _ in range(MAX_STEPS):
+        checkpoint()
         slopes = form.jacobian(fit, anchors, Z[active])  # (p, D, M)
         if observed is not None:
             slopes *= observed[active][:, None, :]

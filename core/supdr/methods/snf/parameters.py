@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.checks import check_choice, check_integer, check_number, numbers_in
+from supdr.engine.targets import Targets
 
 MOST_COMPONENTS, HIGHEST_DEGREE, MOST_STARTS = 200, 6, 10
+
+ENOUGH_COMPONENTS = 30
+"""Where nobody says how many: beyond this, monomials of degree 2 (495 of 30 coordinates) get dear."""
 
 MOST_DUAL_ROWS = 10_000
 """Most rows of a fit that needs kernel matrices (three of them, 8 n^2 bytes each)."""
@@ -26,12 +30,16 @@ def check_settings(estimator: Any, n_rows: int, n_columns: int) -> None:
     }
     for name, most in highest.items():
         value = getattr(estimator, name)
+        if name == "n_components" and value is None:
+            continue
         check_integer(name, value)
         if value > most:
             raise ValueError(f"{name} must be at most {most} (n_samples = {n_rows}); got {value!r}")
     check_integer("n_iter_no_change", estimator.n_iter_no_change)
-    for name in ("reg_v", "reg_w", "reg_z", "lr_reconstruction"):
+    for name in ("reg_v", "reg_z", "lr_reconstruction"):
         check_number(name, getattr(estimator, name), "> 0", lambda value: value > 0.0)
+    if estimator.reg_w is not None:
+        check_number("reg_w", estimator.reg_w, "> 0, or None", lambda value: value > 0.0)
     check_number("target_weight", estimator.target_weight, ">= 0", lambda value: value >= 0.0)
     if estimator.init_scale is not None:
         check_number("init_scale", estimator.init_scale, "> 0, or None", lambda value: value > 0.0)
@@ -44,12 +52,25 @@ def check_settings(estimator: Any, n_rows: int, n_columns: int) -> None:
     initial_rows(estimator, n_rows)
 
 
+def component_count(estimator: Any, targets: Targets, shape: tuple[int, int]) -> int:
+    """Return the number of latent coordinates; what None stands for is said in the docstring of `SNF`."""
+    if estimator.n_components is not None:
+        return int(estimator.n_components)
+    if not isinstance(estimator.init, str):
+        return np.asarray(estimator.init).shape[1]
+    n_rows, n_columns = shape
+    others = targets.values.shape[1] if targets.classes is None else len(targets.classes) - 1
+    return min(max(min(n_columns, ENOUGH_COMPONENTS), others), n_rows - 1, MOST_COMPONENTS)
+
+
 def initial_rows(estimator: Any, n_rows: int) -> str | NDArray:
     """Return the parameter `init`, checked: a name, or a copy of an array of shape (n_rows, n_components)."""
     if isinstance(estimator.init, str):
         check_choice("init", estimator.init, ("pca", "random"))
         return estimator.init
-    rows, shape = np.array(estimator.init, dtype=float), (n_rows, estimator.n_components)
+    rows = numbers_in("init", estimator.init)
+    columns = rows.shape[-1] if estimator.n_components is None and rows.ndim == 2 else estimator.n_components
+    shape = (n_rows, columns)
     if rows.shape != shape or not np.isfinite(rows).all():
         raise ValueError(f"init must be 'pca', 'random' or a finite array of shape {shape}; got shape {rows.shape}")
     if not rows.any():

@@ -77,12 +77,15 @@ class SNFProblem(Problem):
         Labelled rows.
     Y : array of shape (N, T)
         Their targets.
+    weights : array of shape (N,) or None
+        Of their squared residuals; None: 1.
     """
 
     X: NDArray
     missing: NDArray
     rows: NDArray
     Y: NDArray
+    weights: NDArray | None
     kernel: Kernel
     n_components: int
     target_weight: float
@@ -101,7 +104,7 @@ class SNFProblem(Problem):
     def __post_init__(self) -> None:
         d = self.n_components
         object.__setattr__(self, "on_all", regression(self.kernel, self.reg_v, d, len(self.X)))
-        object.__setattr__(self, "on_labelled", regression(self.kernel, self.reg_w, d, len(self.rows)))
+        object.__setattr__(self, "on_labelled", regression(self.kernel, self.reg_w, d, len(self.rows), self.weights))
 
     # --- the objective ------------------------------------------------------------------------------------------------
 
@@ -136,7 +139,7 @@ class SNFProblem(Problem):
         """Return the terms of F at `state`."""
         return self.split_terms(state.latent, state.predictors, state.target)
 
-    def diagnostics(self, state: SNFState) -> dict[str, float]:
+    def readings(self, state: SNFState) -> dict[str, float]:
         """Return the norm of the gradient and the step size."""
         return {"gradient_norm": state.gradient_norm, "step_size": state.step_size}
 

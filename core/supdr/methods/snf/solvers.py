@@ -89,7 +89,7 @@ class PaperLoop(SNFProblem):
     def _epoch(self, latent: NDArray, X: NDArray) -> bool:
         """Write one epoch into `latent`; False if it leaves all bounds."""
         everybody, (target_rate, decay) = np.arange(len(X)), self.rates()
-        on_all, on_labelled = Dual(self.kernel, self.reg_v), Dual(self.kernel, self.reg_w)
+        on_all, on_labelled = Dual(self.kernel, self.reg_v), Dual(self.kernel, self.reg_w, self.weights)
         for j in range(X.shape[1]):
             fit, _ = on_all.solve(latent, X[:, j : j + 1])
             self._pass(latent, everybody, fit.coef[:, 0], self.lr_reconstruction, decay)
@@ -102,6 +102,7 @@ class PaperLoop(SNFProblem):
         return True
 
     def _pass(self, latent: NDArray, rows: NDArray, weights: NDArray, rate: float, decay: NDArray) -> None:
+        """Write one pass over all pairs of `rows` into `latent`."""
         weights, kernel = np.ascontiguousarray(weights), self.kernel
         for block in blocks(len(rows), 20.0 * latent.shape[1] * len(rows)):
             if kernel.name == "rbf":
@@ -139,7 +140,10 @@ def _poly_pairs(latent, rows, start, stop, weights, degree, coef0, rate, decay):
 
 @njit(cache=True, nogil=True)
 def _rbf_pairs(latent, rows, start, stop, weights, gamma, rate, decay):  # noqa: ANN001
-    """As `_poly_pairs` for the Gaussian kernel: c = 2 gamma a_i a_l k(z_i, z_l) pulls by z_l - z_i; no term i = l."""
+    """Write into latent as `_poly_pairs` does, for the Gaussian kernel.
+
+    c = 2 gamma a_i a_l k(z_i, z_l) pulls by z_l - z_i; no term i = l.
+    """
     d = latent.shape[1]
     for first in range(start, stop):
         i = rows[first]

@@ -1,0 +1,215 @@
+"""How true supervised maps are, and how well they separate: every map on the same rows of many sets.
+
+python benchmarks/maps.py --data-dir DIR [--maps ClassAtlas UMAP] [--sets iris wine] [--splits 5] [--jobs 1]
+
+Writes docs/results/maps.csv and docs/results/maps.md.  Rows of the table that are not measured stay as they are.  The
+package umap-learn is needed for UMAP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import sklearn.datasets
+import umap
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from threadpoolctl import threadpool_limits
+
+import supdr
+from supdr.quality import knn_error, map_quality
+from supdr_viz.reproduce.report import machine
+from supdr_viz.studies.data import load_table
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+
+BUNDLED = {
+    "digits": sklearn.datasets.load_digits,
+    "iris": sklearn.datasets.load_iris,
+    "wine": sklearn.datasets.load_wine,
+    "breast_cancer": sklearn.datasets.load_breast_cancer,
+}
+VIEWS = ("multifeat", "proteinfold_reduced")
+"""Sets of several views: their columns side by side."""
+
+TABLES = ("breast_cancer_w", "ionosphere", "pi_diabetes", "sonar", "spect", "arcene")
+SETS = (*BUNDLED, *VIEWS, *TABLES)
+"""Of the benchmark folder and of scikit-learn; `--sets` takes any other table of the folder too."""
+
+ONE_UNIT = {"digits": 16.0}
+"""Sets whose columns share a unit, and what they are divided by; the columns of all others are z-scored."""
+
+MOST_ROWS = 3000
+NEIGHBOURS = 10
+"""Of a row, for trust, continuity and overlap."""
+
+MAPS: dict[str, Callable[[], Any]] = {
+    "ClassAtlas": lambda: supdr.ClassAtlas(random_state=0),
+    "UMAP, supervised": lambda: umap.UMAP(random_state=0, n_jobs=1),
+    "MAC, two layers": lambda: supdr.MAC(n_layers=2, random_state=0),
+    "UMAP": lambda: umap.UMAP(random_state=0, n_jobs=1),
+    "t-SNE": lambda: supdr.baselines.TSNE(random_state=0),
+    "LDA": lambda: LinearDiscriminantAnalysis(n_components=2),
+    "NCA": lambda: NeighborhoodComponentsAnalysis(n_components=2, random_state=0),
+}
+COLUMNS = {
+    "error": "error %",
+    "trust": "trust",
+    "continuity": "continuity",
+    "overlap": "overlap",
+    "seconds": "CPU s",
+}
+
+
+def load(name: str, data_dir: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return X and y of a set, at most `MOST_ROWS` random rows; missing cells are NaN."""
+    if name in BUNDLED:
+        X, y = BUNDLED[name](return_X_y=True)
+    elif name in VIEWS:
+        arrays = np.load(data_dir / f"{name}.npz")
+        X, y = np.hstack([arrays[view] for view in arrays.files if view != "y"]).astype(float), arrays["y"]
+    else:
+        X, y = load_table(name, data_dir)
+    y = np.unique(y, return_inverse=True)[1]
+    rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    return X[rows], y[rows]
+
+
+def prepared(name: str, X: np.ndarray, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that every map sees: filled, then in one unit or z-scored; there neighbours are neighbours."""
+    fill = SimpleImputer(keep_empty_features=True).fit(X[train])
+    first, second = fill.transform(X[train]), fill.transform(X[test])
+    if name in ONE_UNIT:
+        return first / ONE_UNIT[name], second / ONE_UNIT[name]
+    scale = first.std(axis=0)
+    scale[scale == 0.0] = 1.0
+    return (first - first.mean(axis=0)) / scale, (second - first.mean(axis=0)) / scale
+
+
+def places(method: str, X: np.ndarray, y: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where a map puts its own rows and new ones."""
+    model = MAPS[method]()
+    model.fit(X, None if method == "UMAP" else y)
+    return np.asarray(model.embedding_) if hasattr(model, "embedding_") else model.transform(X), model.transform(new)
+
+
+def measure(name: str, method: str, split: int, data_dir: Path) -> dict[str, Any]:
+    """Return how a map did on the first fold of a split, by rows that its fit has not seen."""
+    X, y = load(name, data_dir)
+    folds = StratifiedKFold(5 if name == "digits" else 3, shuffle=True, random_state=split)
+    train, test = next(iter(folds.split(X, y)))
+    rows, new = prepared(name, X, train, test)
+    found: dict[str, Any] = {"set": name, "map": method, "split": split}
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        places(method, rows[:60], np.arange(60) % 3, rows[60:])  # compiled
+        began = time.process_time()
+        try:
+            own, Z = places(method, rows, y[train], new)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            print(f"{method} on {name}: {error}", file=sys.stderr)
+            return found
+        found["seconds"] = time.process_time() - began
+        kept = map_quality(new, Z, n_neighbors=NEIGHBOURS)
+        found["error"] = 100.0 * knn_error(Z, y[test], n_neighbors=5, voters=(own, y[train]))
+        found["trust"], found["continuity"] = kept.trustworthiness, kept.continuity
+        found["overlap"] = kept.neighbourhood_overlap
+    numbers = "  ".join(f"{column} {found[column]:.3f}" for column in COLUMNS)
+    print(f"{name:20} {split} {method:17} {numbers}", flush=True)
+    return found
+
+
+def table(results: pd.DataFrame, name: str) -> list[str]:
+    """Return the lines of a set: mean ± standard deviation over its splits."""
+    lines = [f"## {name}", "", "| map | splits | " + " | ".join(COLUMNS.values()) + " |", "|---" * 7 + "|"]
+    for method in MAPS:
+        here = results[(results["set"] == name) & (results["map"] == method)].dropna()
+        if len(here):
+            shown = [(here[column], {"error": 2, "seconds": 1}.get(column, 3)) for column in COLUMNS]
+            cells = [f"{each.mean():.{k}f} ± {each.std(ddof=0):.{k}f}" for each, k in shown]
+            lines.append(f"| {method} | {len(here)} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def duel(results: pd.DataFrame, ours: str, other: str) -> list[str]:
+    """Return the lines of a comparison, set by set: who errs less, who is truer, and at what cost."""
+    both = results[results["map"].isin((ours, other))].dropna()
+    both = both[both.groupby(["set", "split"])["map"].transform("size") == 2]  # the same splits of each
+    means = both.groupby(["set", "map"])[[*COLUMNS]].mean()
+    splits = both[both["map"] == ours].groupby("set").size()
+    lines = [f"| {ours} / {other} | splits | error % | trust | continuity | CPU |", "|---" * 6 + "|"]
+    for name in splits.index:
+        a, b = means.loc[(name, ours)], means.loc[(name, other)]
+        pairs = [f"{a.error:.2f} / {b.error:.2f}", *(f"{a[c]:.3f} / {b[c]:.3f}" for c in ("trust", "continuity"))]
+        lines.append(f"| {name} | {splits[name]} | " + " | ".join(pairs) + f" | {a.seconds / b.seconds:.2f} |")
+    return [*lines, ""]
+
+
+def page(results: pd.DataFrame) -> str:
+    """Return the text of docs/results/maps.md."""
+    text = [
+        "# Maps of labelled rows, compared",
+        "",
+        "`python benchmarks/maps.py --data-dir DIR`",
+        "",
+        f"Machine: {machine()}.",
+        "",
+        "First fold of a stratified split (3 parts, digits 5; seeds 0, 1, …). All maps see the same rows: z-scored on",
+        "the training part, digits divided by 16, missing cells the means of the training part. Every map has its",
+        "defaults. *error*: five nearest training rows on the map vote on the class of a new row. *trust*,",
+        "*continuity*, *overlap*: among the new rows, 10 neighbours. *CPU s*: fit and transform, compiled before, one",
+        "thread; the machine had other work, so only ratios within a set say something. Mean ± standard deviation over",
+        "the splits, whose training rows overlap. t-SNE has no transform: a new row is put between its nearest",
+        "training rows.",
+        "",
+        "## ClassAtlas beside supervised UMAP",
+        "",
+        *duel(results, "ClassAtlas", "UMAP, supervised"),
+    ]
+    for name in results["set"].unique():
+        text += table(results, name)
+    return "\n".join(text)
+
+
+def main() -> None:
+    """Measure what was asked for and write the page anew."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="folder of the benchmark sets")
+    parser.add_argument("--maps", nargs="*", default=[*MAPS], choices=[*MAPS], help="measure these maps only")
+    parser.add_argument("--sets", nargs="*", default=[*SETS], help="measure these sets only")
+    parser.add_argument("--splits", type=int, default=5, help="number of splits")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--dry", action="store_true", help="print, and leave the page as it is")
+    arguments = parser.parse_args()
+    cells = [(s, m, k) for s in arguments.sets for k in range(arguments.splits) for m in arguments.maps]
+    jobs = (joblib.delayed(measure)(*cell, arguments.data_dir) for cell in cells)
+    measured: list[dict[str, Any]] = []
+    try:
+        measured.extend(joblib.Parallel(arguments.jobs, batch_size=1, return_as="generator")(jobs))
+    finally:  # what was measured before an interruption counts too
+        if measured and not arguments.dry:
+            write(pd.DataFrame(measured))
+
+
+def write(measured: pd.DataFrame) -> None:
+    """Put measurements into the table and write the page anew."""
+    path = RESULTS / "maps.csv"
+    if path.exists():
+        measured = pd.concat([pd.read_csv(path), measured]).drop_duplicates(["set", "map", "split"], keep="last")
+    measured.sort_values(["set", "map", "split"]).to_csv(path, index=False, float_format="%.5f")
+    (RESULTS / "maps.md").write_text(page(pd.read_csv(path)))
+
+
+if __name__ == "__main__":
+    main()

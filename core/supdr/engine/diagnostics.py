@@ -1,0 +1,67 @@
+"""Scalars of a snapshot that are computed when somebody looks at them, once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+
+class Diagnostics(Mapping[str, float]):
+    """A mapping of names to scalars: some are at hand, the others are computed together at the first look.
+
+    Two threads may look at once: one computes, the other waits for it.
+
+    Parameters
+    ----------
+    at_hand : mapping of str to float
+        Read without any work.
+    compute : callable, optional
+        Returns the others; let go of once it has been called.
+
+    Attributes
+    ----------
+    at_hand : mapping of str to float
+    """
+
+    __slots__ = ("_all", "_compute", "_lock", "at_hand")
+
+    def __init__(self, at_hand: Mapping[str, float], compute: Callable[[], Mapping[str, float]] | None = None) -> None:
+        self.at_hand = at_hand
+        self._compute = compute
+        self._all: Mapping[str, float] | None = at_hand if compute is None else None
+        self._lock = threading.Lock()
+
+    def __getitem__(self, name: str) -> float:
+        return self.at_hand[name] if name in self.at_hand else self._everything()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.at_hand or name in self._everything()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._everything())
+
+    def __len__(self) -> int:
+        return len(self._everything())
+
+    def __repr__(self) -> str:
+        return repr(dict(self.at_hand if self._all is None else self._all))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Diagnostics, (dict(self),)
+
+    def also(self, **more: float) -> Diagnostics:
+        """Return these scalars with some more at hand; what is not computed yet stays so, and is computed once."""
+        return Diagnostics({**self.at_hand, **more}, self._everything)
+
+    def _everything(self) -> Mapping[str, float]:
+        if self._all is None:
+            with self._lock:
+                if self._all is None:
+                    assert self._compute is not None
+                    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                        found = self._compute()
+                    self._all, self._compute = {**self.at_hand, **found}, None
+        return self._all

@@ -1,0 +1,135 @@
+"""Class probabilities from decision scores: a softmax whose temperature is fitted on rows that were left out.
+
+    p_k = exp(s_k / T) / sum_l exp(s_l / T),        two classes: p = 1 / (1 + exp(-s / T))
+
+T is the one that minimises the log loss of left-out rows.  It does not move the largest score: the most probable class
+is the one that is predicted.  The targets are smoothed, (n + 1) / (n + 2) for the own class and the rest shared by the
+others: else n rows without a mistake would ask for T = 0.
+
+Sources: C. Guo et al., "On calibration of modern neural networks", 2017 (the temperature); J. Platt, "Probabilistic
+outputs for support vector machines", 1999 (left-out scores, smoothed targets).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from sklearn.base import clone
+
+from supdr.engine.targets import Targets
+
+FOLDS = 3
+
+WIDEST = 10.0
+"""Largest |log| of the temperature in units of the scores' spread."""
+
+
+def class_probabilities(scores: NDArray, temperature: float) -> NDArray:
+    """Return the probabilities of all classes.
+
+    Parameters
+    ----------
+    scores : array of shape (n, 1) for two classes, else (n, K)
+        The largest wins; of two classes the second where the score is positive.
+    temperature : float
+        T, > 0.
+
+    Returns
+    -------
+    array of shape (n, 2) or (n, K)
+        Rows sum to 1.
+    """
+    return softmax(_one_per_class(scores) / temperature, axis=1)
+
+
+def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
+    """Return the temperature with the least log loss.
+
+    Parameters
+    ----------
+    scores : array of shape (n, 1) or (n, K)
+        Of rows that took no part in the fit.
+    codes : int array of shape (n,)
+        Their classes.
+    weights : array of shape (n,)
+        What their losses are multiplied by.
+
+    Returns
+    -------
+    float
+        1 where all scores are equal: there is nothing to fit.
+    """
+    scores = _one_per_class(scores)
+    spread = float(np.ptp(scores, axis=1).max(initial=0.0))
+    if not spread > 0.0:
+        return 1.0
+    n, n_classes = scores.shape
+    own = np.arange(n_classes) == codes[:, None]
+    targets = weights[:, None] * np.where(own, n + 1.0, 1.0 / (n_classes - 1)) / (n + 2.0)
+
+    def log_loss(exponent: float) -> float:
+        """Return the weighted sum of the losses at a temperature of spread / e^exponent."""
+        return -float((targets * log_softmax(scores * (math.exp(exponent) / spread), axis=1)).sum())
+
+    return spread / math.exp(minimize_scalar(log_loss, bounds=(-WIDEST, WIDEST), method="bounded").x)
+
+
+def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) -> tuple[NDArray, NDArray]:
+    """Score labelled rows by clones that did not see their labels.
+
+    Rows whose labels are hidden stay, as unlabelled rows: shapes and preprocessing are those of the fit.  The labels of
+    each class are dealt to `FOLDS` parts at random; the only row of a class is never left out.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose hyper-parameters the clones have.
+    X : array of shape (n_samples, n_features)
+        Training rows, not preprocessed.
+    targets : Targets
+    seed : int
+        Decides the parts, and is the clones' own.
+
+    Returns
+    -------
+    scores : array of shape (n_left_out, 1) or (n_left_out, K)
+    rows : int array of shape (n_left_out,)
+        Which training rows they belong to.
+    """
+    rng = np.random.default_rng([seed, FOLDS])
+    part = np.full(len(X), -1)
+    for code in range(len(targets.classes if targets.classes is not None else ())):
+        members = rng.permutation(np.flatnonzero(targets.codes == code))
+        if len(members) > 1:
+            part[members] = (np.arange(len(members)) + rng.integers(FOLDS)) % FOLDS
+    options: dict[str, Any] = {"sample_weight": targets.weights} if estimator.accepts_weights else {}
+    settings = {"random_state": seed, "class_weight": None, "missing_label": np.nan, "verbose": 0}
+    known = estimator.get_params(deep=False)
+    scores, rows = [], []
+    for fold in range(FOLDS):
+        hidden = np.flatnonzero(part == fold)
+        if not len(hidden):
+            continue
+        y = targets.codes.astype(float)
+        y[hidden] = np.nan
+        y[~targets.labelled] = np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = clone(estimator).set_params(**{key: value for key, value in settings.items() if key in known})
+            fitted.fit(X, y, **options)
+            scores.append(np.asarray(fitted.decision_function(X[hidden])).reshape(len(hidden), -1))
+        rows.append(hidden)
+    if not rows:
+        return np.zeros((0, targets.values.shape[1])), np.zeros(0, dtype=int)
+    return np.concatenate(scores), np.concatenate(rows)
+
+
+def _one_per_class(scores: NDArray) -> NDArray:
+    """Return scores (n, K): of two classes 0 and the score."""
+    return np.column_stack([np.zeros(len(scores)), scores[:, 0]]) if scores.shape[1] == 1 else scores

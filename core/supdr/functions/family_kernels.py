@@ -1,0 +1,124 @@
+"""Compiled kernels of the families in `families.py`: pure functions on float64 arrays.
+
+Shapes: codes (D,) int64, the family of every column; cells s, natural parameters t, e = exp(-|t|), curvature a and
+linear part g (n, D).  A cell that is NaN is not observed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+BERNOULLI, GAUSSIAN, POISSON = range(3)
+
+POISSON_FACTOR = 2.0 * (math.e - 2.0)
+"""kappa: (e^x - 1 - x) / x^2 rises with x, so a parabola of curvature kappa e^t0 lies below l wherever t <= t0 + 1."""
+
+SMALL = 1e-4
+"""Below this |t| the ratio T is its series, 1/2 - t^2 / 24."""
+
+LARGEST_PRODUCT = 1e200
+
+LARGEST_COUNT = 2.0**53
+"""Beyond it not every whole number is a floating-point number."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def first_impossible(codes, values) -> tuple[int, int]:  # noqa: ANN001
+    """Return row and column of the first cell (n, D) that its family cannot produce, or (-1, -1)."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            s = values[i, j]
+            if codes[j] == GAUSSIAN or s != s:
+                continue
+            if s < 0.0 or s != math.floor(s) or s > (1.0 if codes[j] == BERNOULLI else LARGEST_COUNT):
+                return i, j
+    return -1, -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expand_bits(s, t, e, a, g) -> None:  # noqa: ANN001
+    """Write a and g (n, D) of Bernoulli cells, given e = exp(-|t|); no branches, for the vector units."""
+    for i in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            cell, small, size = s[i, j], e[i, j], abs(t[i, j])
+            ratio = (1.0 - small) / ((1.0 + small) * size) if size >= SMALL else 0.5 - size * size / 24.0
+            a[i, j] = 0.5 * ratio if cell == cell else 0.0
+            g[i, j] = cell - 0.5 if cell == cell else 0.0  # a t + s - sigma(t) = s - 1/2
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expand_cells(codes, s, t, e, c, fixed, a, g) -> None:  # noqa: ANN001
+    """Write a and g (n, D), given e = exp(-|t|)."""
+    for i in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            cell, theta, small = s[i, j], t[i, j], e[i, j]
+            if cell != cell:
+                a[i, j] = 0.0
+                g[i, j] = 0.0
+            elif codes[j] == BERNOULLI:
+                size = abs(theta)
+                if fixed:
+                    a[i, j] = 0.25
+                    g[i, j] = 0.25 * theta + cell - (1.0 if theta >= 0.0 else small) / (1.0 + small)
+                else:
+                    ratio = (1.0 - small) / ((1.0 + small) * size) if size >= SMALL else 0.5 - size * size / 24.0
+                    a[i, j] = 0.5 * ratio
+                    g[i, j] = cell - 0.5
+            elif codes[j] == GAUSSIAN:
+                a[i, j] = 2.0 * c
+                g[i, j] = 2.0 * c * cell
+            else:
+                mean = small if theta < 0.0 else 1.0 / small
+                a[i, j] = POISSON_FACTOR * mean
+                g[i, j] = POISSON_FACTOR * mean * theta + cell - mean
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sum_log_likelihood(codes, s, t, e, c) -> float:  # noqa: ANN001
+    """Return the log-likelihood of the cells (n, D), given e = exp(-|t|)."""
+    total, product = 0.0, 1.0
+    for i in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            cell, theta, small = s[i, j], t[i, j], e[i, j]
+            if cell != cell:
+                continue
+            if codes[j] == BERNOULLI:
+                # log(1 + e^t) = max(t, 0) + log(1 + e^-|t|); one logarithm for many factors
+                total += cell * theta - max(theta, 0.0)
+                product *= 1.0 + small
+                if product > LARGEST_PRODUCT:
+                    total -= math.log(product)
+                    product = 1.0
+            elif codes[j] == GAUSSIAN:
+                total -= c * (cell - theta) * (cell - theta)
+            else:
+                total += cell * theta - (small if theta < 0.0 else 1.0 / small)
+    return total - math.log(product)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def null_losses(codes, s, c, weights, centre, loss) -> None:  # noqa: ANN001
+    """Write each column's mean into centre and its null loss into loss, both (D,)."""
+    count = np.zeros(s.shape[1])
+    for i in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            if s[i, j] == s[i, j]:
+                count[j] += weights[i]
+                centre[j] += weights[i] * s[i, j]
+    for j in range(s.shape[1]):
+        centre[j] /= count[j] if count[j] > 0.0 else 1.0
+        m = centre[j]
+        if codes[j] == BERNOULLI and 0.0 < m < 1.0:
+            loss[j] = -count[j] * (m * math.log(m) + (1.0 - m) * math.log(1.0 - m))
+    for i in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            cell = s[i, j]
+            if cell != cell:
+                continue
+            if codes[j] == GAUSSIAN:
+                loss[j] += weights[i] * c * (cell - centre[j]) * (cell - centre[j])
+            elif codes[j] == POISSON and cell > 0.0:
+                loss[j] += weights[i] * cell * math.log(cell / centre[j])

@@ -1,0 +1,208 @@
+"""Charts: coordinates of every class of its own, that any row can be given.
+
+    phi_k(x) = principal coordinates of class k, divided by one length, and, if it has rows enough, places in a
+               neighbour embedding of class k: the mean of those of the row's nearest rows of class k, by the weights
+               exp(-d_j^2 / d_1^2)
+
+A training row of class k is not among its own neighbours: training rows and new ones are placed by the same rule.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supdr.engine.interruption import abandonable, checkpoint
+from supdr.methods.class_atlas.neighbours import embedded, squared_distances
+from supdr.solvers.gaussians import rows_in_memory
+
+Array = NDArray[np.float64]
+
+CHARTS = ("pca+embed", "pca", "embed")
+
+FEWEST_EMBEDDED = 12
+"""Rows that a class needs for a neighbour embedding."""
+
+EMBED_PERPLEXITY = 20.0
+
+SMALLEST_AXIS = 1e-9
+"""Principal axes shorter than this share of the longest one are rounding."""
+
+
+class Charts(NamedTuple):
+    """x -> (phi_1, ..., phi_K).
+
+    Attributes
+    ----------
+    axes : array of shape (D, a)
+        Principal axes of all classes, divided by the length of the class.
+    origins : array of shape (a,)
+        Means of the classes on these axes.
+    owners : int array of shape (a,)
+        Class of each axis.
+    rows : array of shape (n, D)
+        Landmarks.
+    members : int array of shape (n,)
+        Class of the chart that a landmark belongs to, -1 where that class is not embedded.
+    places : array of shape (n, d)
+        Its place in the embedding of its class.
+    embedded : int array of shape (e,)
+        Classes that are embedded.
+    n_neighbors : int
+        Landmarks that carry a new row.
+    """
+
+    axes: Array
+    origins: Array
+    owners: NDArray
+    rows: Array
+    members: NDArray
+    places: Array
+    embedded: NDArray
+    n_neighbors: int
+
+    @property
+    def classes(self) -> NDArray:
+        """Class of every coordinate (a + e d,), principal ones first."""
+        return np.concatenate([self.owners, np.repeat(self.embedded, self.places.shape[1])])
+
+    def coordinates(self, X: Array, *, own: bool = False) -> Array:
+        """Return all coordinates (p, a + e d) of rows (p, D).
+
+        Parameters
+        ----------
+        X : array of shape (p, D)
+        own : bool
+            Whether the rows are the landmarks, each of which is to be left out of its own neighbours.
+        """
+        linear = X @ self.axes - self.origins
+        if not len(self.embedded):
+            return linear
+        d = self.places.shape[1]
+        carried = np.empty((len(X), len(self.embedded), d))
+        number = np.full(int(max(self.members.max(), self.embedded.max())) + 1, -1)
+        number[self.embedded] = np.arange(len(self.embedded))
+        members = np.where(self.members >= 0, number[self.members], -1)
+        step = rows_in_memory(len(self.rows))
+        for start in range(0, len(X), step):
+            checkpoint()
+            part = slice(start, start + step)
+            squares = squared_distances(X[part], self.rows)
+            _carry(squares, members, self.places, start if own else -1, self.n_neighbors, carried[part])
+        return np.hstack([linear, carried.reshape(len(X), -1)])
+
+
+def fit_charts(
+    X: Array, members: NDArray, n_classes: int, n_components: int, kind: str, n_pcs: int, n_neighbors: int
+) -> Charts:
+    """Fit the charts of all classes.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+        Landmarks.
+    members : int array of shape (n,)
+        Class of each: its label or, without one, the most probable class.
+    n_classes, n_components : int
+        K and d, the dimension of the picture.
+    kind : {"pca+embed", "pca", "embed"}
+        A class of too few rows to be embedded has principal coordinates in any case.
+    n_pcs : int
+        Most principal coordinates of a class.
+    n_neighbors : int
+    """
+    axes, origins, owners, chosen = [np.zeros((X.shape[1], 0))], [np.zeros(0)], [], []
+    belongs, places = np.full(len(X), -1), np.zeros((len(X), n_components))
+    for k in range(n_classes):
+        checkpoint()
+        rows = np.flatnonzero(members == k)
+        mean, directions = _principal_axes(X[rows], n_pcs, n_components)
+        embeds = kind != "pca" and len(rows) >= FEWEST_EMBEDDED and directions.shape[1] > 0
+        if embeds:
+            belongs[rows], places[rows] = k, _embedding(X[rows], mean, directions, n_components)
+            chosen.append(k)
+        if kind != "embed" or not embeds:
+            axes.append(directions)
+            origins.append(mean @ directions)
+            owners += [k] * directions.shape[1]
+    return Charts(
+        np.ascontiguousarray(np.hstack(axes)),
+        np.concatenate(origins),
+        np.array(owners, dtype=int),
+        X,
+        belongs,
+        places,
+        np.array(chosen, dtype=int),
+        n_neighbors,
+    )
+
+
+def _principal_axes(X: Array, n_pcs: int, n_components: int) -> tuple[Array, Array]:
+    """Return the mean (D,) of a class and its axes (D, a), divided by the root of the first variances' sum."""
+    mean = X.mean(axis=0)
+    _, singular, directions = abandonable(lambda: np.linalg.svd(X - mean, full_matrices=False))
+    scale = np.abs(X).max() + np.finfo(float).tiny
+    real = singular > max(SMALLEST_AXIS * singular[0], 1e-12 * scale * math.sqrt(len(X)))
+    count = min(n_pcs, int(real.sum()), max(2, len(X) // 5))
+    if not count:
+        return mean, np.zeros((X.shape[1], 0))
+    directions = directions[:count]
+    # The sign of an axis is arbitrary: its largest entry is positive.
+    largest = np.abs(directions).argmax(axis=1)
+    directions = directions * np.sign(directions[np.arange(count), largest])[:, None]
+    length = math.sqrt(float((singular[:n_components] ** 2).sum()) / len(X))
+    return mean, np.ascontiguousarray(directions.T / length)
+
+
+def _embedding(X: Array, mean: Array, directions: Array, n_components: int) -> Array:
+    """Return a neighbour embedding of a class (n, d), centred and of unit mean square."""
+    start = np.zeros((len(X), n_components))
+    leading = directions[:, :n_components]
+    start[:, : leading.shape[1]] = (X - mean) @ leading
+    if leading.shape[1] < n_components:  # a line: without a second coordinate there would be no way around others
+        start += 1e-3 * np.cos(np.arange(start.size)).reshape(start.shape)
+    places = embedded(squared_distances(X, X), EMBED_PERPLEXITY, start)
+    places = places - places.mean(axis=0)
+    return places / math.sqrt(max(float((places**2).sum(axis=1).mean()), np.finfo(float).tiny))
+
+
+@njit(cache=True, nogil=True)
+def _carry(squares: Array, members: NDArray, places: Array, own: int, n_neighbors: int, out: Array) -> None:
+    """Write the mean place among the nearest landmarks of every embedded class into out (p, e, d).
+
+    squares (p, n); members (n,) number of the class, -1: none; own: landmark of the first row, -1: rows are new.
+    """
+    count, n = squares.shape
+    e, d = out.shape[1], out.shape[2]
+    nearest = np.empty((e, n_neighbors))
+    which = np.empty((e, n_neighbors), dtype=np.int64)
+    for i in range(count):
+        nearest[:] = np.inf
+        which[:] = 0
+        for j in range(n):
+            k = members[j]
+            if k < 0 or (own >= 0 and j == own + i) or squares[i, j] >= nearest[k, n_neighbors - 1]:
+                continue
+            place = n_neighbors - 1
+            while place > 0 and nearest[k, place - 1] > squares[i, j]:
+                nearest[k, place], which[k, place] = nearest[k, place - 1], which[k, place - 1]
+                place -= 1
+            nearest[k, place], which[k, place] = squares[i, j], j
+        for k in range(e):
+            out[i, k, :] = 0.0
+            total = 0.0
+            for m in range(n_neighbors):
+                square = nearest[k, m]
+                if square == np.inf:
+                    break
+                # At a landmark itself the others have no weight.
+                weight = 1.0 if square == 0.0 else math.exp(-square / max(nearest[k, 0], 1e-300))
+                total += weight
+                for c in range(d):
+                    out[i, k, c] += weight * places[which[k, m], c]
+            for c in range(d):
+                out[i, k, c] /= total

@@ -1,0 +1,242 @@
+"""ClassAtlas: one chart per class, laid out by one objective, so that classes separate and neighbours stay neighbours.
+
+    z(x) = sum_k q_k(x) (c_k + A_k phi_k(x)),   q_k = p_k^tau / sum_l p_l^tau
+    E(c, A, b) = KL(P || Q(Z)) + lam / n sum_i KL(p_i || s(z_i)) + gamma / 2 sum_k |A_k|^2
+    s_k(z) = softmax_k(-b |z - c_k|^2),   Q_ij proportional to 1 / (1 + |z_i - z_j|^2)
+
+p (K,) gate: class probabilities, of training rows without their own label   phi_k(x) (d_k,) chart of class k
+c_k (d,), A_k (d, d_k) its place and its map   P neighbours of the rows, those of one class first
+
+A method of this library; its parts: leave-one-out codes of two-layer MAC, gated local projections of SLDR, and the
+neighbour loss of L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
+from supdr.engine.iterate import Snapshot
+from supdr.engine.preprocessing import PREPROCESSING, Preprocessing, fit_preprocessing
+from supdr.engine.reuse import reused
+from supdr.engine.targets import Targets
+from supdr.methods.class_atlas.charts import CHARTS
+from supdr.methods.class_atlas.fitted import FittedClassAtlas
+from supdr.methods.class_atlas.solvers import GatePath
+from supdr.solvers.left_out import best_scaling
+
+LARGEST_WEIGHT = 1e6
+
+
+class ClassAtlas(FittedClassAtlas):
+    """Supervised map: a gate decides between one chart per class, and one objective lays the charts out.
+
+    The gate's class probabilities come from kernel ridge regression and are never computed with a row's own label.
+    Every class has coordinates of its own; the map is linear in what is learnt, and new rows have a formula.  Doubt
+    becomes position: a row with probabilities .6 and .4 lies near the border between two classes.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        d, dimension of the map, >= 1.
+    tau : float, default=4.0
+        Power of the probabilities that mix the charts, > 0.  1: strings of doubtful rows between the classes; 8: rows
+        keep to one chart.
+    lam : float or "path", default="path"
+        lambda, how much the plane must give back the gate, 0 to 1e6.  "path": 1, 3, 10 in turn, until the left-out
+        error of 5 neighbours in the plane is within a standard error of the gate's; the smallest that does as well as
+        any.
+    perplexity : float, default=30.0
+        Neighbours that a row counts, > 0; lowered to a third of the rows.
+    charts : {"pca+embed", "pca", "embed"}, default="pca+embed"
+        Coordinates of a class: principal components, a neighbour embedding of its rows (12 or more), or both.
+    n_pcs : int, default=10
+        Most principal components of a class, >= 1; no more than a fifth of its rows, but 2.
+    n_neighbors : int, default=5
+        Rows of a class that carry a new row into its embedding, >= 1.
+    n_landmarks : int, default=2000
+        Most centres of the gate and most rows that the map is learnt from, >= 1; 20 of every class in any case.
+    preprocessing : {"loo", "zscore", "none", "minmax", "whiten"}, default="loo"
+        Fitted inside.  "loo": "zscore" or "none", by the leave-one-out error of kernel ridge regression on at most 400
+        rows.
+    early_stopping : bool, default=False
+        Whether to hide `validation_fraction` of the labels and keep the iterate whose cells are right most often.
+    validation_fraction : float, default=0.2
+        Share of hidden labels, in (0, 1).
+    n_iter_no_change : int, default=10
+        Steps without improvement before early stopping ends the run, >= 1.
+    max_iter : int, default=300
+        Steps of L-BFGS, >= 1; the path takes at most 100 at each weight.
+    tol : float, default=1e-5
+        A weight is done with when E falls by no more than this share of itself.
+    random_state : int, RandomState or None, default=None
+        Seed of subsets and of the folds of the calibration.
+    n_jobs : int or None, default=None
+        Threads over rows in the sums over all pairs; they change no number.
+    verbose : int, default=0
+        Above 0: show a progress bar.
+    missing_label : object, default=nan
+        Marks unlabelled rows, as NaN and None do.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, n_components)
+        Places of the training rows, by probabilities without their own labels.
+    transduction_ : array of shape (n_samples,)
+        Classes of the cells in which they lie; `predict` asks the gate instead.
+    training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
+        -b |z - c_k|^2 of the training rows; for two classes their difference.
+    proba_ : array of shape (n_samples, n_classes)
+        p of the training rows; of labelled rows without their own label.
+    doubt_ : array of shape (n_samples,)
+        1 - max p.
+    cells_ : array of shape (n_samples, n_classes)
+        s(z) of the training rows: what the map says of their classes.
+    centres_ : array of shape (n_classes, n_components)
+        c.
+    radii_ : array of shape (n_classes,)
+        Around its centre, .9 of the landmarks of a class lie within.
+    axes_ : tuple of arrays of shape (d_k, n_components)
+        A_k' of every class: principal coordinates, then those of its embedding.
+    theta_ : array of shape (n_classes + sum of d_k, n_components)
+        Everything that is learnt but b: the centres, the axes of all principal coordinates, those of all embeddings.
+    beta_ : float
+        b.
+    gate_ : Gate
+        x -> p: centres, coefficients, calibration, and what was chosen.
+    charts_ : Charts
+        x -> phi: axes, landmarks and their places.
+    landmarks_ : int array of shape (n_landmarks,)
+        Training rows that the map was learnt from.
+    gate_error_ : float
+        Share of labelled rows whose most probable class, without their own label, is another.
+    lam_ : float
+        Weight of the gate at this iterate.
+    stages_ : tuple of (float, float)
+        Weights that are done with, and the left-out error of 5 neighbours in the plane at the end of each.
+    scaling_ : str
+        What was applied to the columns, chosen or given.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
+        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
+    history_ : dict of str to array
+        "objective" = E and its terms "neighbours", "label" (with its weight), "regularisation"; "lam", "beta",
+        "step_size"; of the last step only, nan before: "gate_error", "knn_error" (left out, 5 neighbours in the plane),
+        "doubt" (mean), "disagreement" (mean KL(p || s): how much the picture lies about the gate), "overlap" (largest
+        sum of two radii by the distance of their centres).
+
+    Notes
+    -----
+    The map errs about as often as its gate: where a Gaussian kernel fails, so does the map.  E never rises at one
+    weight.  Copies of a row see each other's label, so that left-out errors of repeated rows are too good.  A class of
+    a single row is drawn where its neighbours are.  A resumed run may have other rows or labels: the picture is carried
+    over.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from supdr import ClassAtlas
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ClassAtlas(random_state=0).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    restart_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_components", "charts", "n_pcs", "n_neighbors", "n_landmarks", "preprocessing", "random_state"}
+    )
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        tau: float = 4.0,
+        lam: float | str = "path",
+        perplexity: float = 30.0,
+        charts: str = "pca+embed",
+        n_pcs: int = 10,
+        n_neighbors: int = 5,
+        n_landmarks: int = 2000,
+        preprocessing: str = "loo",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.tau = tau
+        self.lam = lam
+        self.perplexity = perplexity
+        self.charts = charts
+        self.n_pcs = n_pcs
+        self.n_neighbors = n_neighbors
+        self.n_landmarks = n_landmarks
+        self.preprocessing = preprocessing
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        for name in ("n_components", "n_pcs", "n_neighbors", "n_landmarks", "n_iter_no_change"):
+            check_integer(name, getattr(self, name))
+        for name in ("tau", "perplexity"):
+            check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
+        accepted = f"from 0 to {LARGEST_WEIGHT:g}"
+        check_choice_or_number("lam", self.lam, ("path",), accepted, lambda value: 0 <= value <= LARGEST_WEIGHT)
+        check_choice("charts", self.charts, CHARTS)
+        check_choice("preprocessing", self.preprocessing, ("loo", *PREPROCESSING))
+
+    def _problem(self, X: NDArray, targets: Targets) -> GatePath:
+        assert targets.classes is not None
+        return GatePath(
+            X,
+            targets.codes,
+            len(targets.classes),
+            int(self.n_components),
+            tau=float(self.tau),
+            perplexity=float(self.perplexity),
+            lam=self.lam if isinstance(self.lam, str) else float(self.lam),
+            charts=self.charts,
+            n_pcs=int(self.n_pcs),
+            n_neighbors=int(self.n_neighbors),
+            n_landmarks=int(self.n_landmarks),
+            scaling=self._preprocessing.kind,
+            tol=float(self.tol),
+            n_jobs=self.n_jobs,
+        )
+
+    def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
+        if self.preprocessing != "loo":
+            return fit_preprocessing(X, self.preprocessing)
+        if start is not None:
+            return fit_preprocessing(X, start.state.scaling)
+        assert targets.classes is not None
+        rows, corners = targets.labelled, np.eye(len(targets.classes)) - 1.0 / len(targets.classes)
+        inputs = (X, rows, targets.codes)
+        kind = reused(
+            "ClassAtlas scaling",
+            lambda: inputs,
+            lambda: best_scaling(X, rows, targets.codes[rows], corners, ("zscore", "none")),
+        )
+        return fit_preprocessing(X, kind)
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters whose fits on a few rows compile every kernel."""
+        yield {"max_iter": 2}
+        yield {"max_iter": 2, "n_components": 3, "n_jobs": 2}

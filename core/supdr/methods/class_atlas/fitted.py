@@ -1,0 +1,124 @@
+"""What a fitted ClassAtlas answers: places, probabilities, and how its classes lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.estimator import SupervisedReducer
+from supdr.methods.class_atlas.problem import AtlasState, cell_logs, class_radii
+
+
+class FittedClassAtlas(SupervisedReducer):
+    """Fitted attributes of `supdr.ClassAtlas`, which documents them; those that cost something come on demand."""
+
+    classes_: NDArray
+    _state: AtlasState
+    _training: Any
+    _memo: dict[str, Any]
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the most probable class of each row, by the gate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        codes = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return class probabilities, by the gate: those that place a row on the map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Rows sum to 1.
+        """
+        check_is_fitted(self, "_state")
+        return self._state.atlas.gate.probabilities(self._prepare(X))
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the logarithms of the gate's probabilities; for two classes their difference.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            The largest score wins.
+        """
+        logs = np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    @property
+    def proba_(self) -> NDArray:
+        """Gate of the training rows, (n_samples, K); of labelled rows without their own label."""
+        return self._state.atlas.proba
+
+    @property
+    def doubt_(self) -> NDArray:
+        """1 - the largest probability of each training row, (n_samples,)."""
+        return 1.0 - self._state.atlas.proba.max(axis=1)
+
+    @property
+    def cells_(self) -> NDArray:
+        """s(z) of the training rows, (n_samples, K): what the map says of their classes."""
+        return np.exp(cell_logs(self._own_latent(), self._state.centres, self._state.beta)[0])
+
+    @property
+    def radii_(self) -> NDArray:
+        """Radius of each chart, (K,): within it lie .9 of the landmarks of the class."""
+        return class_radii(self._state)
+
+    @property
+    def axes_(self) -> tuple[NDArray, ...]:
+        """Chart map A_k' of each class, (d_k, n_components): its principal coordinates, then its embedding."""
+        state = self._state
+        classes, maps = state.atlas.charts.classes, state.picture.theta[len(state.centres) :]
+        return tuple(maps[classes == k] for k in range(len(state.centres)))
+
+    def _expose(self, state: AtlasState) -> None:
+        self.scaling_ = state.scaling
+        self.gate_, self.charts_ = state.atlas.gate, state.atlas.charts
+        self.gate_error_, self.landmarks_ = state.atlas.gate_error, state.atlas.rows
+        self.theta_, self.centres_, self.beta_ = state.picture.theta, state.centres, state.beta
+        self.lam_ = state.lam
+        self.stages_ = tuple((each.lam, each.error) for each in state.passed)
+
+    def _own_latent(self) -> NDArray:
+        """Return the landmarks' places, and for all other rows what the map says of their left-out probabilities."""
+        atlas, n = self._state.atlas, len(self._state.atlas.proba)
+        if len(atlas.rows) == n:
+            return self._state.picture.latent
+        if "own" not in self._memo:
+            others = np.setdiff1d(np.arange(n), atlas.rows, assume_unique=True)
+            own = np.empty((n, self._state.picture.latent.shape[1]))
+            own[atlas.rows] = self._state.picture.latent
+            own[others] = self._state.image(self._training[0][others], atlas.proba[others])
+            self._memo["own"] = own
+        return self._memo["own"]
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self._state.image(X)
+
+    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
+        squares = cell_logs(latent, self._state.centres, self._state.beta)[1]
+        scores = -self._state.beta * squares
+        return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores

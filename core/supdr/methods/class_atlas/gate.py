@@ -1,0 +1,239 @@
+"""The gate: class probabilities of every row, for training rows without their own label, and without a refit.
+
+    T = onehot - 1/K      H = V diag(f) V'T,  f = w / (w + rho)      left out: (H_i - q_i T_i) / (1 - q_i),  q = V^2 f
+    p = softmax(A kappa h + a)
+
+V diag(w) V' is a Gaussian kernel; beyond so many rows that of its Nystroem approximation.  Width, rho and kappa
+minimise the log loss of softmax(kappa h) over left-out h.  A and a are a multinomial logistic regression: K^2 numbers
+that would flatter the rows they have seen, so that training rows get the probability of one fitted on other folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from supdr.engine.interruption import abandonable, checkpoint
+from supdr.methods.class_atlas.landmarks import stratified_rows
+from supdr.solvers.distances import median_distance
+from supdr.solvers.gaussians import Mapping
+from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_out, mapped_spectrum
+
+Array = NDArray[np.float64]
+
+WIDTHS = (0.5, 0.7, 1.0)
+"""Multiples of the median distance."""
+
+RIDGES = 10.0 ** np.arange(-6.0, 0.75, 0.5)
+SHARPNESS = 2.0 ** np.arange(-1.0, 7.75, 0.5)
+COSTS = (0.03, 0.3, 1.0)
+FOLDS = 5
+
+SEARCH_ROWS = 1000
+"""Width and C are chosen on at most this many rows."""
+
+RAREST = 1e-9
+"""Probability of a class that a fold's calibration has not seen."""
+
+
+class Gate(NamedTuple):
+    """x -> p.
+
+    Attributes
+    ----------
+    mapping : Mapping
+        Gaussians around the centres.
+    coef : array of shape (M, K)
+        kappa h(x) = k(x, centres) coef.
+    calibration : array of shape (K, K)
+        A'.
+    offset : array of shape (K,)
+        a.
+    width, ridge, sharpness, cost : float
+        Chosen multiple of the median distance, rho, kappa and C.
+    """
+
+    mapping: Mapping
+    coef: Array
+    calibration: Array
+    offset: Array
+    width: float
+    ridge: float
+    sharpness: float
+    cost: float
+
+    def probabilities(self, X: Array) -> Array:
+        """Return p (n, K) of new rows (n, D)."""
+        return self.calibrated(self.mapping.apply(X, self.coef))
+
+    def calibrated(self, codes: Array) -> Array:
+        """Return p (n, K) of kappa h (n, K)."""
+        return softmax(codes @ self.calibration + self.offset, axis=1)
+
+
+class Choice(NamedTuple):
+    """A fitted kernel ridge regression: coef (M, K) of the kernel values, left-out codes (n, K), and how they do."""
+
+    loss: float
+    ridge: float
+    sharpness: float
+    coef: Array
+    left_out: Array
+
+
+def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
+    """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M = n_landmarks.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+        Labelled rows.
+    codes : int array of shape (n,)
+        Their classes.
+    n_classes : int
+        K; 1: every probability is 1.
+    n_landmarks : int
+        Most centres of the Gaussians.
+    seed : int
+        Decides subsets and folds.
+
+    Returns
+    -------
+    gate : Gate
+    proba : array of shape (n, K)
+        Probabilities of these rows, in which their own labels have no part.
+    """
+    rng = np.random.default_rng([seed, 1])
+    few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, n_landmarks, rng)
+    unit = median_distance(X, np.random.default_rng([seed, 2]))
+    fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
+    if n_classes == 1:
+        mapping, one = Mapping("rbf", np.ascontiguousarray(X[centers]), 0.5 / unit**2), np.zeros((1, 1))
+        gate = Gate(mapping, np.zeros((len(centers), 1)), one, np.zeros(1), 1.0, 1.0, 1.0, 1.0)
+        return gate, np.ones((len(X), 1))
+    exponents = Mapping("rbf", X[few], 1.0).exponents(X[few])  # once for all widths
+    tried = {}
+    for width in WIDTHS:
+        kernel = np.exp((0.5 / (width * unit) ** 2) * exponents)
+        tried[width] = _fitted_exactly(kernel, codes[few], n_classes)
+    width = min(tried, key=lambda each: tried[each].loss)
+    best = tried[width]
+    proba, cost = _best_calibration(best.sharpness * best.left_out, codes[few], n_classes, fold[few])
+    gamma = 0.5 / (width * unit) ** 2
+    rows = X if len(centers) == len(X) else np.ascontiguousarray(X[centers])
+    if len(few) < len(X) or len(rows) < len(X):
+        if len(rows) == len(X):
+            best = _fitted_exactly(Mapping("rbf", X, gamma).features(X), codes, n_classes)
+        else:
+            best = _fitted_by_landmarks(X, codes, n_classes, Mapping("rbf", rows, gamma))
+        proba = crossfitted(best.sharpness * best.left_out, codes, n_classes, fold, cost)
+    coef, offset = _regression(best.sharpness * best.left_out, codes, n_classes, cost)
+    mapping = Mapping("rbf", rows, gamma)
+    gate = Gate(mapping, best.sharpness * best.coef, coef, offset, width, best.ridge, best.sharpness, cost)
+    return gate, proba
+
+
+def dealt_folds(codes: NDArray, rng: np.random.Generator) -> NDArray:
+    """Return the fold (n,) of every row: each class is dealt out evenly."""
+    fold = np.empty(len(codes), dtype=int)
+    for code in np.unique(codes):
+        members = rng.permutation(np.flatnonzero(codes == code))
+        fold[members] = (np.arange(len(members)) + rng.integers(FOLDS)) % FOLDS
+    return fold
+
+
+def crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray, cost: float) -> Array:
+    """Return probabilities (n, K), those of each fold by a regression on the others.
+
+    Parameters
+    ----------
+    features : array of shape (n, K)
+        kappa h of left-out rows.
+    codes : int array of shape (n,)
+        Classes.
+    n_classes : int
+    fold : int array of shape (n,)
+    cost : float
+        C.
+    """
+    proba = np.full((len(codes), n_classes), RAREST)
+    for each in range(FOLDS):
+        rows, others = fold == each, fold != each
+        if not rows.any():
+            continue
+        if len(np.unique(codes[others])) < 2:  # nothing to fit: the codes speak for themselves
+            proba[rows] = softmax(features[rows], axis=1)
+            continue
+        coef, offset = _regression(features[others], codes[others], n_classes, cost)
+        known = np.flatnonzero(np.isfinite(offset))
+        proba[np.ix_(rows, known)] = softmax(features[rows] @ coef[:, known] + offset[known], axis=1)
+    proba = np.maximum(proba, RAREST)
+    return proba / proba.sum(axis=1, keepdims=True)
+
+
+def log_loss(proba: Array, codes: NDArray) -> float:
+    """Return the mean of -log p of the own class."""
+    return -float(np.log(proba[np.arange(len(codes)), codes]).mean())
+
+
+def _best_calibration(features: Array, codes: NDArray, n_classes: int, fold: NDArray) -> tuple[Array, float]:
+    """Return cross-fitted probabilities and C with the least log loss."""
+    tried = {cost: crossfitted(features, codes, n_classes, fold, cost) for cost in COSTS}
+    cost = min(tried, key=lambda each: log_loss(tried[each], codes))
+    return tried[cost], cost
+
+
+def _regression(features: Array, codes: NDArray, n_classes: int, cost: float) -> tuple[Array, Array]:
+    """Return A' (K, K) and a (K,) of a multinomial logistic regression; a is -inf for classes without a row."""
+    model = LogisticRegression(C=cost, max_iter=500)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a calibration that is nearly done is one
+        abandonable(lambda: model.fit(features, codes))
+    coef, offset = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -np.inf)
+    offset[model.classes_] = 0.0
+    known = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
+    coef[:, known], offset[known] = model.coef_.T, model.intercept_
+    return coef, offset
+
+
+def _fitted_exactly(kernel: Array, codes: NDArray, n_classes: int) -> Choice:
+    """Return the kernel ridge regression, from the kernel (n, n), whose left-out codes have the least log loss."""
+    wanted = np.eye(n_classes)[codes] - 1.0 / n_classes
+    e, back = kernel_spectrum(kernel)
+    basis = back * e
+    pulled = basis.T @ wanted
+    _, left = leave_one_out(basis, pulled, e, RIDGES, wanted)
+    return _chosen(left, codes, back, pulled, e)
+
+
+def _fitted_by_landmarks(X: Array, codes: NDArray, n_classes: int, mapping: Mapping) -> Choice:
+    """Return the same by Nystroem's approximation, in blocks of rows."""
+    wanted = np.eye(n_classes)[codes] - 1.0 / n_classes
+    e, back = mapped_spectrum(X, mapping, exact=False)
+    by_centers = np.zeros((mapping.n_features, n_classes))
+    for part, block in feature_blocks(X, mapping):
+        by_centers += block.T @ wanted[part]
+    pulled = back.T @ by_centers
+    left = np.empty((len(RIDGES), len(X), n_classes))
+    for part, block in feature_blocks(X, mapping):
+        _, left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, wanted[part])
+    return _chosen(left, codes, back, pulled, e)
+
+
+def _chosen(left: Array, codes: NDArray, back: Array, pulled: Array, e: Array) -> Choice:
+    """Return the best of all ridges and kappas, by left-out codes (R, n, K)."""
+    best, ridge, sharpness = np.inf, 0, 1.0
+    for number in range(len(RIDGES)):
+        checkpoint()
+        for kappa in SHARPNESS:
+            loss = -float(log_softmax(kappa * left[number], axis=1)[np.arange(len(codes)), codes].mean())
+            if loss < best:
+                best, ridge, sharpness = loss, number, float(kappa)
+    coef = back @ (pulled / (e + RIDGES[ridge])[:, None])
+    return Choice(best, float(RIDGES[ridge]), sharpness, coef, left[ridge])

@@ -1,0 +1,34 @@
+"""Which rows stand for all: a stratified subset in which no class is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FEWEST = 20
+"""Rows of a class that a subset takes at least, if there are as many."""
+
+
+def stratified_rows(codes: NDArray, count: int, rng: np.random.Generator) -> NDArray:
+    """Return about `count` rows, each class by its share but `FEWEST` rows at least; all rows if there are no more.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Classes.
+    count : int
+    rng : Generator
+
+    Returns
+    -------
+    int array
+        Sorted.
+    """
+    if len(codes) <= count:
+        return np.arange(len(codes))
+    chosen = []
+    for code in np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        quota = min(len(members), max(round(count * len(members) / len(codes)), FEWEST))
+        chosen.append(rng.permutation(members)[:quota])
+    return np.sort(np.concatenate(chosen))

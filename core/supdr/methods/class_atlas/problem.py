@@ -1,0 +1,358 @@
+"""ClassAtlas's objective and its gradient.
+
+    E(Theta, b) = KL(P || Q(Z)) + lambda / n sum_i KL(p_i || s(z_i)) + gamma / 2 sum_k |A_k|^2,    Z = Psi Theta
+    s_k(z) = softmax_k(-b |z - c_k|^2)
+
+With G = dKL/dZ and R = lambda / n (s - p), whose rows sum to 0:
+
+    dE/dZ = G + 2 b R c     dE/dc_k += 2 b sum_i R_ik (z_i - c_k)     dE/dlog b = -b sum_ik R_ik |z_i - c_k|^2
+    dE/dTheta = Psi' dE/dZ, and what c and A add in their own rows
+
+Psi'Psi = V diag(w) V' can be as good as singular: with S = V diag((w + floor n)^-1/2) sqrt(n) the unknowns are v, where
+Theta = S v and Z = B v, B = Psi S.  That changes the way to the minimum, not E.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, xlogy
+
+from supdr.engine.interruption import abandonable, checkpoint
+from supdr.engine.iterate import Problem
+from supdr.methods.class_atlas.layout import first_map
+from supdr.methods.class_atlas.model import Atlas, fit_atlas
+from supdr.methods.class_atlas.neighbours import Affinities, affinities, neighbour_loss, squared_distances
+from supdr.solvers.graphs import neighbours
+from supdr.solvers.lbfgs import LBFGSState, lbfgs_start
+
+Array = NDArray[np.float64]
+
+RIDGE = 1e-6
+"""gamma."""
+
+FLOOR = 1e-4
+"""Of the eigenvalues of Psi'Psi / n in the whitening."""
+
+JUDGES = 5
+"""Neighbours that vote on the class of a row in the plane."""
+
+
+class Basis(NamedTuple):
+    """What only steps need.
+
+    Attributes
+    ----------
+    features : array of shape (s, p)
+        B.
+    back : array of shape (p, p)
+        S.
+    affinities : Affinities
+        P.
+    """
+
+    features: Array
+    back: Array
+    affinities: Affinities
+
+
+class Picture(NamedTuple):
+    """A map at a point: Z (s, d) of the landmarks, Theta (p, d), and the three terms of E."""
+
+    latent: Array
+    theta: Array
+    terms: tuple[float, float, float]
+
+
+class Settings(NamedTuple):
+    """What a state belongs to: checksums of rows and labels, and the parameters that act on a run."""
+
+    rows: int
+    labels: int
+    tau: float
+    perplexity: float
+    lam: float | str
+
+
+class Passed(NamedTuple):
+    """A value of lambda that is done with: its left-out error in the plane, and where its run ended."""
+
+    lam: float
+    error: float
+    search: LBFGSState
+
+
+class AtlasState(NamedTuple):
+    """Where a run stands.  Nothing in it is ever written to.
+
+    Attributes
+    ----------
+    atlas : Atlas
+    basis : Basis
+    search : LBFGSState
+        Over (v, log b); its payload is the `Picture`.
+    origin : array of shape (p d + 1,)
+        The point at which every weight begins.
+    lam : float
+        Weight of the gate now.
+    steps : int
+        Taken at this weight.
+    passed : tuple of Passed
+        Weights that are done with.
+    complete : bool
+        Whether the path has ended.
+    stage : int
+    settings : Settings
+    scaling : str
+        Of the columns.
+    seed, iteration : int
+    """
+
+    atlas: Atlas
+    basis: Basis
+    search: LBFGSState
+    origin: Array
+    lam: float
+    steps: int
+    passed: tuple[Passed, ...]
+    complete: bool
+    stage: int
+    settings: Settings
+    scaling: str
+    seed: int
+    iteration: int
+
+    @property
+    def picture(self) -> Picture:
+        """The map at this point."""
+        return self.search.payload
+
+    @property
+    def centres(self) -> Array:
+        """Places c (K, d) of the charts."""
+        return self.picture.theta[: self.atlas.proba.shape[1]]
+
+    @property
+    def beta(self) -> float:
+        """Sharpness b of the cells."""
+        return float(np.exp(self.search.point[-1]))
+
+    def image(self, X: Array, proba: Array | None = None) -> Array:
+        """Return z (n, d) of preprocessed rows (n, D), by their own probabilities unless others are given."""
+        known = self.atlas.gate.probabilities(X) if proba is None else proba
+        return self.atlas.features(X, known, self.settings.tau) @ self.picture.theta
+
+
+@dataclass(frozen=True, eq=False)
+class AtlasProblem(Problem):
+    """Data, hyper-parameters and objective; `supdr.methods.class_atlas.solvers` adds the steps.
+
+    Attributes
+    ----------
+    X : array of shape (n, D)
+        Preprocessed rows.
+    codes : int array of shape (n,)
+        Classes, -1 where unlabelled.
+    n_classes, n_components : int
+    tau, perplexity : float
+    lam : float or "path"
+    charts : str
+    n_pcs, n_neighbors, n_landmarks : int
+    scaling : str
+        What was applied to the columns.
+    tol : float
+    n_jobs : int or None
+    """
+
+    X: Array
+    codes: NDArray
+    n_classes: int
+    n_components: int
+    tau: float = 4.0
+    perplexity: float = 30.0
+    lam: float | str = "path"
+    charts: str = "pca+embed"
+    n_pcs: int = 10
+    n_neighbors: int = 5
+    n_landmarks: int = 2000
+    scaling: str = "none"
+    tol: float = 1e-5
+    n_jobs: int | None = None
+
+    advice = "Try a smaller lam."
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What states of this problem belong to."""
+        return Settings(zlib.crc32(self.X.data), zlib.crc32(self.codes.data), self.tau, self.perplexity, self.lam)
+
+    @property
+    def path(self) -> tuple[float, ...]:
+        """Weights of the gate, in turn."""
+        raise NotImplementedError
+
+    # --- objective ----------------------------------------------------------------------------------------------------
+
+    def evaluate(self, atlas: Atlas, basis: Basis, lam: float, point: Array) -> tuple[float, Array, Picture]:
+        """Return E, its gradient and the map at (v, log b), flattened.  O(s^2 + s p)."""
+        K, n = self.n_classes, len(basis.features)
+        v, b = point[:-1].reshape(-1, self.n_components), float(np.exp(point[-1]))
+        Z, theta = basis.features @ v, basis.back @ v
+        kept, in_latent = neighbour_loss(basis.affinities, Z, self.n_jobs)
+        c, p = theta[:K], atlas.proba[atlas.rows]
+        logs, squares = cell_logs(Z, c, b)
+        told = lam / n * float((xlogy(p, p) - p * logs).sum())
+        R = (lam / n) * (np.exp(logs) - p)
+        in_latent += 2.0 * b * (R @ c)
+        in_theta = np.zeros_like(theta)
+        in_theta[:K] = 2.0 * b * (R.T @ Z - R.sum(axis=0)[:, None] * c)
+        in_theta[K:] = RIDGE * theta[K:]
+        ridge = 0.5 * RIDGE * float((theta[K:] ** 2).sum())
+        in_v = basis.features.T @ in_latent + basis.back.T @ in_theta
+        gradient = np.append(in_v.ravel(), -b * float((R * squares).sum()))
+        return kept + told + ridge, gradient, Picture(Z, theta, (kept, told, ridge))
+
+    def terms(self, state: AtlasState) -> dict[str, float]:
+        """Return the three terms of E, the gate's multiplied by lambda."""
+        return dict(zip(("neighbours", "label", "regularisation"), state.picture.terms))
+
+    def readings(self, state: AtlasState) -> dict[str, float]:
+        """Return the weight of the gate, b, and the length of the last step."""
+        return {"lam": state.lam, "beta": state.beta, "step_size": state.search.step}
+
+    def diagnostics(self, state: AtlasState) -> dict[str, float]:
+        """Return left-out errors of gate and plane, how the plane differs from the gate, and how classes overlap."""
+        p = state.atlas.proba[state.atlas.rows]
+        logs, _ = cell_logs(state.picture.latent, state.centres, state.beta)
+        return {
+            "gate_error": state.atlas.gate_error,
+            "knn_error": self.plane_error(state.atlas, state.picture.latent),
+            "doubt": float(1.0 - p.max(axis=1).mean()),
+            "disagreement": float((xlogy(p, p) - p * logs).sum() / len(p)),
+            "overlap": overlap(class_radii(state), state.centres),
+        }
+
+    def plane_error(self, atlas: Atlas, Z: Array) -> float:
+        """Return the error (0 to 1) of the 5 nearest other labelled landmarks in the plane."""
+        rows = self.codes[atlas.rows] >= 0
+        codes = self.codes[atlas.rows][rows]
+        if len(codes) < 2:
+            return 0.0
+        index, _ = neighbours(Z[rows], min(JUDGES, len(codes) - 1))
+        votes = (codes[index][:, :, None] == np.arange(self.n_classes)).sum(axis=1)
+        return float((votes.argmax(axis=1) != codes).mean())
+
+    # --- the run ------------------------------------------------------------------------------------------------------
+
+    def start(self, seed: int) -> AtlasState:
+        """Return the atlas with its classes as discs."""
+        atlas = self.fitted_atlas(seed)
+        basis = self.basis(atlas)
+        theta, b = first_map(atlas, atlas.charts.rows, self.n_components)
+        v = np.linalg.solve(basis.back, theta)
+        return self.state_at(atlas, basis, np.append(v.ravel(), np.log(b)), seed)
+
+    def fitted_atlas(self, seed: int) -> Atlas:
+        """Fit gate and charts to these rows."""
+        return fit_atlas(
+            self.X,
+            self.codes,
+            self.n_classes,
+            self.n_components,
+            charts=self.charts,
+            n_pcs=self.n_pcs,
+            n_neighbors=self.n_neighbors,
+            n_landmarks=self.n_landmarks,
+            seed=seed,
+        )
+
+    def basis(self, atlas: Atlas) -> Basis:
+        """Return whitened features of the landmarks and their affinities."""
+        X, proba = atlas.charts.rows, atlas.proba[atlas.rows]
+        features = atlas.features(X, proba, self.tau, own=True)
+        checkpoint()
+        back = whitening(features)
+        return Basis(features @ back, back, self.affinities(atlas))
+
+    def affinities(self, atlas: Atlas) -> Affinities:
+        """Return P of the landmarks."""
+        X = atlas.charts.rows
+        return affinities(squared_distances(X, X), atlas.proba[atlas.rows], self.perplexity)
+
+    def state_at(self, atlas: Atlas, basis: Basis, point: Array, seed: int) -> AtlasState:
+        """Return the state at (v, log b) from which the path of lambda begins."""
+        lam = self.path[0]
+        search = lbfgs_start(point, lambda each: self.evaluate(atlas, basis, lam, each))
+        return AtlasState(atlas, basis, search, point, lam, 0, (), False, 0, self.settings, self.scaling, seed, 0)
+
+    def adopt(self, state: AtlasState) -> AtlasState:
+        """Return `state` for these rows, labels and parameters: what still holds stays, the picture is carried over."""
+        columns = state.atlas.charts.rows.shape[1]
+        if columns != self.X.shape[1]:
+            raise ValueError(
+                f"the snapshot to start from has {columns} columns; these data have {self.X.shape[1]} columns"
+            )
+        before, now = state.settings, self.settings
+        if before == now:
+            return state
+        atlas, basis, point = state.atlas, state.basis, state.search.point
+        same_rows = before.rows == now.rows
+        if not same_rows or before.labels != now.labels or self.n_classes != atlas.proba.shape[1]:
+            atlas = self.fitted_atlas(state.seed)
+        if atlas is not state.atlas or before.tau != now.tau:
+            known = same_rows and np.array_equal(atlas.rows, state.atlas.rows)
+            latent = state.picture.latent if known else state.image(atlas.charts.rows)
+            basis = self.basis(atlas)
+            point = np.append(fitted_map(basis.features, latent).ravel(), point[-1])
+        elif before.perplexity != now.perplexity:
+            basis = basis._replace(affinities=self.affinities(atlas))
+        fresh = self.state_at(atlas, basis, point, state.seed)
+        return fresh._replace(stage=state.stage + 1, iteration=state.iteration)
+
+    def stage(self, state: AtlasState) -> int:
+        """Return how often lambda, or the map by a choice among its values, has changed."""
+        return state.stage
+
+    def settled(self, previous: Any, state: AtlasState) -> bool:
+        """Whether the path has ended."""
+        return state.complete
+
+
+def cell_logs(Z: Array, centres: Array, b: float) -> tuple[Array, Array]:
+    """Return log s_k(z) (n, K), and |z - c_k|^2 (n, K)."""
+    squares = ((Z[:, None] - centres) ** 2).sum(axis=2)
+    return log_softmax(-b * squares, axis=1), squares
+
+
+def whitening(features: Array) -> Array:
+    """Return S (p, p) of Psi (n, p)."""
+    n = len(features)
+    w, V = abandonable(lambda: np.linalg.eigh(features.T @ features))
+    return V * np.sqrt(n / (np.maximum(w, 0.0) + FLOOR * n))
+
+
+def fitted_map(features: Array, latent: Array) -> Array:
+    """Return v (p, d) with B v near `latent` (n, d): least squares, without directions that the rows hardly span."""
+    lengths = (features**2).sum(axis=0)  # B'B is diagonal
+    return features.T @ latent / (lengths + 1e-3 * len(features))[:, None]
+
+
+def class_radii(state: AtlasState) -> Array:
+    """Return the radius (K,) around its centre within which .9 of the rows of a class lie."""
+    distances = np.linalg.norm(state.picture.latent - state.centres[state.atlas.members], axis=1)
+    members = state.atlas.members
+    return np.array([np.quantile(distances[members == k], 0.9) for k in range(len(state.centres))])
+
+
+def overlap(radii: Array, centres: Array) -> float:
+    """Return the largest (r_k + r_l) / |c_k - c_l|; 0 for one class."""
+    if len(radii) < 2:
+        return 0.0
+    first, second = np.triu_indices(len(radii), 1)
+    distance = np.linalg.norm(centres[first] - centres[second], axis=1)
+    return float(((radii[first] + radii[second]) / np.maximum(distance, np.finfo(float).tiny)).max())

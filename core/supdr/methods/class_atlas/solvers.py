@@ -1,0 +1,71 @@
+"""ClassAtlas's solver: L-BFGS, while the weight of the gate rises until the plane obeys it."""
+
+from __future__ import annotations
+
+import math
+
+from supdr.methods.class_atlas.problem import AtlasProblem, AtlasState, Passed
+from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
+
+LAMBDAS = (1.0, 3.0, 10.0)
+"""The path: beyond, the picture loses more than the labels gain."""
+
+STEPS = 100
+"""At most, at each weight."""
+
+MEMORY = 20
+
+
+class GatePath(AtlasProblem):
+    """Steps of L-BFGS at each weight of the gate; the smallest weight whose plane does as well as any is kept.
+
+    Each begins where the path began.  It is done with when E falls by less than `tol` of itself, or after so many
+    steps.  The path ends when the left-out error in the plane is within one standard error of the gate's, or with the
+    last weight.
+    """
+
+    @property
+    def path(self) -> tuple[float, ...]:
+        """Weights of the gate, in turn; a number fixes it."""
+        return LAMBDAS if isinstance(self.lam, str) else (float(self.lam),)
+
+    def step(self, state: AtlasState) -> AtlasState:
+        """Take one step of L-BFGS; at the end of a weight see whether it was the last one."""
+        if state.complete:
+            return state._replace(iteration=state.iteration + 1)
+        if len(state.passed) and state.passed[-1].lam == state.lam:
+            state = self._raised(state)
+        atlas, basis, lam = state.atlas, state.basis, state.lam
+        search = lbfgs_step(state.search, lambda point: self.evaluate(atlas, basis, lam, point), memory=MEMORY)
+        fall = state.search.value - search.value
+        state = state._replace(search=search, steps=state.steps + 1, iteration=state.iteration + 1)
+        if state.steps < STEPS and search.step > 0.0 and fall > self.tol * abs(search.value):
+            return state
+        return self._judged(state)
+
+    def _raised(self, state: AtlasState) -> AtlasState:
+        """Return the state under the next weight: back where the path began.
+
+        Confused classes have come to lie on each other; from there no larger weight would part them.
+        """
+        atlas, basis, lam = state.atlas, state.basis, self.path[len(state.passed)]
+        search = lbfgs_start(state.origin, lambda point: self.evaluate(atlas, basis, lam, point))
+        return state._replace(search=search, lam=lam, steps=0, stage=state.stage + 1)
+
+    def _judged(self, state: AtlasState) -> AtlasState:
+        """Return the state at the end of a weight; at the end of the path that of the weight that is kept."""
+        error, n = self.plane_error(state.atlas, state.picture.latent), int((self.codes >= 0).sum())
+        state = state._replace(passed=(*state.passed, Passed(state.lam, error, state.search)))
+        gate_error = state.atlas.gate_error
+        if error > gate_error + standard_error(gate_error, n) and len(state.passed) < len(self.path):
+            return state
+        best = min(each.error for each in state.passed)
+        kept = next(each for each in state.passed if each.error <= best + standard_error(best, n))
+        if kept is state.passed[-1]:
+            return state._replace(complete=True)
+        return state._replace(complete=True, search=kept.search, lam=kept.lam, stage=state.stage + 1)
+
+
+def standard_error(error: float, n: int) -> float:
+    """Return the standard error of a share of n rows, that of one row at least."""
+    return math.sqrt(max(error * (1.0 - error), 1.0 / n) / n)

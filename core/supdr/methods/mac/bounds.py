@@ -1,0 +1,139 @@
+"""The search for a lower bound on the optimum of E, apart from the run that it is about.
+
+The multipliers that passes produce prove little: they end far from the optimum of E (the paper says that they do not),
+so that the bound is often less than a tenth of it.  A companion does go to the optimum, in as many dimensions as that
+needs: support vector machines on the features for two classes, else quasi-Newton steps.  It depends on the features,
+the labels, C and reg_w, not on an iterate; only its multipliers are used.
+
+Nothing of this happens in a pass.  Whoever looks at the diagnostics of a snapshot moves the companion by one step;
+a `fit` closes the gap when its passes are over.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import fields
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from supdr.engine.interruption import checkpoint
+from supdr.methods.mac.certificate import NOTHING, Certificate, balanced, certify
+from supdr.methods.mac.joint import FixedPoint, JointLBFGS
+from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.solvers.gaussians import Mapping
+
+COMPANION_SIZE = 4_000_000
+"""Rows times features up to which there is a companion; beyond, only the multipliers of snapshots are used."""
+
+COMPANION_FEATURES = 300
+"""Main directions of the features that the companion moves in, where they are at hand: a Newton step of a support
+vector machine solves a system of that size.  What it proves holds for all features."""
+
+CLOSED = 0.01
+"""The bound counts as closed when the companion's objective is above it by at most this share."""
+
+CLOSING_WORK = 4e9
+"""Multiply-adds after which `closed_bound` gives up: about a second."""
+
+LEAST_WORK = 1e7
+"""What a step counts at least: there is more to it than multiply-adds."""
+
+
+class BoundSearch:
+    """What is known of the optimum for one mapping: the best bound, and where the companion stands."""
+
+    def __init__(self, settings: tuple) -> None:
+        self.settings = settings
+        self.lock = threading.Lock()
+        self.best: Certificate = NOTHING
+        self.companion: Any = None  # a MACState without its mapping, by which searches are found: no cycle
+
+
+SEARCHES: WeakKeyDictionary[Mapping, BoundSearch] = WeakKeyDictionary()
+"""Searches by mapping: a run that goes on after a pause goes on with its search."""
+
+
+class Bounded(MACProblem):
+    """A problem whose snapshots tell a lower bound on the optimum of E to those who look."""
+
+    def diagnostics(self, state: MACState) -> dict[str, float]:
+        """Return the numbers that describe the latent space, and the bound: one step of its search."""
+        search = self._search_of(state)
+        with search.lock:
+            self._certify(state, search)
+            self._advance(state, search)
+        return {**super().diagnostics(state), **self._told(state, search)}
+
+    def closed_bound(self, state: MACState) -> float:
+        """Return the bound after a search until it is closed (`CLOSED`) or the work is done."""
+        search = self._search_of(state)
+        with search.lock:
+            self._certify(state, search)
+            spent, each = 0.0, 0.0
+            while spent + each <= CLOSING_WORK and self._advance(state, search):
+                checkpoint()
+                companion = self._companion(state)
+                if search.best.bound >= (1.0 - CLOSED) * math.fsum(companion.terms(search.companion).values()):
+                    break
+                each = max(companion.work(companion.features(state.mapping).n_features), LEAST_WORK)
+                spent += each
+        return search.best.bound
+
+    def _told(self, state: MACState, search: BoundSearch) -> dict[str, float]:
+        bound = search.best.bound
+        return {"bound": bound, "gap": math.fsum(self.terms(state).values()) - bound}
+
+    def _search_of(self, state: MACState) -> BoundSearch:
+        """Return the search for these features, labels, C and reg_w."""
+        rows, C = self.settings[2:4]
+        settings = (rows, C, state.reg_w)
+        known = SEARCHES.get(state.mapping)
+        if known is None or known.settings != settings:
+            known = SEARCHES[state.mapping] = BoundSearch(settings)
+        return known
+
+    def _certify(self, state: MACState, search: BoundSearch) -> None:
+        """Let the multipliers of a state prove what they can."""
+        alpha = balanced(state.heads.alpha, self.signs)
+        pulled = self.features(state.mapping).pull_back(alpha * self.signs)
+        known = search.best if search.best is not NOTHING else None
+        search.best = certify(alpha, pulled, state.reg_w, known)
+
+    def _advance(self, state: MACState, search: BoundSearch) -> bool:
+        """Move the companion by a step; False if the data are too large for one or it has arrived."""
+        features = self.features(state.mapping)
+        if features.matrix is None or features.matrix.size > COMPANION_SIZE:
+            return False
+        companion = self._companion(state)
+        if search.companion is None:
+            following = companion.started(state.mapping, state.reg_w, state.seed)
+        else:
+            following = companion.step(search.companion._replace(mapping=state.mapping))
+        self._certify(following, search)
+        search.companion = following._replace(mapping=None)
+        return True
+
+    @cached_property
+    def _companions(self) -> dict[int, Any]:
+        return {}
+
+    def release(self) -> None:
+        """Free the features, also the companion's."""
+        super().release()
+        self._companions.clear()
+
+    def _companion(self, state: MACState) -> Any:
+        """Return the problem that the companion of a run with this mapping solves."""
+        if id(state.mapping) not in self._companions:
+            self._companions.clear()
+            features = self.features(state.mapping).compressed(COMPANION_FEATURES)
+            few = self.n_classes == 2 and features.n_features <= COMPANION_FEATURES
+            kind: type[MACProblem] = FixedPoint if few else JointLBFGS
+            settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+            settings |= {"n_components": 1 if self.n_classes == 2 else self.signs.shape[1], "init": "simplex"}
+            companion = kind(**{**settings, "brief": True})
+            companion.__dict__["_features"] = {id(state.mapping): features}
+            self._companions[id(state.mapping)] = companion
+        return self._companions[id(state.mapping)]

@@ -1,0 +1,98 @@
+"""Cross-validation of rows of which only some are labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
+from sklearn.utils.multiclass import type_of_target
+
+from supdr.engine.checks import check_integer
+from supdr.engine.targets import as_labels, missing_values, uniform_labels
+
+
+class PartlyLabelledKFold(BaseCrossValidator):
+    """K folds of the labelled rows; the unlabelled ones are in every training part.
+
+    Only labelled rows can be judged, so they alone make up the test parts, each one of exactly one of them.  Where `y`
+    holds classes every part has about the same share of each; where it holds real numbers rows are dealt at random.
+    scikit-learn's own splitters refuse labels that are missing, or put such rows into test parts.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, >= 2.
+    shuffle : bool, default=True
+        Whether rows are put into random order before they are dealt.
+    random_state : int, RandomState or None, default=None
+        Decides the order.
+    stratify : bool or None, default=None
+        Whether parts have equal shares of the classes.  None: where the labels are discrete.
+    missing_label : object, default=nan
+        A further value of `y` that marks unlabelled rows, such as -1; NaN, None and pandas.NA always do.
+
+    See Also
+    --------
+    sklearn.model_selection.StratifiedKFold : The same where all rows are labelled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from supdr import LSDR, PartlyLabelledKFold
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = np.where(np.arange(150) % 3 == 0, y, np.nan)
+    >>> scores = cross_val_score(LSDR(), X, few, cv=PartlyLabelledKFold(5, random_state=0))
+    >>> len(scores)
+    5
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = True,
+        random_state: Any = None,
+        stratify: bool | None = None,
+        missing_label: Any = np.nan,
+    ) -> None:
+        check_integer("n_splits", n_splits, 2)
+        for name, value, accepted in (("shuffle", shuffle, (True, False)), ("stratify", stratify, (None, True, False))):
+            if not any(value is each for each in accepted):
+                raise ValueError(f"{name} must be one of {', '.join(map(str, accepted))}; got {value!r}")
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.stratify = stratify
+        self.missing_label = missing_label
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+    def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[NDArray]:
+        labels = as_labels(y)
+        missing = missing_values(labels, self.missing_label)
+        rows = np.flatnonzero(~(missing.any(axis=1) if missing.ndim == 2 else missing))
+        if len(rows) < self.n_splits:
+            raise ValueError(f"n_splits={self.n_splits} needs as many labelled rows; y has {len(rows)}")
+        known = uniform_labels(labels[rows])
+        stratify = type_of_target(known) in ("binary", "multiclass") if self.stratify is None else self.stratify
+        kind = StratifiedKFold if stratify else KFold
+        folds = kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state if self.shuffle else None)
+        for _, test in folds.split(np.zeros(len(rows)), known):
+            yield rows[test]

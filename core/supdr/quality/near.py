@@ -1,0 +1,99 @@
+"""Who is near whom, in the input and on the map.
+
+Equal distances: of the rows that tie for the last place among a row's k neighbours, each is one of them by an equal
+share, so the order of the rows does not matter.  Where a neighbour is looked up in the other space, the tie is in its
+favour: its rank is one more than the number of rows that are strictly nearer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils import gen_batches
+
+NOBODY = -1
+"""Stands where a list of neighbours has ended."""
+
+BATCH = 1 << 20
+"""Distances that are held at once."""
+
+
+class Near(NamedTuple):
+    """The neighbours of some rows.
+
+    Attributes
+    ----------
+    distance : array of shape (b, n)
+        Squared, to all rows; infinite to itself.
+    reach : array of shape (b, 1)
+        That of the k-th neighbour.
+    share : array of shape (b, 1)
+        By how much a row as far as that is one of the k.
+    """
+
+    distance: NDArray
+    reach: NDArray
+    share: NDArray
+
+    @property
+    def members(self) -> NDArray:
+        """Who is no farther than the k-th neighbour, (b, n)."""
+        return self.distance <= self.reach
+
+    def weights(self, row: NDArray, other: NDArray) -> NDArray:
+        """By how much members, given by pairs of numbers, are neighbours."""
+        return np.where(self.distance[row, other] < self.reach[row, 0], 1.0, self.share[row, 0])
+
+    def ranks(self, row: NDArray, other: NDArray) -> NDArray:
+        """Return the ranks of rows by distance, given by pairs of numbers in the order of `row`; the nearest has 1."""
+        ranks, ends = np.empty(len(row)), np.searchsorted(row, np.arange(len(self.distance) + 1))
+        for place in np.unique(row):
+            some = slice(ends[place], ends[place + 1])
+            ranks[some] = np.searchsorted(np.sort(self.distance[place]), self.distance[place, other[some]]) + 1
+        return ranks
+
+
+def near(X: NDArray, rows: NDArray, k: int) -> Near:
+    """Find the neighbours of rows.  Differences are squared, not expanded: copies of a row are at distance 0."""
+    distance = cdist(X[rows], X, "sqeuclidean")
+    distance[np.arange(len(rows)), rows] = np.inf
+    reach = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
+    nearer, equal = (distance < reach).sum(axis=1), (distance == reach).sum(axis=1)
+    return Near(distance, reach, ((k - nearer) / equal)[:, None])
+
+
+def batches(
+    X: NDArray, Z: NDArray, rows: NDArray, k: int, batch: int | None = None
+) -> Iterator[tuple[slice, Near, Near]]:
+    """Yield the neighbours of rows in the input and on the map, some rows at a time.  Memory grows with n only."""
+    for some in gen_batches(len(rows), batch or max(1, BATCH // len(X))):
+        yield some, near(X, rows[some], k), near(Z, rows[some], k)
+
+
+def beyond(members: Near, judge: Near, k: int) -> NDArray:
+    """Sum, over the neighbours of each row, by how much their rank by another distance exceeds k."""
+    row, other = np.nonzero(members.members & ~judge.members)
+    excess = (judge.ranks(row, other) - k) * members.weights(row, other)
+    return np.bincount(row, excess, minlength=len(members.distance))
+
+
+def shared(first: Near, second: Near) -> NDArray:
+    """Count the neighbours that each row has by both distances; who is one by shares counts by the smaller one."""
+    row, other = np.nonzero(first.members & second.members)
+    both = np.minimum(first.weights(row, other), second.weights(row, other))
+    return np.bincount(row, both, minlength=len(first.distance))
+
+
+def only_in_first(first: Near, second: Near, k: int) -> NDArray:
+    """Return which of the k nearest by one distance are farther than all k by another, (b, k), padded with `NOBODY`."""
+    found = np.full((len(first.distance), k), NOBODY)
+    for place, members in enumerate(first.members):
+        nearest = np.flatnonzero(members)
+        nearest = nearest[np.argsort(first.distance[place, nearest], kind="stable")][:k]
+        gone = nearest[second.distance[place, nearest] > second.reach[place]]
+        found[place, : len(gone)] = gone
+    return found

@@ -1,0 +1,254 @@
+"""Whether a map keeps the neighbours.
+
+With N_i the k nearest rows of row i in the input, M_i those on the map, r and s the ranks of rows by their distance
+from i in the input and on the map:
+
+    trustworthiness  1 - c sum_i sum_{j in M_i} max(0, r_ij - k)      false neighbours, by how far they really are
+    continuity       1 - c sum_i sum_{j in N_i} max(0, s_ij - k)      lost neighbours, by how far they are drawn
+    overlap          sum_i |N_i and M_i| / nk
+
+    c = 2 / (n k (2n - 3k - 1))
+
+A measure is the mean of the same measure of every row, so a sample of rows estimates it without bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.quality.checking import check_map, check_neighbors, chosen_rows, sampled_rows
+from supdr.quality.near import batches, beyond, only_in_first, shared
+
+
+class ChangedNeighbours(NamedTuple):
+    """Which neighbours the rows of a map lost, and which false ones they won.
+
+    Attributes
+    ----------
+    lost : int array of shape (m, n_neighbors)
+        Near in the input and far on the map, the nearest in the input first; -1 behind the last one.
+    false : int array of shape (m, n_neighbors)
+        Near on the map and far in the input, the nearest on the map first; -1 behind the last one.
+    """
+
+    lost: NDArray
+    false: NDArray
+
+
+def row_trustworthiness(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> NDArray:
+    """Return how far the neighbours of each row on the map are its neighbours in the input.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    rows : int array of shape (m,), optional
+        Which rows are asked for, all others being possible neighbours.  None: all.
+
+    Returns
+    -------
+    array of shape (m,)
+        In [0, 1]; 1: all its neighbours are true ones.
+    """
+    return row_measures(X, Z, n_neighbors, rows)[:, 0]
+
+
+def row_continuity(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> NDArray:
+    """Return how far the neighbours of each row in the input are its neighbours on the map.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    rows : int array of shape (m,), optional
+        Which rows are asked for.  None: all.
+
+    Returns
+    -------
+    array of shape (m,)
+        In [0, 1]; 1: no neighbour was lost.
+    """
+    return row_measures(X, Z, n_neighbors, rows)[:, 1]
+
+
+def row_neighbourhood_overlap(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> NDArray:
+    """Return which share of its neighbours each row has both in the input and on the map.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    rows : int array of shape (m,), optional
+        Which rows are asked for.  None: all.
+
+    Returns
+    -------
+    array of shape (m,)
+        In [0, 1].
+    """
+    return row_measures(X, Z, n_neighbors, rows)[:, 2]
+
+
+def trustworthiness(
+    X: Any, Z: Any, *, n_neighbors: int = 10, sample_size: int | None = None, random_state: Any = 0
+) -> float:
+    """Return the mean of `row_trustworthiness`: 1 where all neighbours on the map are neighbours in the input.
+
+    The same as `sklearn.manifold.trustworthiness` where no two distances are equal, in memory that grows with n only.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    sample_size : int, optional
+        How many rows are looked at, drawn at random; all others are possible neighbours.  None: all of up to 5,000
+        rows, else 1,000.
+    random_state : int, RandomState or None, default=0
+        Decides which.
+
+    Returns
+    -------
+    float
+    """
+    return float(_sample(X, Z, n_neighbors, sample_size, random_state)[:, 0].mean())
+
+
+def continuity(
+    X: Any, Z: Any, *, n_neighbors: int = 10, sample_size: int | None = None, random_state: Any = 0
+) -> float:
+    """Return the mean of `row_continuity`: trustworthiness with input and map exchanged.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    sample_size : int, optional
+        How many rows are looked at.  None: all of up to 5,000 rows, else 1,000.
+    random_state : int, RandomState or None, default=0
+        Decides which.
+
+    Returns
+    -------
+    float
+    """
+    return float(_sample(X, Z, n_neighbors, sample_size, random_state)[:, 1].mean())
+
+
+def neighbourhood_overlap(
+    X: Any, Z: Any, *, n_neighbors: int = 10, sample_size: int | None = None, random_state: Any = 0
+) -> float:
+    """Return the mean of `row_neighbourhood_overlap`: k / (n - 1) for a map that knows nothing.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    sample_size : int, optional
+        How many rows are looked at.  None: all of up to 5,000 rows, else 1,000.
+    random_state : int, RandomState or None, default=0
+        Decides which.
+
+    Returns
+    -------
+    float
+    """
+    return float(_sample(X, Z, n_neighbors, sample_size, random_state)[:, 2].mean())
+
+
+def changed_neighbours(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> ChangedNeighbours:
+    """Return which neighbours rows lost on the map, and which false ones they won.
+
+    Of rows that are equally far the first ones count as neighbours; nobody is lost or false who is as near as the
+    farthest neighbour.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    rows : int array of shape (m,), optional
+        Which rows are asked for.  None: all.
+
+    Returns
+    -------
+    ChangedNeighbours
+    """
+    parts = [changed for _, _, changed in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows)]
+    return ChangedNeighbours(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def row_batches(
+    X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None, batch: int | None = None
+) -> Iterator[tuple[slice, NDArray, ChangedNeighbours]]:
+    """Yield all that is known of the neighbours of rows, some rows at a time: for those who have other things to do.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        Rows, without missing cells.
+    Z : array-like of shape (n, d)
+        Their places on the map.
+    n_neighbors : int, default=10
+        k, less than n / 2.
+    rows : int array of shape (m,), optional
+        Which rows are asked for.  None: all.
+    batch : int, optional
+        How many at a time.  None: as many as fit into some megabytes.
+
+    Yields
+    ------
+    some : slice
+        Which of the rows.
+    measures : array of shape (b, 3)
+        Their trustworthiness, continuity and overlap.
+    changed : ChangedNeighbours
+    """
+    X, Z = check_map(X, Z)
+    check_neighbors(n_neighbors, len(X))
+    chosen, k = chosen_rows(rows, len(X)), n_neighbors
+    most = 0.5 * k * (2 * len(X) - 3 * k - 1)  # all neighbours are the farthest rows
+    for some, there, here in batches(X, Z, chosen, k, batch):
+        trust, kept = 1.0 - beyond(here, there, k) / most, 1.0 - beyond(there, here, k) / most
+        changed = ChangedNeighbours(only_in_first(there, here, k), only_in_first(here, there, k))
+        yield some, np.column_stack([trust, kept, shared(there, here) / k]), changed
+
+
+def row_measures(X: Any, Z: Any, n_neighbors: int, rows: Any) -> NDArray:
+    """Return trustworthiness, continuity and overlap of rows, (m, 3)."""
+    return np.concatenate([found for _, found, _ in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows)])
+
+
+def _sample(X: Any, Z: Any, n_neighbors: int, sample_size: int | None, random_state: Any) -> NDArray:
+    X, Z = check_map(X, Z)
+    return row_measures(X, Z, n_neighbors, sampled_rows(len(X), sample_size, random_state))

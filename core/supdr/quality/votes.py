@@ -1,0 +1,107 @@
+"""Whether a map keeps the labels: the error of its neighbours' vote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.utils import check_array
+
+from supdr.engine.checks import check_choice, check_integer
+from supdr.engine.targets import as_labels, missing_values, uniform_labels
+
+TASKS = ("classification", "regression")
+
+
+def row_knn_error(
+    Z: Any, y: Any, *, n_neighbors: int = 10, task: str = "classification", voters: tuple[Any, Any] | None = None
+) -> NDArray:
+    """Return by how much each row's nearest labelled rows on the map are wrong about it.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, d)
+        Places on the map.
+    y : array-like of shape (n,)
+        Classes, or real numbers; NaN and None mark unlabelled rows.
+    n_neighbors : int, default=10
+        How many vote.
+    task : {"classification", "regression"}, default="classification"
+        What `y` means.
+    voters : tuple of array-likes (Z, y), optional
+        The rows that vote, such as those of the fit.  None: the same rows, but none of them for itself.
+
+    Returns
+    -------
+    array of shape (n,)
+        Classes: 1 where the majority errs, else 0.  Real numbers: the squared error of the mean, in units of their
+        variance.  NaN where a row is unlabelled.
+    """
+    check_choice("task", task, TASKS)
+    check_integer("n_neighbors", n_neighbors)
+    Z, known, target = _labelled("Z", "y", Z, y, task)
+    error = np.full(len(Z), np.nan)
+    if voters is None:
+        places, values, asked = Z[known], target, None
+    else:
+        places, labelled, values = _labelled("the voters' Z", "the voters' y", *voters, task)
+        places, asked = places[labelled], Z[known]
+        if places.shape[1] != Z.shape[1]:
+            raise ValueError(f"voters must have {Z.shape[1]} coordinates, as Z has; got {places.shape[1]}")
+    others = len(places) - (voters is None)
+    if n_neighbors > others:
+        raise ValueError(f"n_neighbors must be at most {others}, the labelled rows that vote; got {n_neighbors}")
+    if not known.any():
+        return error
+    kind = KNeighborsClassifier if task == "classification" else KNeighborsRegressor
+    said = kind(n_neighbors=n_neighbors).fit(places, values).predict(asked)
+    if task == "classification":
+        error[known] = said != target
+    else:
+        error[known] = (said - target) ** 2 / (np.var(target) or 1.0)
+    return error
+
+
+def knn_error(
+    Z: Any, y: Any, *, n_neighbors: int = 10, task: str = "classification", voters: tuple[Any, Any] | None = None
+) -> float:
+    """Return the mean of `row_knn_error` over the labelled rows.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, d)
+        Places on the map.
+    y : array-like of shape (n,)
+        Classes, or real numbers; NaN and None mark unlabelled rows.
+    n_neighbors : int, default=10
+        How many vote.
+    task : {"classification", "regression"}, default="classification"
+        What `y` means.
+    voters : tuple of array-likes (Z, y), optional
+        The rows that vote.  None: the same rows, but none of them for itself.
+
+    Returns
+    -------
+    float
+        Classes: share of errors.  Real numbers: 1 is what their mean would do.  NaN where no row is labelled.
+    """
+    errors = row_knn_error(Z, y, n_neighbors=n_neighbors, task=task, voters=voters)
+    known = errors[~np.isnan(errors)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _labelled(place_name: str, label_name: str, Z: Any, y: Any, task: str) -> tuple[NDArray, NDArray, NDArray]:
+    """Return places, which of them are labelled, and the labels of those."""
+    Z = check_array(Z, dtype=float, input_name=place_name)
+    labels = as_labels(y)
+    if labels.shape != (len(Z),):
+        raise ValueError(f"{label_name} must hold one label for each of {len(Z)} rows; got shape {labels.shape}")
+    known = ~missing_values(labels, None)
+    if task == "classification":
+        return Z, known, uniform_labels(labels[known])
+    try:
+        return Z, known, labels[known].astype(float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"regression needs numbers in {label_name}: {error}") from error

@@ -1,0 +1,113 @@
+"""Gaussian features around centres, or centred columns: what kernel maps with explicit weights are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+
+from supdr.engine.interruption import checkpoint
+
+Array = NDArray[np.float64]
+
+BLOCK_FLOPS = 1 << 30
+"""Multiply-adds between two looks at the stop flag: some 30 ms."""
+
+WIDE = 1 << 19
+"""Centres times columns beyond which distances are formed in single precision, where they are small enough for it."""
+
+LARGEST_EXPONENT = 10.0
+"""Single precision is for gamma times squared distances from the middle of all centres up to this: exponents are
+differences of such numbers, and the error of a feature stays below about 1e-5."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """Features of rows.
+
+    Attributes
+    ----------
+    kind : {"rbf", "linear"}
+    centers : array of shape (M, D)
+        Centres of the Gaussians; for "linear" one row, the mean.
+    gamma : float
+        1 / (2 sigma^2); 0 for "linear".
+    """
+
+    kind: str
+    centers: Array
+    gamma: float
+
+    @property
+    def n_features(self) -> int:
+        """Return M."""
+        return self.centers.shape[1] if self.kind == "linear" else len(self.centers)
+
+    def features(self, X: Array) -> Array:
+        """Return Phi (n, M) of rows (n, D)."""
+        Phi = np.empty((len(X), self.n_features))
+        step = self._block_rows(X.shape[1])
+        for start in range(0, len(X), step):
+            checkpoint()
+            self._fill(X[start : start + step], Phi[start : start + step])
+        return Phi
+
+    def apply(self, X: Array, weights: Array) -> Array:
+        """Return Phi W' (n, L) of rows (n, D), W' (M, L), in blocks."""
+        images = np.empty((len(X), weights.shape[1]))
+        step = min(self._block_rows(X.shape[1]), rows_in_memory(self.n_features))
+        for start in range(0, len(X), step):
+            checkpoint()
+            rows = X[start : start + step]
+            block = np.empty((len(rows), self.n_features))
+            self._fill(rows, block)
+            np.matmul(block, weights, out=images[start : start + step])
+        return images
+
+    def exponents(self, X: Array) -> Array:
+        """Return -gamma |x - c|^2 (n, M) of rows (n, D): at gamma = 1 they serve every width."""
+        values = np.empty((len(X), self.n_features))
+        step = self._block_rows(X.shape[1])
+        for start in range(0, len(X), step):
+            checkpoint()
+            values[start : start + step] = self._exponents(X[start : start + step])
+        return values
+
+    def _fill(self, rows: Array, out: Array) -> None:
+        """Write the features of a few rows (p, D) into out (p, M)."""
+        if self.kind == "linear":
+            np.subtract(rows, self.centers[0], out=out)
+            return
+        np.exp(self._exponents(rows, out), out=out)
+
+    def _exponents(self, rows: Array, out: Array | None = None) -> Array:
+        """Return the exponents of a few rows, in `out` if the precision is that of `out`."""
+        shift, factor = self._factor
+        part = np.empty((len(rows), factor.shape[1]), dtype=factor.dtype)
+        np.subtract(rows, shift, out=part[:, :-2], casting="same_kind")
+        part[:, -2] = 1.0
+        np.einsum("ij,ij->i", part[:, :-2], part[:, :-2], out=part[:, -1])
+        exponent = np.matmul(part, factor.T, out=out if factor.dtype == np.float64 else None)
+        return np.minimum(exponent, 0.0, out=exponent)
+
+    @cached_property
+    def _factor(self) -> tuple[Array, NDArray]:
+        """A shift (D,) and rows (M, D + 2); inner products with [x - shift, 1, |x - shift|^2] are the exponents."""
+        shift = self.centers.mean(axis=0)  # distances do not change, cancellation shrinks
+        centers = self.centers - shift
+        squares = np.einsum("ij,ij->i", centers, centers)
+        factor = np.column_stack([2.0 * centers, -squares, -np.ones(len(centers))])
+        single = centers.size >= WIDE and self.gamma * squares.max() <= LARGEST_EXPONENT
+        dtype = np.float32 if single else np.float64
+        return shift, (self.gamma * factor).astype(dtype, copy=False)
+
+    def _block_rows(self, n_columns: int) -> int:
+        return max(16, BLOCK_FLOPS // max(self.n_features * n_columns, 1))
+
+
+def rows_in_memory(n_features: int) -> int:
+    """Return how many rows of features half of the working memory holds, >= 1."""
+    return max(1, int(get_config()["working_memory"] * 2**19 / (8 * n_features)))

@@ -1,0 +1,299 @@
+"""Ridge regression on class codes, judged by its exact leave-one-out codes: widths, ridges and scalings are chosen so.
+
+With a basis B (n, r) of the features, B'B = diag(e), the fit at ridge rho is H = B diag(1 / (e + rho)) B'T.  With
+q_n = sum_j B_nj^2 / (e_j + rho) the prediction of row n by the other rows is exactly (H_n - q_n T_n) / (1 - q_n), the
+centres being fixed: one eigendecomposition serves all ridges.
+
+The penalty is that of the weights of the features ("weights", |W|^2) or that of the function in the kernel's own space
+("kernel").  A choice minimises
+
+    share of rows whose left-out code is not clearly nearest to the own corner  +  `SQUARE_WEIGHT` mean square error
+
+A code near 0 counts as wrong: narrow Gaussians give such codes, and without this their error would hang on rounding and
+on the order of the classes.  Nothing here depends on that order, since the corners are a regular simplex.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.interruption import abandonable, checkpoint
+from supdr.engine.preprocessing import fit_preprocessing
+from supdr.solvers.distances import median_distance
+from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
+
+Array = NDArray[np.float64]
+
+WIDTHS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)
+"""Multiples of the median distance that are tried."""
+
+RIDGES = np.logspace(-6, 2, 17)
+
+SCALINGS = ("zscore", "none", "minmax")
+SCALING_WIDTHS = (0.3, 0.7, 1.5)
+"""Widths at which scalings are compared."""
+
+SQUARE_WEIGHT = 0.3
+"""Weight of the mean squared distance to the own corner beside the error; corners have length 1."""
+
+CLEAR = 1e-3
+"""A row counts as right when the product with its own corner exceeds all others by this much."""
+
+FEWEST = 3
+"""Labelled rows a class, on average, below which a left-out error says nothing."""
+
+SMALLEST_EIGENVALUE = 1e-12
+
+SMALLEST_RIDGE = 1e-13
+"""Ridges below this share of the sum of the eigenvalues are lost in rounding."""
+
+SCALING_ROWS = 400
+"""Scalings are compared on at most this many random rows."""
+
+
+class Spectrum(NamedTuple):
+    """A basis of features.
+
+    Attributes
+    ----------
+    e : array of shape (r,)
+        Its squared lengths.
+    back : array of shape (M, r)
+        Features times `back` are the basis; weights in the basis times it are weights of the features.
+    """
+
+    e: Array
+    back: Array
+
+
+class Choice(NamedTuple):
+    """A width and a ridge, and how they did on left-out rows.
+
+    Attributes
+    ----------
+    score, error, square : float
+        What was minimised, and its two parts.
+    width, gamma, ridge : float
+        Multiple of the median distance, 1 / (2 sigma^2), and rho.
+    """
+
+    score: float
+    error: float
+    square: float
+    width: float
+    gamma: float
+    ridge: float
+
+
+def weight_spectrum(features: Array, *, symmetric: bool) -> Spectrum:
+    """Return the basis for the penalty |W|^2 on the weights of the features.
+
+    Parameters
+    ----------
+    features : array of shape (n, M)
+    symmetric : bool
+        Whether the rows are the centres, so that the features are a symmetric matrix.
+    """
+    if symmetric:
+        s, Q = abandonable(lambda: np.linalg.eigh(features))
+        return Spectrum(s**2, Q)
+    e, V = abandonable(lambda: np.linalg.eigh(features.T @ features))
+    return Spectrum(np.maximum(e, 0.0), V)
+
+
+def kernel_spectrum(kernel: Array) -> Spectrum:
+    """Return the basis for the penalty in the kernel's space, from its values (n, n) between all rows.
+
+    Eigenvalues that are rounding are left out.
+    """
+    e, Q = abandonable(lambda: np.linalg.eigh(kernel))
+    kept = e > SMALLEST_EIGENVALUE * e[-1]
+    return Spectrum(e[kept], np.ascontiguousarray(Q[:, kept] / np.sqrt(e[kept])))
+
+
+def nystroem_spectrum(gram: Array, inner: Array) -> Spectrum:
+    """Return the basis for the penalty in the kernel's space, by centres.
+
+    Parameters
+    ----------
+    gram : array of shape (M, M)
+        K_nc'K_nc of the kernel values between rows and centres.
+    inner : array of shape (M, M)
+        Kernel values between centres.  With K_cc = R'R and P = K_nc R^-1, P'P = V diag(e) V', the basis is PV.
+    """
+    shifted = inner.copy()
+    shifted.ravel()[:: len(inner) + 1] += 1e-8 * len(inner)  # keeps close centres from making the factor singular
+
+    def decomposed() -> Spectrum:
+        """Return the basis."""
+        whiten = np.linalg.inv(np.linalg.cholesky(shifted)).T  # R^-1
+        e, V = np.linalg.eigh(whiten.T @ gram @ whiten)
+        return Spectrum(np.maximum(e, 0.0), np.ascontiguousarray(whiten @ V))
+
+    return abandonable(decomposed)
+
+
+def feature_blocks(X: Array, mapping: Mapping) -> Iterator[tuple[slice, Array]]:
+    """Yield slices of rows with their kernel values (p, M): little memory, and products of some 30 ms."""
+    M = mapping.n_features
+    step = max(64, min(rows_in_memory(M) // 3, BLOCK_FLOPS // M**2))
+    for start in range(0, len(X), step):
+        checkpoint()
+        part = slice(start, min(start + step, len(X)))
+        yield part, mapping.features(X[part])
+
+
+def mapped_spectrum(X: Array, mapping: Mapping, *, exact: bool) -> Spectrum:
+    """Return the basis of the kernel's space: all rows are centres (`exact`), or the centres stand for it.
+
+    O(M^3), and O(n M^2) unless `exact`.
+    """
+    if exact:
+        return kernel_spectrum(mapping.features(X))
+    gram = np.zeros((mapping.n_features,) * 2)
+    for _, block in feature_blocks(X, mapping):
+        gram += block.T @ block
+    return nystroem_spectrum(gram, mapping.features(mapping.centers))
+
+
+def leave_one_out(basis: Array, pulled: Array, e: Array, ridges: Array, codes: Array) -> tuple[Array, Array]:
+    """Return fits and left-out fits (R, n, q) of rows at R ridges.
+
+    Parameters
+    ----------
+    basis : array of shape (n, r)
+        Any rows of B: blocks may be asked for one by one.
+    pulled : array of shape (r, q)
+        B'T over all rows.
+    e : array of shape (r,)
+        Diagonal of B'B.
+    ridges : array of shape (R,)
+        > 0.
+    codes : array of shape (n, q)
+        T of these rows.
+    """
+    inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
+    weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
+    fit = (basis @ weights).reshape(len(basis), len(ridges), -1).transpose(1, 0, 2)
+    q = np.minimum((basis**2 @ inverse).T, 1.0 - 1e-10)[:, :, None]
+    return fit, (fit - q * codes) / (1.0 - q)
+
+
+def judged(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
+    """Return the share of codes that are not clearly nearest to their own corner, and the mean squared distance to it.
+
+    Parameters
+    ----------
+    left_out : array of shape (n, q)
+    classes : int array of shape (n,)
+    corners : array of shape (K, q)
+        Of equal length.
+    """
+    nearness, rows = left_out @ corners.T, np.arange(len(classes))
+    own = nearness[rows, classes]
+    nearness[rows, classes] = -np.inf
+    error = float(np.mean(own - nearness.max(axis=1) <= CLEAR))
+    return error, float(((left_out - corners[classes]) ** 2).sum(axis=1).mean())
+
+
+def scored(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float, float]:
+    """Return what a choice minimises, and its two parts, see `judged`."""
+    error, square = judged(left_out, classes, corners)
+    return error + SQUARE_WEIGHT * square, error, square
+
+
+def enough_labels(classes: NDArray) -> bool:
+    """Whether a left-out error says anything: `FEWEST` rows a class, on average."""
+    return len(classes) >= FEWEST * len(np.unique(classes))
+
+
+def best_ridge(features: Array, classes: NDArray, corners: Array, ridges: Array, *, symmetric: bool) -> Choice:
+    """Return the best ridge for features (n, M), penalty |W|^2; its width and gamma are 0."""
+    e, back = weight_spectrum(features, symmetric=symmetric)
+    checkpoint()
+    basis, codes = features @ back, corners[classes]
+    ridges = np.maximum(ridges, SMALLEST_RIDGE * max(float(e.sum()), np.finfo(float).tiny))
+    _, left_out = leave_one_out(basis, basis.T @ codes, e, ridges, codes)
+    best = min((*scored(each, classes, corners), float(ridge)) for each, ridge in zip(left_out, ridges))
+    return Choice(*best[:3], 0.0, 0.0, best[3])
+
+
+def best_width(
+    X: Array,
+    classes: NDArray,
+    corners: Array,
+    centers: Array,
+    unit: float,
+    *,
+    widths: tuple[float, ...] = WIDTHS,
+    ridges: Array = RIDGES,
+) -> Choice:
+    """Return the best of all widths with all ridges, penalty |W|^2.  O(n M^2 + M^3) a width.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+        Labelled rows.
+    classes : int array of shape (n,)
+    corners : array of shape (K, q)
+        Codes of the classes.
+    centers : array of shape (M, D)
+        They stay when a row is left out.  `X` itself is recognised.
+    unit : float
+        The median distance.
+    widths, ridges : sequences of float
+    """
+    exponents = Mapping("rbf", centers, 1.0).exponents(X)
+    choices = []
+    for width in widths:
+        gamma = 0.5 / (width * unit) ** 2
+        found = best_ridge(np.exp(gamma * exponents), classes, corners, ridges, symmetric=centers is X)
+        choices.append(found._replace(width=width, gamma=gamma))
+    return min(choices)
+
+
+def best_scaling(
+    X: Array, rows: NDArray, classes: NDArray, corners: Array, scalings: tuple[str, ...] = SCALINGS
+) -> str:
+    """Return the scaling of the columns with the best left-out score, over a few widths and all ridges.
+
+    Parameters
+    ----------
+    X : array of shape (N, D)
+        All rows, on which a scaling is fitted; not preprocessed, no missing cell.
+    rows : bool or int array
+        Which of them have a label.
+    classes : int array of shape (n,)
+        Of these.
+    corners : array of shape (K, q)
+    scalings : tuple of str
+        Those that are tried; the first of equals wins.
+
+    Returns
+    -------
+    str
+        One of them, the first where labels are too few to say.
+    """
+    if not enough_labels(classes):
+        return scalings[0]
+    rng = np.random.default_rng(0)
+    some = np.arange(len(classes))
+    if len(some) > SCALING_ROWS:
+        some = np.sort(rng.choice(some, SCALING_ROWS, replace=False))
+    scores = []
+    for kind in scalings:
+        checkpoint()
+        scaled = np.ascontiguousarray(fit_preprocessing(X, kind).transform(X)[rows][some])
+        unit = median_distance(scaled, rng)
+        scores.append(best_width(scaled, classes[some], corners, scaled, unit, widths=SCALING_WIDTHS).score)
+    return scalings[int(np.argmin(scores))]
+
+
+def search_share(n_rows: int, n_centers: int, work: float) -> float:
+    """Return the share of rows, and of centres, on which n M^2 is at most `work`."""
+    return min(1.0, math.cbrt(work / (n_rows * n_centers**2)))

@@ -1,0 +1,123 @@
+"""Tables as people have them: ids, dates, constants, text, gaps; what is proposed, and what comes of a choice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from supdr.datasets import FileProblem, preview, read_file
+
+ROWS = 40
+
+
+def table(**more):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "customer_id": rng.permutation(1000)[:ROWS],
+            "row": np.arange(1, ROWS + 1),
+            "when": [f"{day:02d}.03.2024" for day in range(1, 29)] + ["01.04.2024"] * 12,
+            "name": [f"person {k}" for k in range(ROWS)],
+            "unit": "cm",
+            "height": rng.normal(size=ROWS).round(3),
+            "weight": np.where(np.arange(ROWS) < 5, np.nan, rng.normal(size=ROWS).round(3)),
+            "colour": np.resize(["red", "green", "blue"], ROWS),
+            **more,
+            "class": np.resize(["a", "b"], ROWS),
+        }
+    )
+    return frame.to_csv(index=False).encode()
+
+
+def facts(**more):
+    return {each.name: each for each in preview(table(**more), "t.csv").facts}
+
+
+def test_what_had_better_be_left_out_is_proposed_and_why():
+    against = {name: each.against for name, each in facts().items() if each.against}
+    assert against == {
+        "customer_id": "an id",
+        "row": "an id",
+        "when": "a date",
+        "name": "an id",
+        "unit": "constant",
+    }
+    assert preview(table(), "t.csv").suggested("row") == ("customer_id", "when", "name", "unit")
+
+
+@pytest.mark.parametrize(
+    ("column", "why"),
+    [
+        (np.arange(ROWS) * 2, ""),  # whole numbers, all different, but nothing says that they are an id
+        (np.linspace(0, 1, ROWS), ""),
+        ([""] * ROWS, "empty"),
+        ([f"word {k % 30}" for k in range(ROWS)], "text of more than 20 values"),
+        ([True, False] * (ROWS // 2), ""),
+    ],
+)
+def test_columns_that_are_no_ids_stay(column, why):
+    assert facts(extra=column)["extra"].against == why
+
+
+def test_facts_of_a_column():
+    found = facts()
+    assert (found["weight"].missing, found["weight"].distinct) == (5, 35)
+    assert sum(found["weight"].histogram) == 35
+    assert found["colour"].histogram == (14, 13, 13)
+    assert found["when"].kind == "date"
+    assert sum(found["when"].histogram) == ROWS
+
+
+def test_huge_and_equal_numbers_have_a_histogram():
+    for extra in (np.where(np.arange(ROWS) % 2, 1e308, -1e308), 1e16 + np.arange(ROWS) % 3):
+        assert sum(facts(extra=extra)["extra"].histogram) == ROWS
+
+
+def test_columns_are_left_out_as_asked_for():
+    data = read_file(table(), name="t.csv", ignore=["customer_id", "row", "name", "unit", "when"])
+    assert data.feature_names == ("height", "weight", "colour=blue", "colour=green", "colour=red")
+    assert "Left out as asked for: customer_id, row, name, unit, when." in data.description
+    assert read_file(table(), name="t.csv", ignore=["class"]).task == "classification"  # the last of the others
+
+
+def test_what_is_not_left_out_is_used_as_far_as_it_can_be():
+    data = read_file(table(), name="t.csv")
+    assert "text of too many values: name." in data.description
+    assert "Dates turned into days since 1970: when." in data.description
+    assert "unit=cm" in data.feature_names
+
+
+@pytest.mark.parametrize(
+    ("texts", "days"),
+    [
+        (["2024-03-01", "2024-03-02T12:00:00", None], [19783, 19784.5, np.nan]),
+        (["01.03.2024", "02.03.2024"], [19783, 19784]),
+        (["01/03/2024", "02/03/2024"], [19783, 19784]),  # both orders are possible: the day comes first
+        (["03/13/2024", "03/01/2024"], [19795, 19783]),
+    ],
+)
+def test_dates_are_days_since_1970(texts, days):
+    frame = pd.DataFrame({"when": texts, "x": range(len(texts)), "class": np.resize(["a", "b"], len(texts))})
+    np.testing.assert_allclose(read_file(frame.to_csv(index=False).encode(), name="t.csv").X[:, 0], days)
+
+
+def test_columns_form_views():
+    groups = {"body": ["height", "weight"], "look": ["colour"]}
+    ignore = ["row", "when", "name", "unit"]
+    data = read_file(table(), name="t.csv", ignore=ignore, groups=groups)
+    assert data.views == (1, 2, 3)
+    assert "Views: other (1), body (2), look (3)." in data.description
+    assert data.feature_names[:3] == ("other:customer_id", "body:height", "body:weight")
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"ignore": ["wings"]}, "no column 'wings' to leave out"),
+        ({"groups": {"a": ["wings"]}}, "no column 'wings' to group"),
+        ({"groups": {"a": ["height"], "b": ["height"]}}, "one group only; in several: height"),
+        ({"ignore": ["class"], "target": "class"}, "'class' is to be predicted and cannot be left out"),
+    ],
+)
+def test_impossible_choices_are_named(choice, message):
+    with pytest.raises(FileProblem, match=message):
+        read_file(table(), name="t.csv", **choice)
