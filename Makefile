@@ -17,13 +17,14 @@ RECIPE := pyproject.toml constraints.txt scripts/install.sh
 # Two processes: see tests/conftest.py for who does what.  The kernels are compiled before, once for both.
 PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
-.PHONY: help serve test test-all test-times lint bench docs clean
+.PHONY: help serve test test-all test-times fuzz lint bench docs clean
 
 help:
 	@echo "make serve       start the explorer on http://localhost:$(PORT)"
 	@echo "make test        run the tests, those in a real browser included"
 	@echo "make test-all    run the long extras too, among them JupyterLab and UMAP"
 	@echo "make test-times  run the tests and print the seconds of every file and of the slowest tests"
+	@echo "make fuzz        give the app 10,000 damaged links, states, lessons, sweeps, messages and files"
 	@echo "make lint        check style, types and docstrings"
 	@echo "make docs        build the documentation: docs/_build/html/index.html"
 	@echo "make bench       measure speed against peers"
@@ -43,6 +44,10 @@ test-all: $(INSTALLED_ALL)
 test-times: override ARGS += --times
 test-times: test
 
+fuzz: $(INSTALLED_TEST)
+	@$(PYTHON_IN_VENV) -m supdr.warm
+	$(PYTHON_IN_VENV) -m tests.bad_input.fuzz $(ARGS)
+
 lint: $(INSTALLED_TEST)
 	$(PYTHON_IN_VENV) -m ruff check .
 	$(PYTHON_IN_VENV) -m ruff format --check .
@@ -58,7 +63,7 @@ docs: $(INSTALLED_DOCS)
 	@echo "The documentation is at docs/_build/html/index.html"
 
 clean:
-	rm -rf .venv .browsers build dist docs/_build docs/_static docs/_autosummary docs/gallery.md *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .browsers build dist docs/_build docs/_static docs/_autosummary docs/gallery *.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(INSTALLED): $(RECIPE)

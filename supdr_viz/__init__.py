@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from supdr.engine.optional import require
+from supdr_viz.kit.extras import require_app
 
 if TYPE_CHECKING:
     from supdr_viz import plots
@@ -17,45 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["plots", "watch"]
 
-_APP_PACKAGES = (
-    "panel",
-    "panel_material_ui",
-    "bokeh",
-    "contourpy",
-    "holoviews",
-    "jinja2",
-    "markdown_it",
-    "pandas",
-    "param",
-    "PIL",
-    "pyarrow",
-    "tornado",
-    "tqdm",
-)
-"""What the extra "app" brings, as it is imported."""
-
-
-def require_app(purpose: str) -> None:
-    """Look whether everything that the app needs is installed, without importing it.
-
-    Parameters
-    ----------
-    purpose : str
-        Who asks, as the subject of a sentence.
-
-    Raises
-    ------
-    PackageMissing
-        If something is missing; the message says what to install.
-    """
-    require(purpose, *_APP_PACKAGES, extra="app")
-
 
 def __getattr__(name: str) -> Any:
     # On first use: the command line needs neither.
-    if name in __all__:
-        require_app(f"supdr_viz.{name}")
     if name == "watch":
+        require_app("supdr_viz.watch")
         return importlib.import_module("supdr_viz.notebook").watch
     if name == "plots":
         return importlib.import_module("supdr_viz.plots")

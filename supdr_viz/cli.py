@@ -37,6 +37,8 @@ SERVER_OPTIONS: dict[str, Any] = {
     "keep_alive_milliseconds": 15_000,
     # An upload arrives in pieces of 10 MB; anything larger than this in one message is not ours.
     "websocket_max_message_size": 20 * 1024 * 1024,
+    # A page in the making says most things many times over.
+    "websocket_compression_level": 1,
     # A slow machine may take long between the page and its websocket.
     "session_token_expiration": 600,
 }
@@ -236,10 +238,22 @@ def _opens_browser(wish: bool | None) -> bool:
 
 def _serve(arguments: argparse.Namespace, port: int) -> int:
     import panel as pn
+    from bokeh.settings import settings
     from tornado.web import RedirectHandler
 
+    from supdr_viz.kit.own_files import OwnFile
+    from supdr_viz.stage.socket import StageSocket
+
+    # What helps who writes a page costs who opens it.
+    settings.perform_error_diagnostics = settings.perform_document_validation = False
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
+    routes = [
+        # With several pages the kit would show a list of them.
+        ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
+        StageSocket.route(),
+        OwnFile.route(),
+    ]
     pages: dict[str, Any] = {name: _page(name) for name in PAGES}
     _build_unseen(next(iter(pages.values())))
     try:
@@ -252,8 +266,7 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
             basic_auth=arguments.basic_auth,
             cookie_secret=cookie_secret,
             show=_opens_browser(arguments.show),
-            # With several pages the kit would show a list of them.
-            extra_patterns=[("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False})],
+            extra_patterns=routes,
             **SERVER_OPTIONS,
         )
     except OSError as error:

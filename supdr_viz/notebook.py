@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+from numpy.typing import ArrayLike, NDArray
 
 from supdr.datasets import Dataset, encode_labels, guess_task
-from supdr_viz.export.replay import Replay, make_replay
-from supdr_viz.frames.scene import build_scene
-from supdr_viz.frames.types import Scene
-from supdr_viz.run.recording import Recording
-from supdr_viz.settings.making import Split
+from supdr.engine.targets import as_labels
+from supdr_viz.kit.extras import importing_app
+
+with importing_app("supdr_viz.notebook"):
+    from supdr_viz.export.replay import Replay, make_replay
+    from supdr_viz.frames.scene import build_scene
+    from supdr_viz.frames.table import OnInput, Table, last_step
+    from supdr_viz.frames.types import Scene
+    from supdr_viz.run.recording import Recording
+    from supdr_viz.settings.making import Split
 
 INTERVAL = 0.4
 """Seconds between two pictures."""
@@ -44,11 +48,13 @@ def watch(
     Parameters
     ----------
     estimator : estimator
-        Of this library: it has `iterate`.  It is fitted in place, like by ``fit(X, y)``.
-    X : array-like of shape (n, m)
+        Of this library: it has `iterate`; or a scikit-learn pipeline that ends in one.  It is fitted in place, like by
+        ``fit(X, y)``.
+    X : array-like or DataFrame of shape (n, m)
+        What `fit` takes; pictures show the space of these rows, also where a pipeline changes them first.
     y : array-like of shape (n,)
         Labels of any kind or values; NaN or None: unlabelled.
-    X_test, y_test : array-like, optional
+    X_test, y_test : array-like or DataFrame, optional
         Rows that the method does not see, for the test error.
     axes : tuple of int, optional
         Two features to show; by default the two there are, or the plane of the first two principal components.
@@ -63,51 +69,95 @@ def watch(
     ValueError
         If the estimator has no `iterate`, or only one of `X_test` and `y_test` is given.
     """
-    if not hasattr(estimator, "iterate"):
-        raise ValueError(f"watch needs an estimator that iterates; {type(estimator).__name__} has only fit")
+    learner = last_step(estimator)
+    if not hasattr(learner, "iterate"):
+        raise ValueError(f"watch needs an estimator that iterates; {type(learner).__name__} has only fit")
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together; got only one of them")
     screen = _screen()
     if screen is None:
         return estimator.fit(X, y)
-    scene, parts = _rows(estimator, X, y, X_test, y_test, axes)
+    table = Table(X, getattr(X, "columns", None))
+    scene, parts = _rows(learner, table, X, y, X_test, y_test, axes)
     shown, recording = _Shown(screen), Recording()
+
+    classification = scene.task == "classification"
+    asked = Numbered(estimator, table, as_labels(y), parts.y_train) if classification else OnInput(estimator, table)
 
     def draw(last: bool) -> None:
         """Show the last iterate as a picture, or the whole run as a report."""
-        replay = _replay(estimator, recording, scene, parts, last=last)
+        replay = _replay(asked, recording, scene, parts, type(learner).__name__, last=last)
         shown.picture(replay) if last else shown.report(replay)
 
-    # Pictures know class numbers.  Labels that are such numbers are fitted under observation, others once more.
-    labels = np.asarray(y)
-    same = labels.dtype.kind in "fiu" and np.array_equal(labels.astype(float), parts.y_train, equal_nan=True)
-    observed = estimator if same else clone(estimator)
-    _fit_observed(observed, X if same else parts.X_train, parts.y_train, recording, lambda: draw(True))
+    _fit_observed(estimator, X, y, recording, lambda: draw(True))
     draw(False)
-    return estimator if same else estimator.fit(X, y)
+    return estimator
 
 
 def _fit_observed(estimator: Any, X: Any, y: Any, recording: Recording, draw: Callable[[], None]) -> None:
-    """Fit, and look at the snapshots that `fit` goes through."""
-    iterate = estimator.iterate
+    """Fit, and look at the snapshots that the last step's `fit` goes through."""
+    learner = last_step(estimator)
+    iterate = learner.iterate
 
     def observed(*arguments: Any, **options: Any) -> Iterator[Any]:
+        del learner.iterate  # snapshots keep a copy of the estimator, which is to be as it was
         drawn_at = 0.0
         for snapshot in iterate(*arguments, **options):
             if recording.legs:
-                recording.add(snapshot)
+                recording.extend([snapshot])
             else:
-                recording.begin_leg(estimator, snapshot)
+                recording.begin_leg(learner, snapshot)
             if time.monotonic() - drawn_at > INTERVAL:
                 draw()
                 drawn_at = time.monotonic()
             yield snapshot
 
-    estimator.iterate = observed
+    learner.iterate = observed
     try:
         estimator.fit(X, y)
     finally:
-        del estimator.iterate
+        vars(learner).pop("iterate", None)
+
+
+class Numbered(OnInput):
+    """An estimator that was fitted to labels of any kind, and answers with class numbers, as pictures know them.
+
+    Parameters
+    ----------
+    whole, table
+        As of `OnInput`.
+    labels : array of shape (n,)
+        What it was fitted to.
+    numbers : array of shape (n,)
+        Their class numbers; NaN: unlabelled.
+    fitted : estimator, optional
+        As of `OnInput`.
+    """
+
+    def __init__(self, whole: Any, table: Table, labels: NDArray, numbers: NDArray, fitted: Any = None) -> None:
+        super().__init__(whole, table, fitted)
+        self._labels, self._numbers = labels, numbers
+
+    def at(self, snapshot: Any) -> Numbered:
+        """Return it as of a snapshot."""
+        return Numbered(self._whole, self._table, self._labels, self._numbers, self._fitted.at(snapshot))
+
+    @property
+    def classes_(self) -> NDArray:
+        """Class numbers (K,), in the order of the estimator's scores."""
+        return np.array([self._numbers[np.argmax(self._labels == known)] for known in self._fitted.classes_])
+
+    @property
+    def transduction_(self) -> NDArray:
+        """Class numbers of the training rows."""
+        return self._numbered(self._fitted.transduction_)
+
+    def predict(self, X: NDArray) -> NDArray:
+        """Predict the class numbers of rows (n, m) of the input."""
+        return self._numbered(super().predict(X))
+
+    def _numbered(self, predicted: NDArray) -> NDArray:
+        return self.classes_[np.searchsorted(self._fitted.classes_, predicted)]
 
 
 class _Shown:
@@ -163,16 +213,15 @@ def _screen() -> Any:
 
 
 def _rows(
-    estimator: Any, X: ArrayLike, y: ArrayLike, X_test: Any, y_test: Any, axes: tuple[int, int] | None
+    learner: Any, table: Table, X: ArrayLike, y: ArrayLike, X_test: Any, y_test: Any, axes: tuple[int, int] | None
 ) -> tuple[Scene, Split]:
-    names = [str(name) for name in getattr(X, "columns", ())]
-    train = np.asarray(X, dtype=float)
-    test = np.empty((0, train.shape[1])) if X_test is None else np.asarray(X_test, dtype=float)
+    train = table.numbers(X)
+    test = np.empty((0, train.shape[1])) if X_test is None else table.numbers(X_test)
     labels = np.concatenate([np.asarray(y), np.asarray(y if y_test is None else y_test)[: len(test)]])
-    task = getattr(estimator, "task", None) or guess_task(labels)
+    task = getattr(learner, "task", None) or guess_task(labels)
     codes, classes = encode_labels(labels) if task == "classification" else (labels.astype(float), ())
     rows = np.concatenate([train, test])
-    dataset = Dataset(rows, codes, feature_names=names, target_names=classes, task=task, name="your data")
+    dataset = Dataset(rows, codes, feature_names=table.axis_names, target_names=classes, task=task, name="your data")
     cut, number = len(train), np.arange(len(rows))
     parts = Split(
         train=number[:cut],
@@ -188,12 +237,16 @@ def _rows(
     return build_scene(dataset, parts, axes), parts
 
 
-def _replay(estimator: Any, recording: Recording, scene: Scene, parts: Split, *, last: bool = False) -> Replay:
-    recorded = [(snapshot, recording.estimator_of(snapshot)) for snapshot in recording.ring.snapshots]
+def _replay(
+    asked: OnInput, recording: Recording, scene: Scene, parts: Split, method: str, *, last: bool = False
+) -> Replay:
+    if recording.ring.newest is not None:
+        recording.watch(recording.ring.newest)
+    recorded = [(snapshot, asked) for snapshot in recording.ring.snapshots]
     return make_replay(
         recorded[-1:] if last else recorded,
         scene,
         parts,
-        method=type(estimator).__name__,
+        method=method,
         losses=recording.losses.curves(),
     )

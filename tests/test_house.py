@@ -18,6 +18,7 @@ FLOORS = {
         "supdr.methods.*",
         "supdr.baselines",
         "supdr.datasets",
+        "supdr.quality",
         "supdr.sensitivity",
         "supdr",
     ],
@@ -29,6 +30,7 @@ FLOORS = {
         "supdr_viz.frames",
         "supdr_viz.frames.modes",
         "supdr_viz.run",
+        "supdr_viz.stage",
         "supdr_viz.views",
         "supdr_viz.compare",
         "supdr_viz.export",
@@ -37,6 +39,7 @@ FLOORS = {
         "supdr_viz.reproduce",
         "supdr_viz.controls",
         "supdr_viz.pages",
+        "supdr_viz.plots",
         "supdr_viz",
     ],
 }

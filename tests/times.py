@@ -1,35 +1,53 @@
 """``--times``: a table of the seconds that every file and the slowest tests take, of the processor and of the clock."""
 
-import resource
-import time
+import contextlib
 from collections import defaultdict
 
+import psutil
 import pytest
 
 SLOWEST = 25
 
 
-def processor_seconds():
-    """Of this process and of those it started that have ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+def processor_seconds(living):
+    """By process: of this one with those it started that have ended; or, with `living`, of it and all that go on."""
+    own = psutil.Process()
+    if not living:
+        return {own.pid: sum(own.cpu_times()[:4])}  # user, system, and both of children that have ended
+    seconds = {}
+    for process in (own, *own.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            seconds[process.pid] = sum(process.cpu_times()[:2])
+    return seconds
+
+
+def passed(before, now):
+    """Seconds between two measurements; what a process did before it ended is not known."""
+    return sum(max(0.0, seconds - before.get(process, 0.0)) for process, seconds in now.items())
+
+
+def _in_browser(item):
+    """Whether others do the work: a server and a browser, which outlive the test."""
+    return item.get_closest_marker("browser") is not None
 
 
 class Times:
     """Measures in the process that runs a test, and adds up in the one that reports."""
 
     def __init__(self):
-        self._before = 0.0
+        self._before = {}
         self._tests = defaultdict(lambda: [0.0, 0.0])
 
-    def pytest_collection_finish(self):
-        self._before = processor_seconds()
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self._before = processor_seconds(_in_browser(item))
+        return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self):
+    def pytest_runtest_makereport(self, item):
         report = yield
-        now = processor_seconds()
-        report.processor_seconds, self._before = now - self._before, now
+        now = processor_seconds(_in_browser(item))
+        report.processor_seconds, self._before = passed(self._before, now), now
         return report
 
     def pytest_runtest_logreport(self, report):

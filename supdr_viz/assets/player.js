@@ -2,88 +2,42 @@
 // Shows a recorded run: load(film) puts one into the page, another one takes its place.
 let film = null
 const dark = matchMedia("(prefers-color-scheme: dark)")
-const still = matchMedia("(prefers-reduced-motion: reduce)")
 const scrub = document.getElementById("scrub"), play = document.getElementById("play")
-const CURVES = 8
 
-function unpack(film) {
-  if (film.places) return
-  film.places = places(film.input)
-  for (const moment of film.moments) {
-    const ready = () => { if (shown() === moment) draw() }
-    moment.places = places(moment.latent)
-    moment.pulled = moment.pulled && places(moment.pulled)
-    moment.images = moment.sheets.map((sheet) => sheet && new Levels(sheet.png, ready))
-    if (moment.picture) unpackPicture(moment.picture, ready)
+const board = new Board("film", new Group())
+for (const name of ["input", "latent", "method"]) board.adopt("planes/" + name, document.getElementById(name))
+board.adopt("charts/losses", document.getElementById("losses"))
+
+// Text -> the bytes that were compressed into it.
+async function inflated(text) {
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
+}
+
+// Lay a patch over a copy of a tree.
+function grown(tree, patch) {
+  const all = {...tree}
+  for (const [name, value] of Object.entries(patch)) {
+    all[name] = isTree(value) && isTree(tree[name]) ? grown(tree[name], value) : value
   }
+  return all
+}
+
+// What the squares show at every moment.
+async function unpack(film) {
+  if (film.trees) return
+  const patches = (await Promise.all(film.patches.map(inflated))).map(decode)
+  film.trees = patches.reduce((trees, patch) => [...trees, grown(trees[trees.length - 1] || {}, patch)], [])
 }
 const shown = () => film.moments[+scrub.value]
 
-const theme = () => (dark.matches ? "dark" : "light")
-
-function plane(id, shares, extent, image, sheet, wrong, pulled) {
-  const [canvas, pen, width] = prepared(id), colours = film.colours[theme()]
-  const frame = frameOf(extent, 0, 0, width, width), count = shares.length / 2, radius = dotSize(count)
-  const tinted = image && image.tinted(theme(), () => film.regions[theme()].map((each) => [...rgb(each), 255]))
-  if (tinted) {
-    const [left, right, low, high] = sheet.extent, {x, y} = frame
-    pen.globalAlpha = 0.2
-    pen.imageSmoothingEnabled = false
-    pen.drawImage(tinted, x(left), y(high), x(right) - x(left), y(low) - y(high))
-    pen.globalAlpha = 1
-  }
-  if (pulled) threads(pen, count, (row) => frame.at(shares, row), (row) => frame.at(pulled, row), colour("secondary"))
-  dots(pen, count, (row) => frame.at(shares, row), (row) => colours[row], radius, film.test)
-  pen.strokeStyle = colour("error"); pen.lineWidth = 1.5
-  for (const row of wrong) {
-    const place = frame.at(shares, row)
-    if (place) { pen.beginPath(); pen.arc(...place, radius + 2.6, 0, FULL); pen.stroke() }
-  }
-  return canvas
-}
-
-function method(moment, text) {
-  const picture = moment.picture
-  document.getElementById("method-card").hidden = !picture
-  if (!picture) return
-  const roles = film.roles[theme()], words = (id, said) => { document.getElementById(id).textContent = said }
-  drawPicture("method", picture, theme(), roles, film.colours[theme()], film.test)
-    .setAttribute("aria-label", `${film.mode.title}, ${text}${picture.numbers && ", " + picture.numbers}`)
-  words("method-caption", [film.mode.title, picture.caption || film.mode.caption].filter(Boolean).join(": "))
-  words("method-numbers", picture.numbers)
-  const keys = picture.keys.map((each) => key(each.name, roles[each.role], each.kind))
-  document.getElementById("method-keys").replaceChildren(...keys)
-}
-
-function losses(now) {
-  const [canvas, pen, width, height] = prepared("losses")
-  const names = Object.keys(film.losses), steps = film.iterations
-  const all = names.flatMap((name) => film.losses[name].filter((v) => v !== null))
-  if (!all.length) return canvas
-  const log = Math.min(...all) > 0, scale = (v) => (log ? Math.log10(v) : v)
-  const low = scale(Math.min(...all)), high = scale(Math.max(...all)), first = steps[0], last = steps[steps.length - 1]
-  const x = (v) => 52 + (width - 62) * (v - first) / Math.max(1, last - first)
-  const y = (v) => height - 24 - (height - 34) * (scale(v) - low) / ((high - low) || 1)
-  pen.font = "12px sans-serif"; pen.fillStyle = colour("secondary"); pen.strokeStyle = colour("grid")
-  for (let k = 0; k < 4; k++) {
-    const raw = low + (high - low) * k / 3, value = log ? 10 ** raw : raw
-    pen.beginPath(); pen.moveTo(52, y(value)); pen.lineTo(width - 10, y(value)); pen.stroke()
-    pen.fillText(String(+value.toPrecision(2)), 4, y(value) + 4)
-  }
-  pen.fillText(String(first), 52, height - 6); pen.fillText(String(last), width - 34, height - 6)
-  names.forEach((name, k) => {
-    pen.beginPath(); pen.strokeStyle = colour("k-" + (k % CURVES)); pen.lineWidth = 1.8
-    pen.setLineDash(name === "bound" ? [6, 4] : [])
-    let open = false
-    film.losses[name].forEach((v, i) => {
-      if (v === null) return
-      open ? pen.lineTo(x(steps[i]), y(v)) : pen.moveTo(x(steps[i]), y(v)); open = true
-    })
-    pen.stroke()
-  })
-  pen.setLineDash([]); pen.strokeStyle = colour("muted"); pen.beginPath()
-  pen.moveTo(x(now), 6); pen.lineTo(x(now), height - 24); pen.stroke()
-  return canvas
+function method(moment) {
+  document.getElementById("method-card").hidden = !film.mode
+  if (!film.mode) return
+  const words = (id, said) => { document.getElementById(id).textContent = said }
+  words("method-caption", [film.mode.title, moment.caption || film.mode.caption].filter(Boolean).join(": "))
+  words("method-numbers", moment.said)
+  document.getElementById("method-keys").replaceChildren(...moment.keys.map((each) => key(...each)))
 }
 
 function said(moment) {
@@ -95,12 +49,13 @@ function said(moment) {
 
 function draw() {
   const moment = shown(), text = said(moment)
-  plane("input", film.places, film.extent, moment.images[0], moment.sheets[0], moment.wrong, null)
-    .setAttribute("aria-label", "Input space, " + text)
-  plane("latent", moment.places, moment.extent, moment.images[1], moment.sheets[1], [], moment.pulled)
-    .setAttribute("aria-label", "Latent space, " + text)
-  method(moment, text)
-  losses(moment.iteration).setAttribute("aria-label", "Losses until " + text)
+  board.tree = film.trees[+scrub.value]
+  board.refresh(board.tree)
+  method(moment)
+  for (const [name, plane] of board.planes) {
+    const title = {input: "Input space", latent: "Latent space", method: film.mode && film.mode.title}[name]
+    plane.canvas.setAttribute("aria-label", `${title}, ${text}${name === "method" && moment.said ? ", " + moment.said : ""}`)
+  }
   document.getElementById("numbers").textContent = text
   scrub.setAttribute("aria-valuetext", "iteration " + moment.iteration)
 }
@@ -114,10 +69,10 @@ function key(name, colour, kind = "point") {
 }
 
 function legend() {
-  const shown = film.classes.slice(0, 12).map((name, k) => key(name, film.regions[theme()][k]))
+  const shown = film.classes.slice(0, 12).map(([name, shade]) => key(name, shade))
   document.getElementById("legend").replaceChildren(...shown)
-  const names = Object.keys(film.losses).map((name, k) => key(name, colour("k-" + (k % CURVES)), "line"))
-  document.getElementById("keys").replaceChildren(...names)
+  const losses = board.charts.get("losses"), {lines} = film.trees[0].charts.losses
+  document.getElementById("keys").replaceChildren(...lines.map((line) => key(line.name, losses.colour(line), "line")))
 }
 
 let timer = 0
@@ -134,13 +89,16 @@ play.addEventListener("click", () => {
 })
 scrub.addEventListener("input", () => { stop(); draw() })
 addEventListener("resize", draw)
-dark.addEventListener("change", () => { legend(); draw() })
+const follow = () => { document.documentElement.dataset.theme = dark.matches ? "dark" : "light" }
+dark.addEventListener("change", () => { follow(); legend(); draw() })
+follow()
 
 // From `start`, an iteration, it plays if asked to and if the reader does not mind motion.
-function load(next, start = Infinity, plays = false) {
+async function load(next, start = Infinity, plays = false) {
   stop()
   film = next
-  unpack(film)
+  await unpack(next)
+  if (film !== next) return
   const last = film.moments.length - 1, first = film.moments.findIndex((moment) => moment.iteration >= start)
   scrub.max = last
   scrub.value = first < 0 || (plays && still.matches) ? last : first

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bokeh.models import Selection
 
 from supdr_viz.compare.comparison import differences
 from supdr_viz.compare.lockstep import LockStep
@@ -19,6 +18,7 @@ from supdr_viz.run.status import Phase, Status
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
+from supdr_viz.stage.stage import Selection
 from supdr_viz.views.multiples import Pair
 
 
@@ -35,7 +35,8 @@ class Facts:
     iteration : int or None
         None before the start and for methods that do not iterate.
     scores : dict of str to float
-        "train" and "test": errors in per cent or, for regression, mean squared errors; "train R²", "test R²".
+        "train" and "test": errors in per cent or, for regression, mean squared errors; "train R²", "test R²"; how true
+        the latent plane is, by the names of `supdr.quality`.
     size : str
         Number of support vectors or basis functions.
     seconds : float or None
@@ -66,7 +67,9 @@ class Column:
         Shared by all columns.
     on_news : callable
         ``on_news(column)`` after something was drawn.
-    dark, touch : bool
+    group : str
+        See `Pair`.
+    touch : bool
         See `Pair`.
 
     Attributes
@@ -87,14 +90,14 @@ class Column:
         selection: Selection,
         on_news: Callable[[Column], Any],
         *,
-        dark: bool = False,
+        group: str = "compare",
         touch: bool = False,
     ) -> None:
         self._lockstep, self._on_news = lockstep, on_news
-        self.link = LiveLink(self._draw)
+        self.pair = Pair(selection, group, touch=touch)
+        self.link = LiveLink(self.pair.stage, self._draw)
         self.session = Session(pool, self.link.notify, lockstep)
-        self.pair = Pair(selection, dark=dark, touch=touch)
-        self.pair.latent.figure.tags = self.link.models
+        self.session.measures = True
         self.settings: Settings | None = None
         self.frame: Frame | None = None
         self.problem = ""
@@ -169,6 +172,7 @@ class Column:
     def close(self) -> None:
         """End the run and let go of the data."""
         self.link.detach()
+        self.pair.points.close()
         self._lockstep.leave(self.player)
         self.session.close()
 
@@ -182,6 +186,9 @@ class Column:
                 spread = float(np.var(rows.astype(float))) if len(rows) else 0.0
                 if spread > 0:
                     scores[f"{name} R²"] = 1.0 - scores[name] / spread
+        truth = self.frame.truth
+        if truth is not None and truth.iteration == self.frame.iteration:
+            scores |= {name: value for name, value in truth.numbers.items() if np.isfinite(value)}
         return scores
 
     def _draw(self, frame: Frame | None, surface: Surface | None, status: Status) -> None:

@@ -39,7 +39,7 @@ COMPARISON_PRESETS = Presets(
                     Settings(**_SQUARES, method="PCAProjection"),
                     Settings(**_SQUARES, method="LSDR"),
                     Settings(**_SQUARES, method="NSDR"),
-                    Settings(**_SQUARES, method="MAC", method_options={"n_components": 2}),
+                    Settings(**_SQUARES, method="MAC", method_options={"n_components": 2, "early_stopping": False}),
                 )
             ),
             "No labels, labels with a linear head, a kernel, a nonlinear map.",

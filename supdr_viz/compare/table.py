@@ -19,6 +19,16 @@ caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pa
 """
 
 CLASSIFICATION = (("train", "Train error"), ("test", "Test error"))
+MAP = (
+    ("trustworthiness", "Trust"),
+    ("continuity", "Continuity"),
+    ("neighbourhood_overlap", "Kept neighbours"),
+    ("knn_error", "k-NN error"),
+    ("distance_correlation", "Distances ρ"),
+    ("class_centre_correlation", "Centres ρ"),
+)
+"""How true the latent plane is: see `supdr.quality`."""
+
 REGRESSION = (("train", "Train MSE"), ("test", "Test MSE"), ("train R²", "Train R²"), ("test R²", "Test R²"))
 
 
@@ -34,7 +44,8 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     -------
     str
     """
-    measures = REGRESSION if task == "regression" else CLASSIFICATION
+    of_map = tuple(each for each in MAP if any(each[0] in row.scores for row in rows))
+    measures = (*(REGRESSION if task == "regression" else CLASSIFICATION), *of_map)
     heads = "".join(f'<th scope="col" class="number">{title}</th>' for _, title in measures)
     best = {name: _best(rows, name) for name, _ in measures}
     body = []
@@ -70,7 +81,8 @@ def table_csv(rows: Sequence[Facts]) -> str:
     -------
     str
     """
-    names = [name for name in ("train", "test", "train R²", "test R²") if any(name in row.scores for row in rows)]
+    known = ("train", "test", "train R²", "test R²", *(name for name, _ in MAP))
+    names = [name for name in known if any(name in row.scores for row in rows)]
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["column", "method", "settings", "iteration", *names, "model", "seconds", "state"])
@@ -120,11 +132,14 @@ def said(value: float | None, name: str, task: str) -> str:
     """Write one value as the table shows it; a dash where there is none."""
     if value is None or value != value:
         return "–"
-    if name.endswith("R²"):
+    if name == "knn_error" and task == "classification":
+        return f"{100.0 * value:.1f} %"
+    if name.endswith("R²") or name in dict(MAP):
         return f"{value:.3f}"
     return f"{value:.4g}" if task == "regression" else f"{value:.1f} %"
 
 
 def _best(rows: Sequence[Facts], name: str) -> float | None:
     values = [row.scores[name] for row in rows if name in row.scores]
-    return (max if name.endswith("R²") else min)(values, default=None)
+    greater = name.endswith("R²") or (name in dict(MAP) and name != "knn_error")
+    return (max if greater else min)(values, default=None)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import panel as pn
 
+from supdr.datasets import Dataset
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.display import DisplayControls
 from supdr_viz.controls.method import MethodControls
@@ -15,6 +17,8 @@ from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.kit import widgets
 from supdr_viz.presets.catalogue import PRESETS, Needs
 from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.menu import method_for
+from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
 
 
@@ -27,6 +31,8 @@ class Controls:
         What is shown at first.
     preset : str
         Name of the preset that `settings` stem from, if any.
+    fresh : bool
+        Other data begin with the defaults of a method that suits them; False: method and options stay.
 
     Attributes
     ----------
@@ -37,7 +43,8 @@ class Controls:
         The parts.
     """
 
-    def __init__(self, settings: Settings, preset: str = "") -> None:
+    def __init__(self, settings: Settings, preset: str = "", *, fresh: bool = True) -> None:
+        self._fresh = fresh
         self._experiment = Experiment(settings)
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
@@ -137,6 +144,9 @@ class Controls:
                 self._leave_preset()
             else:
                 self.presets.show("")
+        if new.data != self.settings.data:
+            table = self.data.tables.get(new.data)
+            new = self._begun(new, SOURCES[new.data].task if table is None else table.task, table)
         self._become(new)
 
     def _loaded(self, fields: dict[str, Any]) -> None:
@@ -147,9 +157,23 @@ class Controls:
             self.presets.say(preset)
             wanted = preset.settings
             new = replace(new, method=wanted.method, method_options=wanted.method_options, test_share=wanted.test_share)
-        elif preset is not None:
+        elif preset is not None or not self._waits_for(fields):
             self._leave_preset()
+            table = self.data.tables[new.data]
+            new = self._begun(new, table.task, table)
         self._become(new)
+
+    def _waits_for(self, fields: dict[str, Any]) -> bool:
+        """Whether the settings speak of a table of this name already, loaded or not: what is set belongs to it."""
+        old = self.settings
+        return fields["data"] == old.data and fields["data_options"]["name"] == old.data_options["name"]
+
+    def _begun(self, new: Settings, task: str, table: Dataset | None) -> Settings:
+        """Return settings with which other data begin."""
+        if not self._fresh:
+            return new
+        gaps = table is not None and bool(np.isnan(table.X).any())
+        return replace(new, method=method_for(task, new.method, gaps=gaps), method_options={})
 
     def _fits(self, needs: Needs) -> bool:
         """Whether the data that a preset waits for have just been loaded."""

@@ -11,6 +11,7 @@ from supdr_viz.controls.forms import Form, Knob, NumberField
 from supdr_viz.controls.part import Change, Part
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.kit import widgets
+from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.knobs import by_heading
 from supdr_viz.settings.sources import SOURCES
@@ -56,6 +57,11 @@ class DataControls(Part):
         """The loaded data set that the settings speak of, None if it has yet to be loaded."""
         dataset, options = self._loaded.get(self._settings.data, (None, {}))
         return dataset if options == self._settings.data_options else None
+
+    @property
+    def tables(self) -> dict[str, Dataset]:
+        """What was loaded so far, by the name of its source."""
+        return {name: dataset for name, (dataset, _) in self._loaded.items()}
 
     def on_loaded(self, callback: Change) -> None:
         """Call ``callback(fields)`` after the user loaded a table; it may be another one of the same name."""
@@ -131,6 +137,7 @@ class DataControls(Part):
             self._report({"data": self._source, "data_options": dict(self._form.values)})
 
     def _arrived(self, name: str, dataset: Dataset, options: dict[str, Any]) -> None:
+        options = {**{spec.name: spec.default for spec in SOURCES[name].form}, **options}
         self._loaded[name] = (dataset, options)
         for callback in self._on_loaded:
             callback({"data": name, "data_options": options, "drawn": ()})
@@ -155,7 +162,7 @@ class SplitControls(Part):
         super().__init__()
         self._values = {name: getattr(settings, field) for name, field in SPLIT_FIELDS.items()}
         self._knobs: dict[str, Knob | NumberField] = {}
-        self.fold = widgets.Fold("Test rows, labels, seed", self._build)
+        self.fold = Fold("Test rows, labels, seed", self._build)
         self.view = self.fold.view
 
     @property

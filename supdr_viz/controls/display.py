@@ -9,6 +9,7 @@ import panel as pn
 
 from supdr_viz.controls.part import Part
 from supdr_viz.kit import widgets
+from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.state import SHOWN, Axes, Settings
 
@@ -89,7 +90,7 @@ class DisplayControls(Part):
         self._features: tuple[str, ...] = ()
         self._components: tuple[str, ...] = ()
         self._built = False
-        self.fold = widgets.Fold("Planes", self._build)
+        self.fold = Fold("Planes", self._build)
         self.view = self.fold.view
 
     @property

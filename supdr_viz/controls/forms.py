@@ -1,4 +1,4 @@
-"""A form made from a table of knobs: the main ones at once, the rest folded away and built when opened."""
+"""A form made from a table of knobs: the main ones at once, the rest folded away; built is what matters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.kit import widgets
+from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.knobs import TASK, ParameterSpec, quoted, to_number
 
@@ -47,7 +48,7 @@ class Knob:
                 log=spec.log,
                 whole=spec.kind == "int",
                 notch="auto" if spec.automatic else "0" if spec.zero else "",
-                notch_value=spec.default if spec.automatic else 0.0,
+                notch_value=spec.library_default if spec.automatic else 0.0,
                 unit=spec.unit,
                 help=help,
                 on_change=self._changed,
@@ -109,11 +110,12 @@ class Form:
         self._task = task
         self._on_change, self._restarts = on_change, restarts
         self._knobs: dict[str, Knob] = {}
-        main = [self._knob(spec) for spec in self.specs if spec.main]
+        main = [spec for spec in self.specs if spec.main]
         self._folded = [spec for spec in self.specs if not spec.main]
-        self.fold = widgets.Fold("More", self._rest) if self._folded else None
-        self.view = pn.Column(*main, *([self.fold.view] if self.fold else []), margin=0, **widgets.WIDE)
-        self._show_applicable()
+        self.fold = Fold("More", self._rest) if self._folded else None
+        fold = [self.fold.view] if self.fold else []
+        self.view = pn.Column(*self._knobs_of(main), *fold, margin=0, **widgets.WIDE)
+        self._shown = [(main, self.view)]
 
     def set(self, values: Mapping[str, Any]) -> None:
         """Show other values without reporting them.
@@ -136,9 +138,15 @@ class Form:
             self._show_applicable()
 
     def _rest(self) -> list[Any]:
-        knobs = [self._knob(spec) for spec in self._folded]
-        self._show_applicable()
-        return [*knobs, widgets.html(glossary(self.specs), margin=(8, 8, 4, 8))]
+        assert self.fold is not None
+        self._shown.append((self._folded, self.fold.content))
+        return [*self._knobs_of(self._folded), widgets.html(glossary(self.specs), margin=(8, 8, 4, 8))]
+
+    def _knobs_of(self, specs: Iterable[ParameterSpec]) -> list[Any]:
+        return [self._knob(spec) for spec in specs if self._applies(spec)]
+
+    def _applies(self, spec: ParameterSpec) -> bool:
+        return spec.applies({TASK: self._task, **self.values})
 
     def _knob(self, spec: ParameterSpec) -> Any:
         knob = self._knobs[spec.name] = Knob(spec, self.values[spec.name], self._changed, self._restarts(spec.name))
@@ -152,10 +160,18 @@ class Form:
         self._on_change(name, value)
 
     def _show_applicable(self) -> None:
-        for knob in self._knobs.values():
-            applies = knob.spec.applies({TASK: self._task, **self.values})
-            if knob.view.visible != applies:
-                knob.view.visible = applies
+        """Show the knobs that matter now, hide the others; what never mattered is not built."""
+        for specs, column in self._shown:
+            place = 0
+            for spec in specs:
+                applies, knob = self._applies(spec), self._knobs.get(spec.name)
+                if knob is not None:
+                    place += 1
+                    if knob.view.visible != applies:
+                        knob.view.visible = applies
+                elif applies:
+                    column.insert(place, self._knob(spec))
+                    place += 1
 
 
 def glossary(specs: Iterable[ParameterSpec]) -> str:

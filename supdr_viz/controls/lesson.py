@@ -9,6 +9,7 @@ import panel as pn
 
 from supdr_viz.kit import widgets
 from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.kit.late import Fold
 from supdr_viz.kit.markup import markdown
 from supdr_viz.kit.silence import Silence
 from supdr_viz.lessons import LESSONS, Lesson, LessonError, Question, Step, read_lesson
@@ -83,7 +84,7 @@ class LessonPanel:
         self.told = widgets.html(css=LESSON_CSS, visible=False, margin=(4, 8))
         self.facts = widgets.html(css=LESSON_CSS, visible=False, margin=(2, 8))
         self.link = widgets.html(css=LESSON_CSS, margin=(2, 8))
-        own = widgets.Fold("Your own lesson", self._build_own)
+        own = Fold("Your own lesson", self._build_own)
         buttons = pn.Row(self.back, self.next, margin=(0, 5))
         self.view = pn.Column(
             *(self.menu, self.head, buttons, self.text, self.asked, *self.options, self.told, self.facts, self.link),

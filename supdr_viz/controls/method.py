@@ -10,8 +10,7 @@ from supdr_viz.controls.forms import Form
 from supdr_viz.controls.part import Part
 from supdr_viz.kit import widgets
 from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.knobs import by_heading
-from supdr_viz.settings.menu import MENU, METHOD_FORMS
+from supdr_viz.settings.menu import MENU, METHOD_FORMS, method_menu
 from supdr_viz.settings.state import Settings
 
 
@@ -32,7 +31,7 @@ class MethodControls(Part):
         self._settings = settings
         self._silence = Silence()
         self._task = "classification"
-        self.menu = widgets.select("Method", by_heading(MENU.values()), settings.method, self._chosen)
+        self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
         self._about = widgets.caption(MENU[settings.method].help)
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self.view = pn.Column(widgets.section("Method"), self.menu, self._about, self._body, margin=0, **widgets.WIDE)

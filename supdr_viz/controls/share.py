@@ -24,8 +24,8 @@ NOTHING = "There is nothing to save yet: run the method first."
 class ShareMenu:
     """Three buttons of the header and their dialogs.
 
-    Put `buttons` into the header and `dialogs` anywhere into the page; `drawer_row` does the same in the sidebar, for
-    windows too narrow for the header.
+    Put `buttons` into the header and `dialogs` anywhere into the page; `drawer_row` is for windows too narrow for the
+    header.
 
     Parameters
     ----------
@@ -64,9 +64,10 @@ class ShareMenu:
         on_compare: Callable[[], Any] | None = None,
         get_work: Callable[[str], Callable[[], bytes] | None] | None = None,
         plots: dict[str, str] | None = None,
+        save_plot: Callable[[str, str], Any] | None = None,
         what: str = "run",
     ) -> None:
-        self._plots = plots or {}
+        self._plots, self._save_plot = plots or {}, save_plot
         self._on_compare, self._what = on_compare, what
         self._works: dict[str, Callable[[], Callable[[], bytes] | None]] = {}
         if get_work is not None:
@@ -77,7 +78,10 @@ class ShareMenu:
         self._code = self._link = ""
         self.dialogs = pn.Column(margin=0, width=0, height=0)
         self._built: dict[str, Any] = {}
-        self.buttons = self._make_buttons(css_classes=["wide-only"])
+
+    def buttons(self) -> list[Any]:
+        """Make the buttons of the header, which show in wide windows only."""
+        return self._make_buttons(css_classes=["wide-only"])
 
     def _make_buttons(self, **options: Any) -> list[Any]:
         options = {"kind": "text", "align": "center", **options}
@@ -86,9 +90,9 @@ class ShareMenu:
             kinds.insert(0, ("Add to comparison", "add_chart", self._on_compare))
         return [widgets.button(label, act, icon=icon, **options) for label, icon, act in kinds]
 
-    def drawer_row(self) -> pn.FlexBox:
-        """Make the same buttons once more: a child of the sidebar that shows in narrow windows only."""
-        return pn.FlexBox(*self._make_buttons(margin=2), css_classes=["narrow-only"], margin=(4, 4, 0, 4))
+    def drawer_row(self) -> pn.Row:
+        """Make the same buttons for the sidebar, where they show in narrow windows only."""
+        return widgets.flow(*self._make_buttons(margin=2), css_classes=["narrow-only"], margin=(4, 4, 0, 4))
 
     def offer(self, kind: str, get_work: Callable[[], Callable[[], bytes] | None]) -> None:
         """Offer one more file, before the dialog is opened for the first time.
@@ -168,7 +172,7 @@ class ShareMenu:
         self._dropper = file_dropper(self._load, max_bytes=1e6)
         return widgets.dialog(
             "Export and import",
-            pn.FlexBox(
+            widgets.flow(
                 widgets.button("Settings (JSON)", self._save_json, icon="save"),
                 widgets.button("Embedding (CSV)", lambda: self._save_csv("embedding"), icon="table_view"),
                 widgets.button("Losses (CSV)", lambda: self._save_csv("losses"), icon="show_chart"),
@@ -199,13 +203,13 @@ class ShareMenu:
         chosen = widgets.select("Plot", self._plots, next(iter(self._plots.values())), width=190, sizing_mode=None)
 
         def save(format: str) -> None:
-            self._bridge.save_plot(chosen.value, format, f"supdr-{chosen.value}")
+            assert self._save_plot is not None
+            self._save_plot(chosen.value, format)
 
-        row = pn.FlexBox(
+        row = widgets.flow(
             chosen,
             widgets.button("PNG", lambda: save("png"), icon="image"),
             widgets.button("SVG", lambda: save("svg"), icon="polyline"),
-            align_items="center",
             margin=0,
         )
         return [widgets.caption("Save a plot as a picture:"), row]

@@ -10,6 +10,7 @@ import panel as pn
 
 from supdr_viz.controls.forms import Knob
 from supdr_viz.kit import widgets
+from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.knobs import to_number
 from supdr_viz.sweeps.settings import (
@@ -138,7 +139,7 @@ class SweepControls:
             for spec in PROTOCOL_FORM
             if spec.name != "metric"
         }
-        self.fold = widgets.Fold("Folds, repetitions, starts", self._protocol)
+        self.fold = Fold("Folds, repetitions, starts", self._protocol)
         self.view = pn.Column(
             widgets.section("Sweep"),
             *(axis.view for axis in self.axes),

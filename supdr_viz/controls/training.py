@@ -14,6 +14,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.silence import Silence
 from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.settings.state import SPEED
+from supdr_viz.stage.components import Hub
 
 STATUS_CSS = """
 :host { min-width: 0; } .status { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; }
@@ -40,6 +41,8 @@ class TrainingBar:
 
     Parameters
     ----------
+    hub : Hub
+        Tells the status line.
     speed : {"slow", "normal", "fast"}
     on_run : callable
         Run/Pause was pressed: toggle.
@@ -58,6 +61,7 @@ class TrainingBar:
 
     def __init__(
         self,
+        hub: Hub,
         speed: str = "normal",
         *,
         on_run: Act,
@@ -76,7 +80,8 @@ class TrainingBar:
         self.reset = widgets.button("Reset", on_reset, icon="restart_alt", width=88, height=34)
         self.speed = widgets.toggle([text for _, text in SPEED.choices], speed, sx=SPEED_SX, align="center")
         self.speed.param.watch(lambda event: None if self._silence else self._on_speed(event.new), "value")
-        self.status = widgets.html(self._status_html(), css=STATUS_CSS, margin=(4, 6), sizing_mode=None, styles=GROW)
+        self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6), styles=GROW)
+        self._refresh()
         self.scrubber = pmui.IntSlider(
             label="Iteration",
             start=0,
@@ -92,9 +97,7 @@ class TrainingBar:
         self.scrubber.param.watch(self._scrubbed, "value")
         self.scrubber.param.watch(self._let_go, "value_throttled")
         self.live = widgets.button("Live", on_live, icon="fast_forward", kind="text", width=80, disabled=True, margin=0)
-        buttons = pn.FlexBox(
-            self.run, self.step, self.reset, self.speed, self.status, align_items="center", gap="2px", margin=0
-        )
+        buttons = widgets.flow(self.run, self.step, self.reset, self.speed, self.status, gap="2px", margin=0)
         line = pn.Row(
             widgets.html(ITERATION, width=58, sizing_mode=None, margin=(4, 0, 0, 8)),
             self.scrubber,
@@ -207,14 +210,9 @@ class TrainingBar:
             self._on_scrub(int(event.new))
 
     def _refresh(self) -> None:
-        text = self._status_html()
-        if self.status.object != text:
-            self.status.object = text
-
-    def _status_html(self) -> str:
         word, colour = self._chip
         text = widgets.escape(self._detail) or self._numbers
-        return (
+        self.status.text = (
             f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
             f'<span class="numbers">{text}</span></div>'
         )

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 
 from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, Preview, load_openml, preview
 from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, in_background
+from supdr_viz.kit.columns import LEAVE_OUT, TARGET, USE, ColumnTable
 from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
+from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
+from supdr_viz.settings.sources import IMPUTE
 
 LIMITS = Limits()
 TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
+PASTED = "pasted.csv"
+"""Name of a table that was pasted, in links and saved settings."""
 
 Loaded = Callable[[Dataset, dict[str, Any]], Any]
 """Called with a data set and the options that name it."""
@@ -35,7 +43,7 @@ def preview_table(look: Preview) -> str:
     shown = look.columns[:MAX_SHOWN_COLUMNS]
     head = "".join(
         f'<th scope="col">{widgets.escape(name)}<span>{widgets.escape(kind)}</span></th>'
-        for name, kind in zip(shown, look.kinds)
+        for name, kind in zip(shown, (each.kind for each in look.facts))
     )
     body = "".join(
         f"<tr>{''.join(f'<td>{widgets.escape(cell)}</td>' for cell in row[: len(shown)])}</tr>" for row in look.rows
@@ -73,17 +81,26 @@ class UploadPanel:
         self.dropper = file_dropper(self.receive, max_bytes=LIMITS.max_bytes)
         self.message = widgets.html(visible=False)
         self.table = widgets.html(visible=False)
+        self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
+        self.columns.param.watch(self._roles_chosen, "roles")
         self.target = widgets.select("Target", {"": ""}, "", self._target_chosen, visible=False)
         self.task = widgets.select("Task", TASKS, "classification", visible=False)
+        self.impute = widgets.select(
+            IMPUTE.label, {label: value for value, label in IMPUTE.choices}, IMPUTE.default, visible=False
+        )
+        self.paste = Fold("Paste a table", self._build_paste)
         self.use = widgets.button("Use this file", self._use, kind="contained", visible=False, icon="check", margin=8)
-        self.change = widgets.button("Change the target", self._open_again, visible=False, icon="tune", margin=8)
+        self.change = widgets.button("Change the columns", self._open_again, visible=False, icon="tune", margin=8)
         self.view = pn.Column(
             widgets.caption(limits_text()),
             self.dropper,
+            self.paste.view,
             self.message,
             self.table,
+            self.columns,
             self.target,
             self.task,
+            self.impute,
             self.use,
             self.change,
             margin=0,
@@ -95,6 +112,25 @@ class UploadPanel:
         self._wanted = dict(options)
         if self.look is None and options.get("name"):
             widgets.message(self.message, f"These settings use the file {options['name']}: choose it here.", "warning")
+
+    def _build_paste(self) -> list[Any]:
+        field = pmui.TextAreaInput(
+            label="Rows, the first with names",
+            rows=3,
+            max_length=int(LIMITS.max_bytes),
+            size="small",
+            margin=(6, 8),
+            **widgets.WIDE,
+        )
+        look = widgets.button("Look at it", lambda: self._pasted(field), icon="content_paste", margin=8)
+        return [field, look]
+
+    def _pasted(self, field: Any) -> None:
+        text = field.value_input or field.value or ""
+        if text.strip():
+            self.receive(PASTED, text)
+        else:
+            widgets.message(self.message, "Paste the rows of a table into the field first.", "error")
 
     def receive(self, name: str, content: str | bytes) -> None:
         """Look at a file that the browser sent.
@@ -134,25 +170,50 @@ class UploadPanel:
         self.table.object = preview_table(look)
         fits = self._wanted.get("name") == look.name
         target = self._wanted.get("target") if fits else ""
+        chosen = target if target in look.columns else _likely_target(look)
+        # What settings of this file leave out is known; else it is proposed.
+        ignore = names_from_text(self._wanted.get("ignore", "")) if fits else look.suggested(chosen)
+        groups = views_from_text(self._wanted.get("groups", "")) if fits else {}
         with self._silence:
-            chosen = target if target in look.columns else look.target
             self.target.param.update(options={name: name for name in look.columns}, value=chosen)
+            self.impute.value = self._wanted.get("impute", IMPUTE.default) if fits else IMPUTE.default
+            self.columns.param.update(
+                columns=[asdict(each) for each in look.facts],
+                roles={**dict.fromkeys(ignore, LEAVE_OUT), chosen: TARGET},
+                views={column: view for view, columns in groups.items() for column in columns},
+            )
         self._guess_task()
         if fits and self._wanted.get("task") in TASKS.values():
             self.task.value = self._wanted["task"]
 
     def _unfold(self, open: bool) -> None:
         """Show or hide the preview and what belongs to it."""
-        for part in (self.table, self.target, self.task, self.use):
+        for part in (self.table, self.columns, self.target, self.task, self.use):
             part.visible = open
+        self.impute.visible = open and self.look is not None and any(each.missing for each in self.look.facts)
 
     def _open_again(self) -> None:
         self._unfold(True)
         self.change.visible = False
 
-    def _target_chosen(self, _target: str) -> None:
+    def _target_chosen(self, target: str) -> None:
         if not self._silence:
-            self._guess_task()
+            self._aim(target)
+
+    def _roles_chosen(self, _event: Any) -> None:
+        """Take the column that became the target; without one, the one before stays it."""
+        if not self._silence:
+            targets = [name for name, role in self.columns.roles.items() if role == TARGET]
+            others = [name for name in targets if name != self.target.value]
+            self._aim((others or [self.target.value])[0])
+
+    def _aim(self, target: str) -> None:
+        """Predict this column, and no other."""
+        roles = {name: USE if role == TARGET else role for name, role in self.columns.roles.items()}
+        with self._silence:
+            self.target.value = target
+            self.columns.roles = {**roles, target: TARGET}
+        self._guess_task()
 
     def _guess_task(self) -> None:
         """Choose the task that the target's values suggest."""
@@ -170,17 +231,24 @@ class UploadPanel:
         if look is None:
             return
         target, task = self.target.value, self.task.value
+        roles = {name: self.columns.roles.get(name, USE) for name in look.columns}
+        ignore = [name for name, role in roles.items() if role == LEAVE_OUT]
+        views = {name: self.columns.views.get(name) or "" for name, role in roles.items() if role == USE}
+        groups = views_to_text({name: view.replace(":", " ") for name, view in views.items() if view})
         # What the library would choose by itself is left out of links and snippets.
         options = {
             "name": look.name,
             "target": "" if target == look.target else target,
             "task": "auto" if task == self._guessed else task,
+            "ignore": names_to_text(ignore),
+            "groups": groups,
+            "impute": self.impute.value,
         }
         self._number += 1
         number = self._number
         self.use.loading = True
         in_background(
-            lambda: look.read(target=target, task=task),
+            lambda: look.read(target=target, task=task, ignore=ignore, groups=views_from_text(groups) or None),
             widgets.guarded(lambda outcome: self._read(outcome, options, number)),
         )
 
@@ -196,6 +264,12 @@ class UploadPanel:
         self._unfold(False)
         self.change.visible = True
         self._on_loaded(dataset, options)
+
+
+def _likely_target(look: Preview) -> str:
+    """Name the target that the library would choose; if it is none, the last column that may be one."""
+    able = [each.name for each in look.facts if not each.against]
+    return look.target if look.target in able or not able else able[-1]
 
 
 class OpenMLPanel:

@@ -68,8 +68,8 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False) -> Image.Im
     image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.card)
     shades, levels = written_colours(scene, dark), sheet_colours(replay, dark)
     planes = (
-        (scene.position, scene.plane.extent, moment.input_sheet, moment.wrong),
-        (moment.latent, moment.extent, moment.latent_sheet, None),
+        (scene.position, scene.plane.extent, moment.surface.input, moment.surface.beyond),
+        (moment.frame.latent, moment.frame.latent_extent, moment.surface.latent, None),
     )
     for column, (rows, extent, sheet, ringed) in enumerate(planes):
         drawn = None if sheet is None else sheet_image(sheet, levels, colours.card)

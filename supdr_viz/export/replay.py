@@ -11,13 +11,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.modes import Mode, mode_of
-from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.surface import error_rates, evaluate
-from supdr_viz.frames.types import Curves, Frame, Scene, Sheet, Surface
+from supdr_viz.frames.types import Curves, Frame, Scene, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import Split
 
@@ -31,29 +29,22 @@ class Moment:
 
     Attributes
     ----------
-    iteration : int
-    latent : float32 array of shape (n, 2)
-    extent : tuple of float
-        Of the latent plane.
-    input_sheet, latent_sheet : Sheet or None
-    wrong : bool array of shape (n,)
+    frame : Frame
+        What the squares show.
+    surface : Surface
+        Decision surfaces and errors.
     numbers : dict of str to float
         Objective and errors.
-    pulled : float32 array of shape (n, 2) or None
-        Where rows would stand without their labels, if that was asked for.
-    picture : Picture or None
-        What the method shows of itself.
     """
 
-    iteration: int
-    latent: NDArray
-    extent: tuple[float, float, float, float]
-    input_sheet: Sheet | None
-    latent_sheet: Sheet | None
-    wrong: NDArray
+    frame: Frame
+    surface: Surface
     numbers: dict[str, float]
-    pulled: NDArray | None = None
-    picture: Picture | None = None
+
+    @property
+    def iteration(self) -> int:
+        """The iteration that is shown."""
+        return self.frame.iteration
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +136,8 @@ def make_replay(
         )
         frame, surface = _drawn(builder, draw, fitted, mode)
         caption = frame.latent_caption
-        moments.append(_moment(scene, snapshot, frame, surface))
+        numbers = {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)}
+        moments.append(Moment(replace(frame, iteration=snapshot.iteration), surface, numbers))
     return Replay(scene, method, tuple(moments), losses, caption, mode)
 
 
@@ -157,20 +149,6 @@ def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: 
         fitted, builder.scene, builder.split, builder.plane, iteration=frame.iteration, resolution=RESOLUTION
     )
     return draw() if mode is not None and "surface" in mode.needs else frame, builder.surface
-
-
-def _moment(scene: Scene, snapshot: Snapshot, frame: Frame, surface: Surface) -> Moment:
-    return Moment(
-        snapshot.iteration,
-        frame.latent,
-        frame.latent_extent,
-        surface.input,
-        surface.latent,
-        surface.wrong,
-        {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)},
-        frame.pulled,
-        frame.picture,
-    )
 
 
 def _until(curves: Curves, iteration: int) -> Curves:

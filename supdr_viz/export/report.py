@@ -5,24 +5,23 @@ It opens from disk in any browser and asks nobody for anything, so a whole class
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from supdr_viz.export.film import sheet_colours
-from supdr_viz.export.packing import packed_image, packed_picture, packed_places
 from supdr_viz.export.replay import Moment, Replay
-from supdr_viz.frames.types import Sheet
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import css_variables, palette
-from supdr_viz.views.colours import written_colours
-from supdr_viz.views.figures import colour_of
-
-MAX_CURVES = 8
+from supdr_viz.stage.components import DRAWING
+from supdr_viz.stage.wire import encode
+from supdr_viz.views.board import Squares
+from supdr_viz.views.figures import css
+from supdr_viz.views.losses import Losses
 
 
 def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "") -> str:
@@ -58,15 +57,15 @@ PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
 <input id="scrub" type="range" min="0" max="0" value="0" step="1"
  aria-label="Iteration"><output id="numbers" for="scrub"></output></div>
 <div class="plots">
-<figure><figcaption id="input-caption"></figcaption><canvas id="input" role="img"></canvas></figure>
-<figure><figcaption id="latent-caption"></figcaption><canvas id="latent" role="img"></canvas></figure>
-<figure id="method-card"><figcaption id="method-caption"></figcaption><canvas id="method" role="img"></canvas>
+<figure><figcaption id="input-caption"></figcaption><div id="input"></div></figure>
+<figure><figcaption id="latent-caption"></figcaption><div id="latent"></div></figure>
+<figure id="method-card"><figcaption id="method-caption"></figcaption><div id="method"></div>
 <p id="method-keys"></p><p id="method-numbers"></p></figure></div>
-<figure><figcaption>Losses <span id="keys"></span></figcaption><canvas id="losses" role="img"></canvas></figure>
+<figure><figcaption>Losses <span id="keys"></span></figcaption><div id="losses"></div></figure>
 <p id="legend"></p>"""
 """Where the script ``player.js`` shows a film."""
 
-PLAYER_SCRIPTS = ("picture.js", "player.js")
+PLAYER_SCRIPTS = (*(f"stage/{part}.js" for part in DRAWING), "player.js")
 
 
 def document(title: str, body: str, data: dict[str, Any], *, styles: Sequence[str], scripts: Sequence[str]) -> str:
@@ -127,45 +126,49 @@ def film_data(replay: Replay) -> dict[str, Any]:
         Ready for JSON.
     """
     scene = replay.scene
-    finite = {name: values for name, values in replay.losses.values.items() if np.isfinite(values).any()}
     captions = {"input": f"Input space{_note(scene.plane.exact)}", "latent": f"Latent space: {replay.latent_caption}"}
-    pictures = [moment.picture for moment in replay.moments if moment.picture is not None]
-    roles = {name for picture in pictures for name in (*picture.roles, *(key.role for key in picture.keys))}
-    themes = {"light": False, "dark": True}
+    classes = () if scene.task == "regression" else range(len(scene.class_names))
     return {
         "title": _title(replay),
         "captions": captions,
         "task": scene.task,
-        "classes": [str(name) for name in scene.class_names],
-        "colours": {theme: written_colours(scene, dark) for theme, dark in themes.items()},
-        "regions": {theme: sheet_colours(replay, dark) for theme, dark in themes.items()},
-        "roles": {theme: {role: colour_of(role, dark) for role in sorted(roles)} for theme, dark in themes.items()},
+        "classes": [[str(scene.class_names[code]), css(f"class {code}")] for code in classes],
         "mode": None if replay.mode is None else {"title": replay.mode.title, "caption": replay.mode.caption},
-        "test": scene.is_test.astype(int).tolist(),
-        "input": packed_places(scene.position, scene.plane.extent),
-        "extent": list(scene.plane.extent),
+        "patches": [base64.b64encode(zlib.compress(patch)).decode() for patch in _patches(replay)],
         "moments": [_moment(moment) for moment in replay.moments],
-        "iterations": np.asarray(replay.losses.iteration).tolist(),
-        "losses": {name: _numbers(values) for name, values in list(finite.items())[:MAX_CURVES]},
     }
+
+
+def _patches(replay: Replay) -> list[bytes]:
+    """Return what squares and losses are told of every moment, of the first one all: see `supdr_viz.stage.wire`."""
+    squares = Squares()
+    losses, steps = Losses(squares.stage, "losses"), replay.losses.iteration
+    patches: list[bytes] = []
+    squares.stage.put(tool="scroll")
+    squares.show_scene(replay.scene)
+    squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
+    for moment in replay.moments:
+        told: list[bytes] = []
+        if patches:
+            squares.stage.connect(told.append)
+            told.clear()
+        with squares.stage:
+            squares.latent.show_pulled(moment.frame.pulled is not None)
+            squares.show_surface(moment.surface)
+            squares.show_frame(moment.frame)
+            if len(steps):
+                losses.show_curves(replay.losses, moment.iteration, (int(steps[0]), int(steps[-1])))
+        patches.append(told[0] if told else encode({} if patches else squares.stage.tree))
+    return patches
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
+    picture = moment.frame.picture
+    keys = [] if picture is None else [[key.name, css(key.role), key.kind] for key in picture.keys]
     return {
         "iteration": moment.iteration,
         "numbers": {name: float(value) for name, value in moment.numbers.items() if np.isfinite(value)},
-        "latent": packed_places(moment.latent, moment.extent),
-        "pulled": None if moment.pulled is None else packed_places(moment.pulled, moment.extent),
-        "extent": list(moment.extent),
-        "wrong": np.flatnonzero(moment.wrong).tolist(),
-        "sheets": [_sheet(sheet) for sheet in (moment.input_sheet, moment.latent_sheet)],
-        "picture": None if moment.picture is None else packed_picture(moment.picture),
+        "caption": "" if picture is None else picture.caption,
+        "said": "" if picture is None else " · ".join(f"{number.name} {number}" for number in picture.numbers),
+        "keys": keys,
     }
-
-
-def _sheet(sheet: Sheet | None) -> dict[str, Any] | None:
-    return None if sheet is None else {"png": packed_image(sheet.image), "extent": list(sheet.extent)}
-
-
-def _numbers(values: NDArray) -> list[float | None]:
-    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in np.asarray(values, dtype=float)]

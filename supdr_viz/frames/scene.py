@@ -49,7 +49,7 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         description=dataset.description,
         task=dataset.task,
         class_names=tuple(dataset.target_names) if classification else (),
-        position=plane.project(_filled(X, split.X_train)).astype(np.float32),
+        position=plane.project(filled(X, split.X_train)).astype(np.float32),
         code=np.nan_to_num(truth).astype(np.uint8) if classification else np.zeros(len(X), dtype=np.uint8),
         target=truth.astype(np.float32),
         is_test=is_test,
@@ -105,7 +105,7 @@ def input_plane(X: NDArray, X_train: NDArray, names: Sequence[str], axes: tuple[
     """
     n_features = X.shape[1]
     mean = np.nanmean(X_train, axis=0)
-    train = _filled(X_train, X_train)
+    train = filled(X_train, X_train)
     if axes is None and n_features <= 2:
         axes = (0, n_features - 1)
     if axes is not None:
@@ -126,7 +126,7 @@ def input_plane(X: NDArray, X_train: NDArray, names: Sequence[str], axes: tuple[
         directions, lifting, origin, kind = (rows / deviation).T, rows * deviation, mean, "components"
         share = float((singular[:2] ** 2).sum() / max((singular**2).sum(), np.finfo(float).tiny))
         labels = ("component 1", "component 2")
-    points = (_filled(X, X_train) - origin) @ directions
+    points = (filled(X, X_train) - origin) @ directions
     return Plane(kind, labels, origin, directions, lifting, n_features <= 2, share, square_extent(points))
 
 
@@ -160,7 +160,8 @@ def spread_strip(points: NDArray) -> NDArray:
     return np.stack([points[:, 0], spread * height], axis=1)
 
 
-def _filled(X: NDArray, X_train: NDArray) -> NDArray:
+def filled(X: NDArray, X_train: NDArray) -> NDArray:
+    """Return rows with the mean of a training column in place of each missing cell."""
     missing = np.isnan(X)
     return np.where(missing, np.nanmean(X_train, axis=0), X) if missing.any() else X
 

@@ -50,22 +50,26 @@ def evaluate(
     -------
     Surface
     """
-    predicted = np.concatenate([fitted.transduction_, _predict(fitted, split.X_test)])
+    # Training rows have two predictions: their own, which saw their labels, and that of the regions they lie in.
+    seen = _predict(fitted, split.X_train) if scene.task == "classification" else fitted.transduction_
+    tested = _predict(fitted, split.X_test)
+    predicted, placed = np.concatenate([fitted.transduction_, tested]), np.concatenate([seen, tested])
     truth = np.concatenate([split.truth_train, split.y_test])
     if scene.task == "regression":
         finite = truth[np.isfinite(truth)]
         value_range = (float(finite.min()), float(finite.max()) + 1e-12)
-        wrong = np.zeros(len(truth), dtype=bool)
+        wrong = beyond = np.zeros(len(truth), dtype=bool)
     else:
         value_range = (0.0, 1.0)
-        wrong = (predicted != truth) & np.isfinite(truth)
+        wrong, beyond = ((each != truth) & np.isfinite(truth) for each in (predicted, placed))
     classes = None if scene.task == "regression" else fitted.classes_.astype(np.uint8)
     return Surface(
         iteration=iteration,
         input=_input_sheet(fitted, scene, classes, value_range, resolution) if takes_all_numbers(fitted) else None,
-        latent=_latent_sheet(fitted, latent, classes, value_range, resolution),
+        latent=None if hides_a_coordinate(fitted) else _latent_sheet(fitted, latent, classes, value_range, resolution),
         predicted=predicted.astype(np.float32),
         wrong=wrong,
+        beyond=beyond,
         value_range=value_range,
     )
 
@@ -73,6 +77,11 @@ def evaluate(
 def takes_all_numbers(fitted: Any) -> bool:
     """Whether rows between those of the data mean something: bits and counts have no in-between."""
     return bool((np.asarray(getattr(fitted, "family_x_", "gaussian")) == "gaussian").all())
+
+
+def hides_a_coordinate(fitted: Any) -> bool:
+    """Whether rows have an offset of their own beside the latent axes: then no boundary in their plane is true."""
+    return bool(getattr(fitted, "row_bias", False))
 
 
 def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str, float]:

@@ -142,6 +142,34 @@ class Curves:
 
 
 @dataclass(frozen=True, eq=False)
+class Truth:
+    """How true the latent plane was at one iteration.
+
+    Attributes
+    ----------
+    iteration : int
+    n_neighbors : int
+    trust, kept : float32 arrays of shape (n,)
+        Trustworthiness and continuity of each row of the scene; NaN where it was not looked at.
+    lost, false : int32 arrays of shape (n, n_neighbors)
+        The neighbours that a row lost, and the false ones it won; -1 behind the last one.
+    numbers : dict of str to float
+        Of the test rows, by the names of `supdr.quality`.
+    n_new : int
+        How many test rows; 0: too few, the numbers are of all rows.
+    """
+
+    iteration: int
+    n_neighbors: int
+    trust: NDArray
+    kept: NDArray
+    lost: NDArray
+    false: NDArray
+    numbers: dict[str, float]
+    n_new: int
+
+
+@dataclass(frozen=True, eq=False)
 class Frame:
     """One iteration, ready to draw.
 
@@ -172,6 +200,8 @@ class Frame:
         Current values for the status line: objective, train_error, test_error, rate, ...
     picture : Picture or None
         What the method shows of itself, in the mode that was asked for.
+    truth : Truth or None
+        How true the plane is, as far as it was asked for; it may be of an earlier iteration.
     """
 
     number: int
@@ -188,6 +218,7 @@ class Frame:
     errors: Curves
     numbers: dict[str, float]
     picture: Picture | None = None
+    truth: Truth | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +267,9 @@ class Surface:
         Predictions of all rows of the scene (training rows from their own latent rows).
     wrong : bool array of shape (n,)
         Misclassified rows (classification only; else all False).
+    beyond : bool array of shape (n,)
+        Rows on the wrong side of the boundary over the input space, which is drawn for new rows: training rows among
+        them may be classified rightly by their own latent rows, which saw their labels.
     value_range : tuple of float
         Regression: values at image levels 0 and 255.
     """
@@ -245,4 +279,5 @@ class Surface:
     latent: Sheet | None
     predicted: NDArray
     wrong: NDArray
+    beyond: NDArray
     value_range: tuple[float, float] = (0.0, 1.0)

@@ -17,6 +17,7 @@ from panel.custom import JSComponent
 
 from supdr_viz.kit import gaps
 from supdr_viz.kit.background import at_work
+from supdr_viz.kit.own_files import Script
 
 KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "escape"}
 """Key of the browser -> name passed to `Bridge.on_key`."""
@@ -81,13 +82,6 @@ function comparison(query) {  // the run joins the comparison that this tab look
   return "compare?" + (there ? there + "&" : "") + "add=" + encodeURIComponent(query)
 }
 
-async function save_plot({plot, format, name}) {
-  const found = Bokeh.documents.map((doc) => doc.get_model_by_name(plot)).find((each) => each != null)
-  const view = found && Bokeh.index.find_one(found)
-  if (!view) return
-  save(await view.export(format).to_blob(), `${name}.${format}`)
-}
-
 export function render({model}) {
   const live = document.createElement("div")
   live.id = "status"
@@ -127,8 +121,8 @@ export function render({model}) {
     if (innerHeight !== model.height_shown) model.height_shown = innerHeight
   }
   // Whoever drives the page by program asks whether all that was begun is done: data-settle="7" of <html> is answered
-  // by data-settled="7".  A widget reports to the server within a frame, a figure draws within three;
-  // widgets are drawn whenever the browser has nothing else to do.
+  // by data-settled="7", once nothing is data-moving any more.  A widget reports to the server within a frame, a figure
+  // draws within three; widgets are drawn whenever the browser has nothing else to do.
   const root = document.documentElement
   const after = (frames, act) => { frames ? requestAnimationFrame(() => after(frames - 1, act)) : act() }
   const ask = () => { if (root.dataset.settle) after(2, () => { model.asked = root.dataset.settle }) }
@@ -141,13 +135,12 @@ export function render({model}) {
   asking.observe(root, {attributeFilter: ["data-settle"]})
   ask()
   const idle = window.requestIdleCallback ?? requestAnimationFrame
-  const settled = () => { root.dataset.settled = model.settled }
+  const settled = () => { root.hasAttribute("data-moving") ? after(1, settled) : root.dataset.settled = model.settled }
   model.on("settled", () => after(3, () => idle(() => after(1, () => idle(settled)))))
 
   model.on("msg:custom", async (event) => {
     const message = event.data ?? event
     if (message.kind === "download") download(message)
-    if (message.kind === "plot") save_plot(message)
     if (message.kind === "compare") location.assign(comparison(message.query))
     if (message.kind === "copy") model.send_msg({kind: "copied", done: await copy(message.text)})
   })
@@ -198,7 +191,7 @@ class Bridge(JSComponent):
     settled = param.String(default="", doc="The last of these questions that could be affirmed.")
     memory = param.String(default="", doc="Name under which this tab remembers the query.")
 
-    _esm = _ESM
+    _esm = Script(lambda: _ESM)
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"width": 0, "height": 0, "margin": 0, "narrow": on_phone(), **params})
@@ -236,19 +229,6 @@ class Bridge(JSComponent):
         """Save bytes as a file of the user."""
         text = base64.b64encode(content).decode()
         self._send_msg({"kind": "download", "name": name, "text": text, "mime": mime, "binary": True})
-
-    def save_plot(self, plot: str, format: str, name: str) -> None:
-        """Save a figure of the page as a picture.
-
-        Parameters
-        ----------
-        plot : str
-            Name of the figure.
-        format : {"png", "svg"}
-        name : str
-            Of the file, without the ending.
-        """
-        self._send_msg({"kind": "plot", "plot": plot, "format": format, "name": name})
 
     def copy(self, text: str, done: Callable[[bool], Any] | None = None) -> None:
         """Put text into the clipboard; ``done(success)`` tells whether the browser let us."""

@@ -49,7 +49,7 @@ def file_dropper(on_file: Callable[[str, str | bytes], Any], *, max_bytes: float
         margin=(4, 8),
         height=98,  # without it the file's name is cut
         previews=[],
-        stylesheets=[CSS],
+        stylesheets=[widgets.sheet(CSS)],
         **widgets.WIDE,
     )
     made.param.watch(_changed, "value")

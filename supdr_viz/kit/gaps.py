@@ -11,8 +11,6 @@ from typing import Any
 import panel as pn
 import param
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource
-from numpy.typing import NDArray
 from panel.io.notifications import NotificationAreaBase
 from panel.util import edit_readonly
 
@@ -66,20 +64,6 @@ def never_busy(page: Any) -> None:
     """
     with edit_readonly(page):
         page.busy = _Idle().param.busy
-
-
-def keep_columns(source: ColumnDataSource, columns: dict[str, NDArray]) -> None:
-    """Replace columns of the server's copy; the browser, which gets them by another way, is told nothing.
-
-    What a script of the page writes into columns does not come back to the server, by design:
-    https://github.com/bokeh/bokeh/issues/7106.  What the server sets by itself is all sent, two messages a column.
-
-    Parameters
-    ----------
-    source : ColumnDataSource
-    columns : dict of str to ndarray
-    """
-    dict.update(source.data, columns)
 
 
 CALM_FILE_CHOOSER = """

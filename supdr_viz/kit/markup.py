@@ -24,6 +24,13 @@ border-radius: 6px; background: var(--supdr-page); border: 1px solid var(--supdr
 line-height: 1.5; tab-size: 4; }
 """
 
+BOX_CSS = """
+:host { position: relative; background: var(--supdr-card); border: 1px solid var(--supdr-border); border-radius: 8px;
+padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
+"""
+
+FLOW_CSS = ":host { flex-wrap: wrap; } * { align-self: center; }"
+
 EMPTY = "<span></span>"
 """Shows nothing; of an empty text the kit makes a box."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import panel as pn
 import panel_material_ui as pmui
 
 from supdr_viz.kit import widgets
@@ -15,16 +16,18 @@ class Notice:
 
     Attributes
     ----------
-    view : Alert
+    view : Column
+        Empty until something was said for the first time.
     """
 
     def __init__(self) -> None:
-        self.view = pmui.Alert(title="", object="", visible=False, sx=BESIDE_ICON, margin=(0, 0, 8, 0), **widgets.WIDE)
+        self.view = pn.Column(margin=0, **widgets.WIDE)
+        self._box: pmui.Alert | None = None
 
     @property
     def shown(self) -> bool:
         """Whether it says something."""
-        return self.view.visible
+        return self._box is not None and self._box.visible
 
     def say(self, text: str, kind: str) -> None:
         """Show a sentence.
@@ -35,9 +38,14 @@ class Notice:
             Escaped here: the kit takes it for HTML, and it may quote a link or a file.
         kind : {"info", "success", "warning", "error"}
         """
-        self.view.param.update(object=widgets.escape(text), severity=kind, visible=True)
+        said = {"object": widgets.escape(text), "severity": kind, "visible": True}
+        if self._box is None:
+            self._box = pmui.Alert(title="", sx=BESIDE_ICON, margin=(0, 0, 8, 0), **said, **widgets.WIDE)
+            self.view.append(self._box)
+        else:
+            self._box.param.update(**said)
 
     def hide(self) -> None:
         """Take the box away."""
-        if self.view.visible:
-            self.view.visible = False
+        if self._box is not None and self._box.visible:
+            self._box.visible = False

@@ -23,12 +23,16 @@ from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.bridge import on_phone as on_phone
 from supdr_viz.kit.feedback import guarded as guarded
 from supdr_viz.kit.feedback import toast as toast
+from supdr_viz.kit.markup import BOX_CSS as BOX_CSS
 from supdr_viz.kit.markup import EMPTY as EMPTY
+from supdr_viz.kit.markup import FLOW_CSS
 from supdr_viz.kit.markup import HEAD_CSS as HEAD_CSS
 from supdr_viz.kit.markup import TEXT_CSS as TEXT_CSS
 from supdr_viz.kit.markup import card_head as card_head
 from supdr_viz.kit.markup import escape as escape
 from supdr_viz.kit.markup import legend as legend
+from supdr_viz.kit.own_files import OwnFile
+from supdr_viz.kit.own_files import sheet as sheet
 from supdr_viz.kit.silence import Silence
 
 MARGIN = (2, 8)
@@ -49,29 +53,51 @@ return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
 # --- page -----------------------------------------------------------------------------------------------------------
 
 
-def make_page(bridge: Bridge, **content: Any) -> pmui.Page:
+def make_page(
+    bridge: Bridge,
+    *,
+    wide: Callable[[], list[Any]],
+    narrow: Callable[[], list[Any]],
+    sidebar: list[Any],
+    **content: Any,
+) -> pmui.Page:
     """Make a page with the product's look.
 
     Parameters
     ----------
     bridge : Bridge
         Tells whether the window is narrow: there the sidebar is a drawer, closed at first as it would cover the page.
+    wide, narrow : callable
+        Return what the header of a wide window holds, and what a narrow one has above its sidebar instead: built when
+        the window is so for the first time.
+    sidebar : list
     **content
-        ``sidebar``, ``main``, ``header``, … of ``panel_material_ui.Page``.
+        ``main``, … of ``panel_material_ui.Page``.
 
     Returns
     -------
     Page
     """
-    if theme.STILL not in pn.config.raw_css:
-        pn.config.raw_css = [*pn.config.raw_css, theme.STILL]
-    page = pmui.Page(**theme.page_options(), **content)
+    kept, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
+    if still not in (known := getattr(pn.config, kept)):
+        setattr(pn.config, kept, [*known, still])
+    above = pn.Column(margin=0, **WIDE)
+    page = pmui.Page(**theme.page_options(), sidebar=[above, *sidebar], **content)
     gaps.never_busy(page)
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(partial(_gone, pn.state.curdoc))
     page.jscallback(dark_theme=theme.REMEMBER_THEME)
-    page.sidebar_open = not bridge.narrow
-    bridge.param.watch(lambda event: page.param.update(sidebar_open=not event.new), "narrow")
+
+    def fit(is_narrow: bool) -> None:
+        """Have the parts that the width has room for."""
+        page.sidebar_open = not is_narrow
+        if is_narrow and not above.objects:
+            above.objects = narrow()
+        elif not is_narrow and not page.header:
+            page.header = wide()
+
+    fit(bridge.narrow)
+    bridge.param.watch(lambda event: fit(event.new), "narrow")
     return page
 
 
@@ -84,7 +110,8 @@ def _gone(document: Document, _context: Any) -> None:
 
 def html(text: str = "", *, css: str = "", **options: Any) -> pn.pane.HTML:
     """Show HTML that we wrote; escape whatever comes from outside with `escape`."""
-    return pn.pane.HTML(text or EMPTY, **{"margin": MARGIN, "stylesheets": [TEXT_CSS + css], **WIDE, **options})
+    sheets = [sheet(each) for each in (TEXT_CSS, css) if each]
+    return pn.pane.HTML(text or EMPTY, **{"margin": MARGIN, "stylesheets": sheets, **WIDE, **options})
 
 
 def section(title: str) -> pn.pane.HTML:
@@ -177,12 +204,13 @@ def select(
     return made
 
 
-def small_menu(label: str, **more: Any) -> pmui.Select:
+def small_menu(label: str, options: Sequence[str], value: str, **more: Any) -> pmui.Select:
     """Make a menu that fits into the head of a card; its label is read out, not shown."""
     sx = {"& legend": {"display": "none"}, "& fieldset": {"top": 0}, "& .MuiSelect-select": {"py": "3px"}}
     # The label stands outside of what `sx` reaches.
-    look = {"sx": {**sx, "fontSize": "12px"}, "stylesheets": ["label { display: none !important; }"]}
-    return pmui.Select(label=label, options=[], **{"size": "small", "margin": (4, 6), "width": 124, **look, **more})
+    look = {"sx": {**sx, "fontSize": "12px"}, "stylesheets": [sheet("label { display: none !important; }")]}
+    more = {"size": "small", "margin": (4, 6), "width": 124, **look, **more}
+    return pmui.Select(label=label, options=list(options), value=value, **more)
 
 
 def switch(label: str, value: bool, on_change: Callable[[bool], Any] | None = None, **more: Any) -> pmui.Switch:
@@ -309,12 +337,30 @@ class Slider:
 # --- containers -----------------------------------------------------------------------------------------------------
 
 
-def card(title: str, *content: Any, tools: Any = None, **options: Any) -> tuple[pmui.Paper, pn.pane.HTML]:
-    """Make a card: its title in the first row, tools at its right, then the content.
+def flow(*content: Any, gap: str = "0", **options: Any) -> pn.Row:
+    """Make a row that goes on in a further line where the window is too narrow for it.
 
     Parameters
     ----------
-    title : str
+    *content
+        Viewables.
+    gap : str
+        Between them, in CSS.
+    """
+    return pn.Row(*content, stylesheets=[sheet(FLOW_CSS)], styles={"gap": gap}, **{**WIDE, **options})
+
+
+HEAD: dict[str, Any] = {"css": HEAD_CSS, "margin": (2, 4, 2, 4), "min_width": 0, **WIDE}
+"""Options of a text that is the head of a card."""
+
+
+def card(head: Any, *content: Any, tools: Any = None, **options: Any) -> pn.Column:
+    """Make a card: its head in the first row, tools at its right, then the content.
+
+    Parameters
+    ----------
+    head : viewable
+        Shows what `card_head` has written: a title and a note beside it, a caption or a legend.
     *content
         Panes.
     tools : viewable, optional
@@ -322,69 +368,15 @@ def card(title: str, *content: Any, tools: Any = None, **options: Any) -> tuple[
 
     Returns
     -------
-    card : Paper
-    head : HTML
-        Made by `card_head`, which also takes a note beside the title: a caption or a legend.
+    Column
     """
-    head = html(card_head(title), css=HEAD_CSS, margin=(2, 4, 2, 4), min_width=0)
     # On a phone a legend may take more lines.
     row = pn.Row(head, tools, **{"min_height" if on_phone() else "height": HEAD_HEIGHT}, **WIDE, margin=0)
-    options = {"margin": 0, "sx": {"p": "8px", "minWidth": 0, "overflow": "hidden"}, **WIDE, **options}
-    return pmui.Paper(row, *content, variant="outlined", elevation=0, **options), head
+    return pn.Column(row, *content, **{"margin": 0, "stylesheets": [sheet(BOX_CSS)], **WIDE, **options})
 
 
 HEAD_HEIGHT = 40
 """Title and note take two lines in every card, so that the plots stand level."""
-
-
-class Fold:
-    """Something folded away and built only when it is opened for the first time.
-
-    Parameters
-    ----------
-    title : str
-    build : callable
-        Returns the content, a list of viewables.
-    """
-
-    def __init__(self, title: str, build: Callable[[], list[Any]], **more: Any) -> None:
-        self._build = build
-        self.built = False
-        self.content = pn.Column(**WIDE, margin=0)
-        more = {"margin": (0, 0), **WIDE, **more}
-        self.view = pmui.Accordion(
-            (title, self.content),
-            active=[],
-            disable_gutters=True,
-            elevation=0,
-            title_variant="body2",
-            sx={
-                "backgroundColor": "transparent",
-                "backgroundImage": "none",
-                "&:before": {"display": "none"},
-                "& .MuiAccordionSummary-root": {"px": "8px", "minHeight": "36px"},
-                "& .MuiAccordionDetails-root": {"px": "0px", "py": "0px"},
-            },
-            **more,
-        )
-        self.view.param.watch(lambda _event: self.ensure(), "active")
-
-    @property
-    def open(self) -> bool:
-        """Whether it is open now."""
-        return bool(self.view.active)
-
-    def ensure(self) -> None:
-        """Build the content if it is open and not built yet."""
-        if self.open and not self.built:
-            self.built = True
-            self.content[:] = self._build()
-
-    def renew(self) -> None:
-        """Forget the content: it is built again when needed."""
-        self.built = False
-        self.content[:] = []
-        self.ensure()
 
 
 def dialog(title: str, *content: Any, **more: Any) -> pmui.Dialog:

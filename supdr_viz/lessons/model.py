@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from supdr_viz.lessons.claims import Claim
 from supdr_viz.settings.state import Settings
 
 VIEWS = ("input", "latent", "method", "losses", "errors")
@@ -65,6 +66,8 @@ class Step:
         What the paper says, and what was measured with this product.
     free : bool
         The end: all controls are offered.
+    expect : tuple of Claim
+        What must be true at the end of the step, of what its text says.
     """
 
     title: str
@@ -82,6 +85,7 @@ class Step:
     claimed: str = ""
     measured: str = ""
     free: bool = False
+    expect: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)

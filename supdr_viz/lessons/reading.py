@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from supdr_viz.frames.modes import Mode, modes_of
+from supdr_viz.lessons.claims import Claim, read_claim
 from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
 from supdr_viz.settings.entries import Reader, link_entries
 from supdr_viz.settings.knobs import quoted
@@ -25,7 +26,7 @@ MAX_OPTIONS = 6
 _LESSON_KEYS = {"format", "title", "summary", "minutes", "step"}
 _STEP_KEYS = {
     *("title", "text", "state", "change", "run", "play", "until", "look", "mode", "pull", "question", "options"),
-    *("answer", "reveal", "then", "claimed", "measured", "free"),
+    *("answer", "reveal", "then", "claimed", "measured", "free", "expect"),
 }
 
 
@@ -94,7 +95,7 @@ def _parse(content: str | bytes, name: str) -> dict[str, Any]:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except UnicodeDecodeError:
         raise LessonError(name, ["The file is not text in UTF-8."]) from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LessonError(name, [f"This is not TOML: {error}."]) from None
 
 
@@ -198,7 +199,23 @@ def _step(table: Mapping[str, Any], entries: dict[str, Any], then: dict[str, Any
         claimed=checker.text(table, "claimed"),
         measured=checker.text(table, "measured"),
         free=checker.flag(table, "free"),
+        expect=_claims(table, checker),
     )
+
+
+def _claims(table: Mapping[str, Any], checker: _Checker) -> tuple[Claim, ...]:
+    """Read one assertion, or a list of them."""
+    value = table.get("expect", [])
+    claims = []
+    for text in [value] if isinstance(value, str) else checker.words(table, "expect"):
+        claim = read_claim(text)
+        if claim is None:
+            checker.say(
+                f'expect must be a name, a relation and a number such as "test_error <= 0.08"; got {quoted(text)}'
+            )
+        else:
+            claims.append(claim)
+    return tuple(claims)
 
 
 def _entries(table: Mapping[str, Any], before: dict[str, Any] | None, checker: _Checker) -> dict[str, Any] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from supdr_viz.export.replay import Replay
 from supdr_viz.export.work import filming
 from supdr_viz.frames.modes import modes_of
+from supdr_viz.lessons.claims import numbers_of
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.reading import MAX_RUN
 from supdr_viz.run.pool import ByHand
@@ -86,8 +87,30 @@ def record(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> Re
     return camera.made
 
 
+def ends(lesson: Lesson) -> Iterator[dict[str, float]]:
+    """Play a lesson likewise, without a film, and measure how each step ends.
+
+    Parameters
+    ----------
+    lesson : Lesson
+
+    Yields
+    ------
+    dict
+        See `supdr_viz.lessons.claims.numbers_of`.
+    """
+    camera = _Camera(films=False)
+    try:
+        for step in lesson.steps:
+            camera.take(step)
+            yield numbers_of(camera.session)
+    finally:
+        camera.session.close()
+
+
 class _Camera:
-    def __init__(self) -> None:
+    def __init__(self, *, films: bool = True) -> None:
+        self._films = films
         self._pool = ByHand()
         self.session = Session(self._pool, lambda: None)
         self.made = RecordedLesson()
@@ -146,6 +169,8 @@ class _Camera:
 
     def _film(self, start: int, *, plays: bool) -> Showing:
         session = self.session
+        if not self._films:
+            return Showing(0, start, plays)
         shown = (session.player.newest, session.scene, session.options)
         if len(self._last) != len(shown) or any(old is not new for old, new in zip(self._last, shown)):
             draw = filming(session)

@@ -23,18 +23,20 @@ def title_of(page: str) -> str:
     return f"supdr · {PAGES[page]}"
 
 
-def navigation(page: str) -> tuple[Any, Any]:
-    """Return the tabs that lead from one page to the others, for the header and for the drawer of a narrow window.
+def navigation(page: str, *, narrow: bool = False) -> Any:
+    """Make the tabs that lead from one page to the others.
 
     Parameters
     ----------
     page : str
         A key of `PAGES`: the one that is open.
+    narrow : bool
+        For the drawer of a narrow window instead of the header.
 
     Returns
     -------
-    tuple of TabMenu
-        Direct children of the page: each shows only in the windows that it is for.
+    TabMenu
+        It shows only in the windows that it is for.
     """
     import panel_material_ui as pmui
 
@@ -42,8 +44,7 @@ def navigation(page: str) -> tuple[Any, Any]:
         "items": [{"label": label, "href": name} for name, label in PAGES.items()],
         "active": list(PAGES).index(page),
     }
+    if not narrow:
+        return pmui.TabMenu(**options, css_classes=["wide-only"])
     compact = {"& .MuiTab-root": {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}}  # all fit into the drawer
-    return (
-        pmui.TabMenu(**options, css_classes=["wide-only"]),
-        pmui.TabMenu(**options, css_classes=["narrow-only"], sx=compact),
-    )
+    return pmui.TabMenu(**options, css_classes=["narrow-only"], sx=compact)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import panel as pn
-from bokeh.models import Selection
 
 from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
@@ -37,7 +36,8 @@ from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import to_query
-from supdr_viz.views.multiples import hover_link, link_hover
+from supdr_viz.stage.components import Hub
+from supdr_viz.stage.stage import Selection, Stage
 
 REFRESH = 0.2
 """Seconds between two updates of heads and table: they cost more than the points."""
@@ -77,19 +77,21 @@ class Compare:
         self._stood: list[tuple[str, str, int | None]] = []
         self._untold = False
         self._ready = False
-        self._dark, self._touch = False, widgets.on_phone()
+        self._touch = widgets.on_phone()
         self.comparison = comparison
         self.columns: list[Column] = []
-        self._known: list[Column] = []
-        self._selection, self._hover = Selection(), hover_link()
+        self._selection = Selection()
         self.bridge = Bridge(memory=MEMORY)
         first = comparison.columns[0]
+        self._hub = Hub(Stage())
+        self._hub.stage.put(name="comparison")
         self.lockstep = LockStep(comparison.measure, first.speed)
-        self.controls = Controls(first)
+        self.controls = Controls(first, fresh=False)
         self.controls.on_change(self._changed)
         self.transport = Transport(
             self.lockstep,
             self.bridge,
+            self._hub,
             first.speed,
             on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
             on_command=self._hasten,
@@ -107,21 +109,20 @@ class Compare:
             what="comparison",
         )
         self.layout = CompareLayout(
+            self._hub,
             self.transport.bar,
             self.bridge,
             self.controls,
             self.share,
             comparison.measure,
-            on_preset=lambda name: self._become(COMPARISON_PRESETS[name].settings, 0),
+            on_preset=self._preset_chosen,
             on_measure=self._set_measure,
             on_choose=self._choose,
             on_add=self._add,
             on_remove=self._remove,
         )
-        self.bridge.param.watch(lambda _event: self._start_links(), "origin")
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
-        self.page.param.watch(lambda event: self._set_theme(bool(event.new)), "dark_theme")
         self._fit()
         self._apply()
         self._lay_out()
@@ -133,7 +134,6 @@ class Compare:
 
     def _loaded(self) -> None:
         self._ready = True
-        self._set_theme(self.page.dark_theme)
         for problem in self._problems:
             widgets.toast(problem, "warning", seconds=8)
         document = pn.state.curdoc
@@ -144,60 +144,32 @@ class Compare:
         self.transport.compile_first(document, self._apply)
 
     def _is_busy(self) -> bool:
-        unknown = len(self._known) < len(self.columns)
-        return self.transport.warming or unknown or not all(column.link.settled for column in self.columns)
-
-    def _start_links(self) -> None:
-        for column in self.columns:
-            column.link.start()
-
-    def _set_theme(self, dark: bool) -> None:
-        self._dark = dark
-        for column in self.columns:
-            column.pair.set_theme(dark)
-        self.layout.objectives.set_theme(dark)
+        return self.transport.warming or not all(column.link.settled for column in self.columns)
 
     # --- columns ------------------------------------------------------------------------------------------------------
 
     def _fit(self) -> None:
         """Have as many columns as the comparison says."""
         while len(self.columns) < len(self.comparison.columns):
-            column = Column(
-                shared_pool(), self.lockstep, self._selection, self._news, dark=self._dark, touch=self._touch
-            )
+            column = Column(shared_pool(), self.lockstep, self._selection, self._news, touch=self._touch)
             self.columns.append(column)
         while len(self.columns) > len(self.comparison.columns):
             self.columns.pop().close()
         for letter, column in zip(LETTERS, self.columns):
-            column.pair.name_models(letter)
+            column.pair.stage.put(name=letter)
         self.layout.prepare(self.columns)
 
     def _lay_out(self) -> None:
-        """Show the columns; what refers to new ones waits until the browser knows them."""
+        """Show the columns; the links of new ones wait until the browser knows them."""
         self.layout.show_columns(self.columns, self._chosen)
         document = pn.state.curdoc
-        if not self._ready or document is None:
-            self._known = list(self.columns)  # these come with the page
-        else:
-            self._known = [column for column in self.columns if column in self._known]
+        if self._ready and document is not None:
             document.add_next_tick_callback(functools.partial(self._link_up, document))
-        self._link_hover()
 
     def _link_up(self, document: Any) -> None:
         for column in self.columns:
             if not column.link.attached:
-                column.link.on_known = functools.partial(self._learn, column)
                 column.link.attach(column.player, document)
-                column.link.start()
-
-    def _learn(self, column: Column) -> None:
-        """Take note that the browser knows a column that was added."""
-        if column in self.columns:
-            self._known.append(column)
-            self._link_hover()
-
-    def _link_hover(self) -> None:
-        link_hover(self._hover, [column.pair for column in self.columns if column in self._known])
 
     def _become(self, comparison: Comparison, chosen: int) -> None:
         """Show another comparison: the sidebar edits the column at `chosen`."""
@@ -209,6 +181,11 @@ class Compare:
         self._fit()
         self._apply()
         self._lay_out()
+
+    def _preset_chosen(self, name: str) -> None:
+        """Show an example: it starts afresh, also where the runs before could carry on under its settings."""
+        self._become(COMPARISON_PRESETS[name].settings, 0)
+        self.transport.reset()
 
     def _choose(self, place: int) -> None:
         if place < len(self.columns) and place != self._chosen:
@@ -262,9 +239,8 @@ class Compare:
             return
         self.layout.hide_notice()
         self.transport.bar.set_enabled(True)
-        with pn.io.hold():
-            for column in self.columns:
-                column.show_scene()
+        for column in self.columns:
+            column.show_scene()
         self._describe(shown)
         if running:
             self.lockstep.run()

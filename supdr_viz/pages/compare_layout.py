@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
@@ -24,8 +23,8 @@ from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
-from supdr_viz.settings.knobs import by_heading
-from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.menu import method_menu
+from supdr_viz.stage.components import Hub
 from supdr_viz.views import class_legend
 from supdr_viz.views.objectives import Objectives
 
@@ -38,10 +37,8 @@ GRID_CSS = """
 @media (max-width: 999.95px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 @media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
 """
-BOX_CSS = """
-:host { background: var(--supdr-card); border: 1px solid var(--supdr-border); border-radius: 8px; padding: 8px;
-box-sizing: border-box; min-width: 0; overflow: hidden; height: auto !important; }
-"""
+BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
+RESULTS_CSS = ":host { padding: 2px 8px; }"
 PLACE_CSS = """
 :host { border-style: dashed; }
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
@@ -84,16 +81,19 @@ class ColumnCard:
 
     def __init__(self, column: Column) -> None:
         pair = column.pair
-        self.head = widgets.html(css=CARD_CSS, margin=(0, 4, 2, 4), min_height=54)
-        self._captions = {name: widgets.html(css=CAPTION_CSS, margin=(2, 4, 1, 4)) for name in ("latent", "input")}
+        wide: dict[str, Any] = widgets.WIDE
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=54, **wide)
+        self._captions = {
+            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
+            for name in ("latent", "input")
+        }
         self._panes = []
         parts: list[Any] = [self.head]
         for name in ("latent", "input"):
-            figure = getattr(pair, name).figure
-            pane = pn.pane.Bokeh(figure, sizing_mode=figure.sizing_mode, margin=0)
+            pane = pair.hub.square(name)
             self._panes.append(pane)
             parts += [self._captions[name], pane]
-        self.view = pn.Column(*parts, stylesheets=[BOX_CSS], margin=0, **widgets.WIDE)
+        self.view = pn.Column(*parts, pair.hub, stylesheets=[widgets.sheet(BOX_CSS)], margin=0, **widgets.WIDE)
 
     def refresh(self, letter: str, facts: Facts, column: Column, *, query: str, chosen: bool, task: str) -> None:
         """Bring the head and the captions up to date.
@@ -120,11 +120,11 @@ class ColumnCard:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
         else:
             rest = f'<div class="line" title="{note}">{note}</div><div class="line">{_now(facts, task)}</div>'
-        _put(self.head, top + rest)
+        self.head.text = top + rest
         for name, caption in self._captions.items():
             view = getattr(column.pair, name)
             text = widgets.escape(view.caption())
-            _put(caption, "" if column.problem else f'<div title="{text}"><b>{view.title}</b> {text}</div>')
+            caption.text = "" if column.problem else f'<div title="{text}"><b>{view.title}</b> {text}</div>'
         styles = {"opacity": "0.25", "pointer-events": "none"} if column.problem else {}
         for pane in self._panes:
             if pane.styles != styles:
@@ -148,6 +148,8 @@ class CompareLayout:
 
     Parameters
     ----------
+    hub : Hub
+        Of what all columns share: the status line, the chart of the objectives, the table.
     bar : TrainingBar
     bridge : Bridge
     controls : Controls
@@ -165,6 +167,7 @@ class CompareLayout:
 
     def __init__(
         self,
+        hub: Hub,
         bar: TrainingBar,
         bridge: Bridge,
         controls: Controls,
@@ -183,7 +186,9 @@ class CompareLayout:
         self.notice = Notice()
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
-        self.table = widgets.html(css=scoreboard.CSS, margin=0)
+        self.hub = hub
+        wide: dict[str, Any] = widgets.WIDE
+        self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
         self._cards: dict[Column, ColumnCard] = {}
         self._presets = PresetMenu(COMPARISON_PRESETS, "", self._preset_chosen)
         self._choice = widgets.toggle(["A"], "A")
@@ -192,14 +197,18 @@ class CompareLayout:
         self._measure = widgets.toggle(list(BY), _label(measure), sx=MEASURE_SX, align="center")
         self._measure.param.watch(self._measured, "value")
         self._place = self._adding(on_add)
-        self.objectives = Objectives(height=CURVES_HEIGHT)
-        self.objectives.figure.name, self.objectives.source.name = "objectives", "objective curves"
-        pane = pn.pane.Bokeh(self.objectives.figure, sizing_mode=self.objectives.figure.sizing_mode, margin=0)
-        self._curves_head = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4))
+        self.objectives = Objectives(hub.stage, "objectives")
+        chart = hub.chart("objectives", CURVES_HEIGHT)
+        self._curves_head = hub.words("head of objectives", css=widgets.HEAD_CSS, margin=(2, 4), **wide)
         self._curves = pn.Column(
-            self._curves_head, pane, stylesheets=[BOX_CSS], margin=(0, 0, 12, 0), visible=False, **widgets.WIDE
+            self._curves_head,
+            chart,
+            stylesheets=[widgets.sheet(BOX_CSS)],
+            margin=(0, 0, 12, 0),
+            visible=False,
+            **widgets.WIDE,
         )
-        self.grid = pn.Column(stylesheets=[GRID_CSS], margin=(0, 0, 12, 0), styles=FREE, **widgets.WIDE)
+        self.grid = pn.Column(stylesheets=[widgets.sheet(GRID_CSS)], margin=(0, 0, 12, 0), styles=FREE, **widgets.WIDE)
         self._edit(controls)
         self.page = self._assemble(bar, bridge, controls, share)
 
@@ -213,7 +222,7 @@ class CompareLayout:
         controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))
 
     def _adding(self, on_add: Callable[[str], Any]) -> Any:
-        self.menu = widgets.select("Method to add", by_heading(MENU.values()), "LDA")
+        self.menu = widgets.select("Method to add", method_menu(), "LDA")
         add = widgets.button(
             "Add column", lambda: on_add(self.menu.value), icon="add", kind="contained", height=34, margin=(6, 8)
         )
@@ -226,7 +235,7 @@ class CompareLayout:
             widgets.caption(text),
             self.menu,
             add,
-            stylesheets=[BOX_CSS, PLACE_CSS],
+            stylesheets=[widgets.sheet(BOX_CSS), widgets.sheet(PLACE_CSS)],
             margin=0,
             **widgets.WIDE,
         )
@@ -237,10 +246,9 @@ class CompareLayout:
         line: Any = bar.view[1]
         buttons.insert(4, self._measure)
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        scrubber = pn.FlexBox(line, self.classes, align_items="center", gap="0 8px", margin=(0, 0, 6, 0))
-        results = pmui.Paper(
-            self.table, variant="outlined", elevation=0, margin=(0, 0, 12, 0), sx={"p": "2px 8px"}, **widgets.WIDE
-        )
+        scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
+        sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
+        results = pn.Column(self.table, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
         main = pn.Column(
             heading,
             buttons,
@@ -250,15 +258,18 @@ class CompareLayout:
             self._curves,
             results,
             bridge,
+            self.hub,
             share.dialogs,
             margin=(0, 12),
             styles=FREE,
             **widgets.WIDE,
         )
-        tabs, drawer_tabs = navigation("compare")
-        sidebar = [drawer_tabs, share.drawer_row(), self._presets.select, self._presets.note, controls.view, self.about]
         return widgets.make_page(
-            bridge, header=[tabs, pn.layout.HSpacer(), *share.buttons], sidebar=sidebar, main=[main]
+            bridge,
+            wide=lambda: [navigation("compare"), pn.layout.HSpacer(), *share.buttons()],
+            narrow=lambda: [navigation("compare", narrow=True), share.drawer_row()],
+            sidebar=[self._presets.select, self._presets.note, controls.view, self.about],
+            main=[main],
         )
 
     # --- what the page tells ------------------------------------------------------------------------------------------
@@ -308,7 +319,7 @@ class CompareLayout:
             self._cards[column].refresh(
                 LETTERS[place], row, column, query=query, chosen=place == chosen and len(columns) > 1, task=task
             )
-        _put(self.table, scoreboard.table_html(facts, task))
+        self.table.text = scoreboard.table_html(facts, task)
         self._refresh_curves(columns)
 
     def _refresh_curves(self, columns: Sequence[Column]) -> None:
@@ -322,14 +333,14 @@ class CompareLayout:
             shown = max(frame.iteration for frame in frames.values() if frame is not None)
             self.objectives.show_runs(stepping, shown)
             note = widgets.legend(self.objectives.legend) + "<span>each method's own</span>"
-            _put(self._curves_head, widgets.card_head(self.objectives.title, note))
+            self._curves_head.text = widgets.card_head(self.objectives.title, note)
 
     def describe_data(self, scene: Scene, notes: Sequence[str]) -> None:
         """Show the legend of the classes and, in the sidebar, where the data come from."""
         size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
         self.about.param.update(object=f'<div class="small quiet">{text}</div>', visible=True)
-        _put(self.classes, f'<div class="keys">{widgets.legend(class_legend(scene))}</div>')
+        self.classes.object = f'<div class="keys">{widgets.legend(class_legend(scene))}</div>'
 
     def show_notice(self, text: str, kind: str = "info") -> None:
         """Say something in a box above the columns, which do not show what the controls say: dim them."""
@@ -358,9 +369,3 @@ class CompareLayout:
 
 def _label(measure: str) -> str:
     return next(label for label, value in BY.items() if value == measure)
-
-
-def _put(pane: Any, text: str) -> None:
-    text = text or widgets.EMPTY
-    if pane.object != text:
-        pane.object = text

@@ -28,13 +28,13 @@ OVER_ALL = {
     "height": "100vh",
     "max-height": "none",
     "z-index": "1290",
-    "background": "var(--supdr-page)",
+    "background": "var(--supdr-card)",
     "overflow": "auto",
 }
 # Said in full: a style that is only left out stays in the browser.
 IN_PLACE = {
     **{"position": "relative", "inset": "auto", "width": "100%", "height": "auto", "z-index": "auto"},
-    **{"background": "transparent", "overflow": "visible", "max-height": "none"},
+    **{"background": "var(--supdr-card)", "overflow": "hidden", "max-height": "none"},
 }
 PANE_IN_PLACE = {"width": "100%", "min-width": "0", "max-width": "none", "align-self": "auto"}
 
@@ -50,7 +50,7 @@ class Enlarger:
 
     def __init__(self) -> None:
         self.shown: str | None = None
-        self._cards: dict[str, tuple[Any, Any, Any]] = {}
+        self._cards: dict[str, tuple[Any, Any, bool]] = {}
         self._usual_height = 0
         self._buttons: dict[str, pmui.Button] = {}
         self._titles: dict[str, str] = {}
@@ -83,18 +83,18 @@ class Enlarger:
         self._buttons[name] = made
         return made
 
-    def add(self, name: str, card: Any, pane: Any, view: Any) -> None:
+    def add(self, name: str, card: Any, pane: Any, *, square: bool) -> None:
         """Register what the button of `name` enlarges.
 
         Parameters
         ----------
         name : str
         card, pane : viewable
-            The card and the pane of its figure.
-        view : object
-            Its ``figure`` is square, or takes its height in pixels.
+            The card and its plot.
+        square : bool
+            Whether the plot is; else it has a height in pixels.
         """
-        self._cards[name] = (card, pane, view.figure)
+        self._cards[name] = (card, pane, square)
 
     def toggle(self, name: str) -> None:
         """Enlarge a card, or put it back."""
@@ -102,14 +102,14 @@ class Enlarger:
             self.shrink()
             return
         self.shrink()
-        card, pane, figure = self._cards[name]
-        self.shown, self._usual_height = name, figure.height
+        card, pane, square = self._cards[name]
+        self.shown, self._usual_height = name, 0 if square else pane.pixels
         with pn.io.hold():  # one message: a plot of its new size is never seen at its old place
-            if figure.sizing_mode == "scale_width":
+            if square:
                 side = f"min(100vw - 24px, 100vh - {HEAD_ROOM}px)"
                 pane.styles = {"width": side, "min-width": side, "max-width": side, "align-self": "center"}
             else:
-                figure.height = max(200, self._height - HEAD_ROOM)
+                pane.pixels = max(200, self._height - HEAD_ROOM)
             card.styles = OVER_ALL  # last: the plot must not fill the card before its own size is known
         self._say(name, "Shrink", "close_fullscreen")
 
@@ -118,13 +118,13 @@ class Enlarger:
         if self.shown is None:
             return False
         name, self.shown = self.shown, None
-        card, pane, figure = self._cards[name]
+        card, pane, square = self._cards[name]
         with pn.io.hold():
             card.styles = IN_PLACE
-            if figure.sizing_mode == "scale_width":
+            if square:
                 pane.styles = PANE_IN_PLACE
             else:
-                figure.height = self._usual_height
+                pane.pixels = self._usual_height
         self._say(name, "Enlarge", "open_in_full")
         return True
 
@@ -132,9 +132,9 @@ class Enlarger:
         """Note the height of the window."""
         self._height = pixels
         if self.shown is not None:
-            _card, _pane, figure = self._cards[self.shown]
-            if figure.sizing_mode != "scale_width":
-                figure.height = max(200, pixels - HEAD_ROOM)
+            _card, pane, square = self._cards[self.shown]
+            if not square:
+                pane.pixels = max(200, pixels - HEAD_ROOM)
 
     def _say(self, name: str, word: str, icon: str) -> None:
         self._buttons[name].param.update(label=f"{word} {self._titles[name]}", icon=icon)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
+from supdr.datasets import Dataset
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.export.work import export_work
@@ -26,16 +26,13 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
-from supdr_viz.run.status import Phase, Status
+from supdr_viz.run.status import Status
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import NotAtHand
+from supdr_viz.settings.making import NotAtHand, usable_drawn
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.views import Board
-
-CURVES_INTERVAL = 0.2
-"""Seconds between two updates of the curves while a run goes on: their axes take a browser long to draw."""
 
 PLOTS = {
     "Input space": "input",
@@ -44,7 +41,7 @@ PLOTS = {
     "Losses": "losses",
     "Error": "errors",
 }
-"""What can be saved as a picture: title -> name of the figure."""
+"""What can be saved as a picture: title -> name of the view."""
 
 
 def explorer() -> Any:
@@ -120,21 +117,20 @@ class Explorer:
     ) -> None:
         self._problems, self._preset = problems, preset
         self._query_of, self._on_compiled = query_of, on_compiled
-        self._drawn: tuple[tuple[float, float, int], ...] = ()
-        self._curves_at = 0.0
+        self._counted = False  # whether the latent coordinates on offer are those of this run's rows
         self.bridge = bridge or Bridge()
         self.board = Board(touch=widgets.on_phone())
-        self.link = LiveLink(self._draw)
+        self.link = LiveLink(self.board.stage, self._draw)
         self.session = Session(shared_pool(), self.link.notify)
         self.controls = Controls(settings, preset)
         self.controls.on_change(self._changed)
         self.transport = Transport(
             self.session.player,
             self.bridge,
+            self.board.hub,
             settings.speed,
             on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
             on_command=lambda: self.teller.hasten(),
-            on_reset=self._reset,
             on_escape=self._escape,
             on_key=on_key,
         )
@@ -148,6 +144,7 @@ class Explorer:
             get_work=lambda kind: export_work(self.session, kind, dark=self.page.dark_theme),
             on_compare=lambda: self.bridge.add_to_comparison(to_query(self.controls.settings)),
             plots=PLOTS,
+            save_plot=self._save_plot,
         )
         self.layout = ExplorerLayout(
             self.board,
@@ -160,11 +157,8 @@ class Explorer:
         )
         self.teller = Teller(self.session, self.transport, self.layout, self.bridge)
         self.board.input.on_drawn(self._points_drawn)
-        self.board.input.figure.tags = self.link.models
-        self.bridge.param.watch(lambda _event: self.link.start(), "origin")
         self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
-        self.page.param.watch(lambda event: self.board.set_theme(bool(event.new)), "dark_theme")
         self._apply(self.controls.experiment)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
@@ -173,7 +167,6 @@ class Explorer:
     # --- the page's life ---------------------------------------------------------------------------------------------
 
     def _loaded(self) -> None:
-        self.board.set_theme(self.page.dark_theme)
         for problem in self._problems:
             widgets.toast(problem, "warning", seconds=8)
         document = pn.state.curdoc
@@ -190,8 +183,6 @@ class Explorer:
 
     def _changed(self, old: Experiment, new: Experiment) -> None:
         self.transport.bar.set_speed(new.settings.speed)
-        if not new.same_data(old):
-            self._drawn = ()
         self._apply(new)
         if self.controls.preset and self.controls.preset != self._preset and self.session.settings is not None:
             self.session.player.reset()  # an example starts afresh, also where it could carry on
@@ -208,24 +199,25 @@ class Explorer:
         try:
             new_scene = self.session.apply(experiment)
         except (ValueError, OSError) as error:
-            self._cannot(error)
+            self.teller.refuse(str(error), waiting=isinstance(error, NotAtHand))
             return
         assert self.session.scene is not None
         assert self.session.split is not None
-        self.layout.hide_notice()
+        self.layout.notice.hide()
         self.transport.bar.set_enabled(True)
         modes = modes_of(self.session.estimator, self.session.scene.task, images=self.session.scene.images is not None)
         self.board.method.set_method(MENU[settings.method].label, modes)
         if new_scene:
             self.board.points.colour_by = settings.colour_by  # goes with the rows: a message less to upset the browser
-            with pn.io.hold():
-                self.board.show_scene(self.session.scene)
-            notes = (*self.session.scene.notes, *self.session.split.notes)
-            self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
+            self.board.show_scene(self.session.scene)
+            self._show_drawn(settings)
+        notes = (*self.session.scene.notes, *self.session.split.notes)
+        self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
         self.board.points.show_colours(settings.colour_by)
         assert self.session.dataset is not None
         dataset = self.session.dataset
-        self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
+        self._describe(dataset)
+        self._counted = False
         preset = PRESETS.get(self.controls.preset)
         self.session.player.set_slow_start(preset.slow_start if preset is not None else 0)
         self.session.set_display(settings, method_mode=self.board.method.mode or "none")
@@ -233,12 +225,8 @@ class Explorer:
         self.layout.show_colours(self.board.points)
         self.layout.refresh_heads(self.board)
 
-    def _cannot(self, error: Exception) -> None:
-        """Say why these settings cannot be shown, where the plots would be, and let nothing run."""
-        waiting = isinstance(error, NotAtHand)
-        self.transport.refuse(str(error), waiting=waiting)
-        self.layout.show_notice(str(error), "info" if waiting else "warning", stale=True)
-        self.bridge.announce(str(error))
+    def _describe(self, dataset: Dataset) -> None:
+        self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
 
     def _load_json(self, text: str) -> list[str]:
         settings, problems = from_json(text)
@@ -250,16 +238,11 @@ class Explorer:
             return ""
         return self.session.embedding_csv() if what == "embedding" else self.session.curves_csv()
 
-    # --- what the user does to the run and to the views --------------------------------------------------------------
+    def _save_plot(self, plot: str, format: str) -> None:
+        """Save a view as a picture of the user's."""
+        self.board.hub.save_view(plot, format, f"supdr-{plot}")
 
-    def _reset(self) -> None:
-        """Go back to the start, with the points that were drawn since."""
-        settings = self.controls.settings
-        if self._drawn:
-            drawn, self._drawn = self._drawn, ()
-            self.controls.apply(replace(settings, drawn=(*settings.drawn, *drawn)))
-        else:
-            self.session.player.reset()
+    # --- what the user does to the run and to the views --------------------------------------------------------------
 
     def _escape(self) -> None:
         if not self.layout.shrink():
@@ -270,8 +253,9 @@ class Explorer:
 
         Parameters
         ----------
-        name : {"method_mode", "pull", "colour_by", "draw_class"}
-            Which picture of the method, whether to draw the pull of the labels, what colours mean, the class to draw.
+        name : {"method_mode", "pull", "morph", "colour_by", "draw_class"}
+            Which picture of the method, whether to draw the pull of the labels, whether the latent square shows the
+            rows in the input space, what colours mean, the class to draw.
         value : object
         """
         if name == "method_mode":
@@ -280,10 +264,12 @@ class Explorer:
         elif name == "pull":
             self.board.latent.show_pulled(value)
             self.session.set_display(self.controls.settings, pull=value)
+        elif name == "morph":
+            self.board.morph(value)
         elif name == "colour_by":
             self.controls.apply(replace(self.controls.settings, colour_by=value))
         elif name == "draw_class":
-            self.board.input.drawing.code = value
+            self.board.input.draw_code = value
         self.layout.refresh_heads(self.board)
 
     def show_mode(self, mode: str) -> None:
@@ -299,11 +285,21 @@ class Explorer:
             self.layout.show_method_modes(view)
 
     def _points_drawn(self, positions: NDArray, codes: NDArray) -> None:
-        self._drawn = tuple(
-            (float(x), float(y), int(code)) for (x, y), code in zip(np.round(positions, 4), codes, strict=True)
-        )
-        count = len(self._drawn)
-        self.layout.say_drawn(f"{count} drawn {'point' if count == 1 else 'points'}: Reset trains with them")
+        """Train with the points as they are drawn now; those of classes that are not there now wait."""
+        settings, dataset = self.controls.settings, self.session.dataset
+        assert dataset is not None
+        drawn = ((float(x), float(y), int(code)) for (x, y), code in zip(np.round(positions, 4), codes, strict=True))
+        waiting = (point for point in settings.drawn if point[2] >= dataset.n_classes)
+        self.controls.apply(replace(settings, drawn=(*drawn, *waiting)))
+
+    def _show_drawn(self, settings: Settings) -> None:
+        """Show which rows were drawn by hand."""
+        assert self.session.dataset is not None
+        planar = SOURCES[settings.data].planar
+        points = usable_drawn(settings, self.session.dataset).tolist() if planar else []
+        self.board.input.show_drawn(points)
+        count = len(points)
+        self.layout.say_drawn(f"{count} drawn {'point' if count == 1 else 'points'}" if count else "")
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
@@ -311,11 +307,10 @@ class Explorer:
         if surface is not None:
             self.board.show_surface(surface)
         if frame is not None:
-            now = time.monotonic()
-            curves = status.phase is not Phase.running or now - self._curves_at >= CURVES_INTERVAL
-            if curves:
-                self._curves_at = now
-            self.board.show_frame(frame, curves=curves)
+            self.board.show_frame(frame)
+            if not self._counted and self.session.dataset is not None:
+                self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
+                self._counted = True
             if self.teller.show_numbers(frame, status):
                 self.layout.refresh_heads(self.board)
         self.teller.show_status(status)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.share import ShareMenu
@@ -14,21 +14,32 @@ from supdr_viz.controls.training import TrainingBar
 from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.late import Choice
 from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.enlarging import Enlarger
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import colour_choices
-from supdr_viz.views.sources import Points
+from supdr_viz.views.points import Points
 
 TALL, SHORT = 262, 142
 """Heights of the curves: nothing scrolls at 1440 × 900, nor with the short ones on a projector of 1280 × 720."""
 
-MAX_BUTTONS = 3
-"""Modes of the method's view that have room beside its title; more are offered in a menu."""
+MAX_LETTERS = 20
+"""Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu."""
 
-SQUARE = {"xs": 12, "sm": 6, "md": 4}
+SQUARES_CSS = """
+:host { display: grid !important; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 12px; }
+.scroll-button { display: none !important; }
+@media (max-width: 899.95px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+@media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
+"""
+CURVES_CSS = """
+:host { display: grid !important; grid-template-columns: minmax(0, 7fr) minmax(0, 5fr); gap: 12px; }
+.scroll-button { display: none !important; }
+@media (max-width: 899.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
+"""
 
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 HIDDEN_CSS = """
@@ -43,6 +54,11 @@ STEADY_CSS = """
 
 FREE = {"max-height": "none"}
 """The kit cuts everything to the window's height: what is taller, on a phone, would lie over what follows."""
+
+# A browser keeps what is no longer said of an element: both states name the same properties.
+CLEAR = {**FREE, "opacity": "1", "pointer-events": "auto", "transition": "opacity 0.15s"}
+DIM = {**FREE, "opacity": "0.3", "pointer-events": "none", "transition": "opacity 0.3s 0.5s"}
+"""Plots that show what the controls say, and plots that do not; what passes within half a second does not flicker."""
 
 # Over the method's picture, without being in the way of the mouse.
 OVER = {"position": "absolute", "left": "14px", "right": "14px", "pointer-events": "none", "z-index": "2"}
@@ -106,28 +122,33 @@ class ExplorerLayout:
         self._drawn_note = ""
         self._heads: dict[str, tuple[Any, str]] = {}
         self._cards: dict[str, Any] = {}
+        self._charts: list[Any] = []
         self._colours: dict[str, str] = {}
         self._modes: dict[str, str] = {}
         self._silence = Silence()
         self.notice = Notice()
         self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self._hub = board.hub
         self._make_choosers()
         self._make_cards(board)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        above, below = [heading, *self._run_rows(bar), self.notice.view], [*self._plots, bridge, share.dialogs]
+        above, below = (
+            [heading, *self._run_rows(bar), self.notice.view],
+            [*self._plots, bridge, board.hub, share.dialogs],
+        )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
-        tabs, drawer_tabs = navigation(page_name)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
-            header=[tabs, pn.layout.HSpacer(), *share.buttons],
-            sidebar=[drawer_tabs, share.drawer_row(), sidebar],
+            wide=lambda: [navigation(page_name), pn.layout.HSpacer(), *share.buttons()],
+            narrow=lambda: [navigation(page_name, narrow=True), share.drawer_row()],
+            sidebar=[sidebar],
             main=[main],
         )
         self.page.param.update(**page_options)
         self._main, self._sidebar, self._text = main, sidebar, text
-        self._curves = [board.losses.figure, board.errors.figure]
+        self._controls = controls.view
         self._fit(bridge.tall)
         self._place_text(bridge.narrow)
         bridge.param.watch(lambda event: self._fit(event.new), "tall")
@@ -137,50 +158,55 @@ class ExplorerLayout:
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def _make_choosers(self) -> None:
-        """Make the switches between pictures, colours and classes to draw; each is hidden until there is a choice."""
-        self._colour = widgets.toggle(["label"], "label", visible=False, height=26)
-        self._colour.param.watch(self._colour_chosen, "value")
-        self._draw_class = widgets.toggle(["1"], "1", visible=False, height=26)
-        self._draw_class.param.watch(self._class_chosen, "value")
-        self._mode = widgets.toggle(["none"], "none", visible=False, height=26)
-        self._mode_menu = widgets.small_menu("Picture", visible=False)
-        for chooser in (self._mode, self._mode_menu):
-            chooser.param.watch(self._mode_chosen, "value")
-        self._mode_chooser = pn.Row(self._mode, self._mode_menu, margin=0, sizing_mode=None)
-        self._pull = widgets.switch(
-            "pull",
-            False,
-            lambda value: self._on_option("pull", value),
-            margin=0,
-            width=76,
-            height=30,
-            sizing_mode="fixed",
-            size="small",
+        """Make the switches between pictures, colours and classes to draw; each is built once there is a choice."""
+        small = functools.partial(widgets.toggle, height=26)
+        self._colour = Choice(small, self._colour_chosen)
+        self._draw_class = Choice(small, self._class_chosen)
+        self._mode = Choice(small, self._mode_chosen)
+        self._mode_menu = Choice(functools.partial(widgets.small_menu, "Picture"), self._mode_chosen)
+        self._mode_place = pn.Row(self._mode.view, self._mode_menu.view, margin=0, sizing_mode=None)
+        self._pull, self._morph = (
+            widgets.switch(
+                name,
+                False,
+                functools.partial(self._on_option, name),
+                margin=0,
+                width=width,
+                height=30,
+                sizing_mode="fixed",
+                size="small",
+            )
+            for name, width in (("pull", 61), ("morph", 69))
         )
 
     def _make_cards(self, board: Board) -> None:
         """Make a card for every view and arrange them: squares in the first row, curves in the second."""
-        over: dict[str, Any] = {"css": FACTS_CSS, "margin": 0, "sizing_mode": None}
-        self._keys = widgets.html(**over, styles={**OVER, "top": "50px"})
-        self._said = widgets.html(**over, styles={**OVER, "bottom": "12px"})
+        over: dict[str, Any] = {"css": FACTS_CSS, "margin": 0}
+        self._keys = board.hub.words("keys", **over, styles={**OVER, "top": "50px"})
+        self._said = board.hub.words("numbers", **over, styles={**OVER, "bottom": "12px"})
+        self._map_said = board.hub.words("numbers of the map", **over, styles={**OVER, "bottom": "12px"})
         squares = [
-            self._card("input", board.input, tools=self._tools(board), below=self._draw_class),
-            self._card("latent", board.latent, tools=self._pull),
-            self._card("method", board.method, tools=self._mode_chooser, over=(self._keys, self._said)),
+            self._card("input", board.input, tools=self._tools(board), below=self._draw_class.view),
+            self._card(
+                "latent",
+                board.latent,
+                tools=pn.Row(self._pull, self._morph, margin=(0, 8, 0, 0), sizing_mode=None, styles={"gap": "10px"}),
+                over=(self._map_said,),
+            ),
+            self._card("method", board.method, tools=self._mode_place, over=(self._keys, self._said)),
         ]
-        curves = [(self._card("losses", board.losses), 7), (self._card("errors", board.errors), 5)]
-        options = {"container": True, "spacing": 1.5, "styles": FREE, **widgets.WIDE}
-        self._plots = (
-            pmui.Grid(*[pmui.Grid(card, size=SQUARE) for card in squares], margin=(0, 0, 12, 0), **options),
-            pmui.Grid(*[pmui.Grid(card, size={"xs": 12, "md": share}) for card, share in curves], **options),
+        curves = [self._card(name, getattr(board, name), height=TALL) for name in ("losses", "errors")]
+        self._plots = tuple(
+            pn.Column(*cards, stylesheets=[widgets.sheet(css)], margin=margin, styles=FREE, **widgets.WIDE)
+            for cards, css, margin in ((squares, SQUARES_CSS, (0, 0, 12, 0)), (curves, CURVES_CSS, 0))
         )
 
     def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
         """Return the row of buttons and the row of the scrubber and the legend."""
         buttons, line = bar.view
-        bar.status.stylesheets = [*bar.status.stylesheets, STEADY_CSS]
+        bar.status.stylesheets = [*bar.status.stylesheets, widgets.sheet(STEADY_CSS)]
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        row = pn.FlexBox(line, self.classes, self._colour, align_items="center", gap="0 8px", margin=(0, 0, 6, 0))
+        row = widgets.flow(line, self.classes, self._colour.view, gap="0 8px", margin=(0, 0, 6, 0))
         return buttons, row
 
     def _place_text(self, narrow: bool) -> None:
@@ -192,30 +218,19 @@ class ExplorerLayout:
         others = here.objects
         here.objects = [*others[:at], *self._text, *others[at:]]
 
+    def show_controls(self, wanted: bool) -> None:
+        """Have the controls in the sidebar, or not at all."""
+        others = [each for each in self._sidebar.objects if each is not self._controls]
+        shown = [*others[:-1], self._controls, self.about] if wanted else others
+        if shown != self._sidebar.objects:
+            self._sidebar.objects = shown
+
     # --- notices -----------------------------------------------------------------------------------------------------
 
-    def show_notice(self, text: str, kind: str = "info", *, stale: bool = False) -> None:
-        """Say something in a box above the plots.
-
-        Parameters
-        ----------
-        text : str
-        kind : {"info", "success", "warning", "error"}
-        stale : bool
-            The plots do not show what the controls say: dim them.
-        """
-        self.notice.say(text, kind)
-        self._dim(stale)
-
-    def hide_notice(self) -> None:
-        """Take the box away."""
-        self.notice.hide()
-        self._dim(False)
-
-    def _dim(self, wanted: bool) -> None:
-        styles = {**FREE, "opacity": "0.3", "pointer-events": "none"} if wanted else FREE
+    def dim(self, stale: bool) -> None:
+        """Dim the plots while they do not show what the controls say."""
         for part in self._plots:
-            if part.styles != styles:
+            if part.styles != (styles := DIM if stale else CLEAR):
                 part.styles = styles
 
     def highlight(self, names: Sequence[str]) -> None:
@@ -241,7 +256,6 @@ class ExplorerLayout:
     def say_drawn(self, text: str) -> None:
         """Say how many points were drawn, in the head of the input card."""
         self._drawn_note = text
-        self._set_head("input", text)
 
     # --- what the data are -------------------------------------------------------------------------------------------
 
@@ -256,26 +270,33 @@ class ExplorerLayout:
         drawable : bool
             Whether points can be drawn into the input plane.
         """
-        self._drawn_note = ""
         n_train, n_test = scene.n_train, int(scene.is_test.sum())
         size = f"{n_train:,} training and {n_test:,} test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
         self.about.param.update(object=f'<div class="small quiet">{text}</div>', visible=True)
-        names = [str(name) for name in scene.class_names]
-        self._draw_class.param.update(options=names or ["1"], value=(names or ["1"])[0])
+        names = [str(name) for name in scene.class_names] or ["1"]
+        if self._draw_class.options != names:
+            chosen = self._draw_class.value
+            self._draw_class.offer(names, chosen if chosen in names else names[0])
         tools = [label for label in self._tools_known if drawable or label != "draw"]
         if self._tool.options != tools:
             self._tool.param.update(options=tools, value=self._tool.value if self._tool.value in tools else tools[0])
+
+    def forget_data(self) -> None:
+        """Say nothing of rows: there are none."""
+        self.about.visible = False
+        self._colour.show(False)
+        self.classes.object = widgets.EMPTY
 
     def show_method_modes(self, view: Any) -> None:
         """Offer the modes that the method has."""
         self._modes = {mode.label: mode.name for mode in view.modes or ()}
         labels = {name: label for label, name in self._modes.items()}
-        chosen = self._mode if len(labels) <= MAX_BUTTONS else self._mode_menu
+        chosen = self._mode if sum(map(len, self._modes)) <= MAX_LETTERS else self._mode_menu
         if len(labels) > 1:
-            chosen.param.update(options=list(self._modes), value=labels[view.mode])
+            chosen.offer(list(self._modes), labels[view.mode])
         for chooser in (self._mode, self._mode_menu):
-            chooser.visible = chooser is chosen and len(labels) > 1
+            chooser.show(chooser is chosen and len(labels) > 1)
 
     def show_colours(self, points: Points) -> None:
         """Say what the colours of rows mean, and offer what else they could mean."""
@@ -284,17 +305,18 @@ class ExplorerLayout:
         marks = widgets.legend(class_legend(points.scene, points.colour_by))
         self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
         self._colours = colour_choices(points.scene)
-        self._colour.visible = bool(self._colours)
         if self._colours:
             names = {value: label for label, value in self._colours.items()}
             with self._silence:
-                shown = names.get(points.colour_by, next(iter(names)))
-                self._colour.param.update(options=list(self._colours), value=shown)
+                self._colour.offer(list(self._colours), names.get(points.colour_by, next(iter(names))))
+        self._colour.show(bool(self._colours))
 
     def refresh_heads(self, board: Board) -> None:
         """Bring the captions and legends of the cards up to date."""
         self._set_head("input", self._drawn_note or board.input.caption())
-        self._set_head("latent", board.latent.caption())
+        shown = board.input if board.morphed else board.latent
+        self._set_head("latent", shown.caption(), title=shown.title)
+        self._say(self._map_said, () if board.morphed else board.latent.numbers)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method.legend, board.method.numbers, beside_axes=board.method.has_axes)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
@@ -302,27 +324,34 @@ class ExplorerLayout:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _card(self, name: str, view: Any, *, tools: Any = None, below: Any = None, over: Any = ()) -> Any:
-        pane = pn.pane.Bokeh(view.figure, sizing_mode=view.figure.sizing_mode, margin=0)
+    def _card(
+        self, name: str, view: Any, *, tools: Any = None, below: Any = None, over: Any = (), height: int = 0
+    ) -> Any:
+        """Make the card of a chart of this height or, without one, of a square."""
+        pane = self._hub.chart(name, height) if height else self._hub.square(name)
         content = [part for part in (below, pane, *over) if part is not None]
         enlarge = self._enlarger.button(name, "Method" if name == "method" else view.title)
         row = pn.Row(*([tools] if tools is not None else []), enlarge, margin=0, align="start")
-        made, head = widgets.card(view.title, *content, tools=row)
+        head = self._hub.words(f"head of {name}", **widgets.HEAD)
+        made = widgets.card(head, *content, tools=row)
         self._heads[name] = (head, view.title)
+        self._set_head(name, "")
         self._cards[name] = made
-        self._enlarger.add(name, made, pane, view)
+        self._enlarger.add(name, made, pane, square=not height)
+        if height:
+            self._charts.append(pane)
         return made
 
     def _tools(self, board: Board) -> Any:
-        labels, arguments, code = board.input.tool_switch()
-        self._tools_known = labels
-        self._tool = widgets.toggle(labels, labels[0], height=26)
-        self._tool.jscallback(args=arguments, value=code)
+        self._tools_known = board.tools
+        self._use = board.use
+        self._tool = widgets.toggle(board.tools, board.tools[0], height=26)
         self._tool.param.watch(self._tool_chosen, "value")
         return self._tool
 
     def _tool_chosen(self, event: Any) -> None:
-        self._draw_class.visible = event.new == "draw"
+        self._use(event.new)
+        self._draw_class.show(event.new == "draw")
 
     def _class_chosen(self, event: Any) -> None:
         if event.new in self._draw_class.options:
@@ -341,9 +370,7 @@ class ExplorerLayout:
         note = widgets.escape(caption)
         if legend:
             note = widgets.legend(legend) + (f"<span>{note}</span>" if note else "")
-        text = widgets.card_head(title or usual, note)
-        if head.object != text:
-            head.object = text
+        head.text = widgets.card_head(title or usual, note)
 
     def _set_facts(self, legend: Any, numbers: Any, *, beside_axes: bool) -> None:
         """Say what the method's picture means, over the picture but not over its axes."""
@@ -352,16 +379,18 @@ class ExplorerLayout:
         for pane, place in zip((self._keys, self._said), places):
             if pane.styles != (wanted := {**OVER, **left, **place}):
                 pane.styles = wanted
-        keys = f'<div class="keys">{widgets.legend(legend)}</div>' if legend and numbers else widgets.EMPTY
+        self._say(self._said, numbers)
+        self._keys.text = f'<div class="keys">{widgets.legend(legend)}</div>' if legend and numbers else ""
+
+    def _say(self, place: Any, numbers: Any) -> None:
+        """Say named numbers over a picture."""
         said = "".join(
             f'<span title="{widgets.escape(each.help)}">{widgets.escape(each.name)} '
             f"<b>{widgets.escape(each)}</b></span>"
             for each in numbers
         )
-        for pane, text in ((self._keys, keys), (self._said, f'<div class="said">{said}</div>')):
-            if pane.object != text:
-                pane.object = text
+        place.text = f'<div class="said">{said}</div>'
 
     def _fit(self, tall: bool) -> None:
-        for figure in self._curves:
-            figure.height = TALL if tall else SHORT
+        for chart in self._charts:
+            chart.pixels = TALL if tall else SHORT

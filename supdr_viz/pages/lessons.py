@@ -167,7 +167,7 @@ class Lessons:
         step, layout = self.step, self.explorer.layout
         layout.shrink()
         self.panel.show(self.lesson, self.index, f"explorer?{to_query(step.settings)}")
-        self.explorer.controls.view.visible = step.free
+        layout.show_controls(step.free)
         layout.highlight(step.look)
 
     def _prepare(self) -> None:

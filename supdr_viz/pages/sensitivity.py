@@ -74,6 +74,7 @@ class Sensitivity:
         self._ready: tuple[Any, Any, Any] | None = None
         self._drawn: set[int] = set()
         self._phase = Phase.idle
+        self._next = False
         self._store = ""
         self.runner = SweepRunner()
         self.bridge = Bridge()
@@ -116,7 +117,7 @@ class Sensitivity:
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
         runner = self.runner
-        if runner.active and runner.phase is not Phase.paused:
+        if self._next or (runner.active and runner.phase is not Phase.paused):
             return True
         shown = self._ready is not None and runner.sweep is self._ready[0]
         return shown and (runner.phase is not self._phase or len(self._drawn) < len(runner.cells))
@@ -161,7 +162,7 @@ class Sensitivity:
         if self.runner.active:
             self.runner.cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
-        self.settings = settings
+        self._next, self.settings = False, settings
         for part in (self.data, self.split, self.method):
             part.apply(settings.base)
         self._prepare(settings)
@@ -191,7 +192,7 @@ class Sensitivity:
         links = [self._link(params) for params in cells_of(grid)]
         self._drawn = set()
         with pn.io.hold():
-            self.figures.show_grid(grid, [*titles, ""][:2], links)
+            self.figures.show_grid(grid, [*titles, ""][:2], links, METRICS[settings.metric])
             self.figures.show_current(grid, settings.base.method_options)
             self.layout.describe(settings, titles, METRICS[settings.metric])
         self.layout.set_state(Phase.idle, ready=self._ready is not None)
@@ -211,16 +212,24 @@ class Sensitivity:
         elif self.runner.phase is Phase.paused:
             self.runner.resume()
         elif self.runner.phase is Phase.stopping:
-            widgets.toast("The cells at work are being finished; try again in a moment.", "info")
-        elif self._ready is not None:
+            self._next = True
+            self.layout.set_state(Phase.stopping, ready=False, message="the cells at work are finished first")
+        else:
+            self._start()
+        self._look()
+
+    def _start(self) -> None:
+        self._next = False
+        if self._ready is not None:
             self._lay_out()
             sweep, X, y = self._ready
             self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
-        self._look()
 
     def _look(self) -> None:
         """Draw what is new."""
         runner = self.runner
+        if self._next and not runner.active:
+            self._start()
         sweep = runner.sweep
         if sweep is None or self._ready is None or sweep is not self._ready[0]:
             return
@@ -230,8 +239,7 @@ class Sensitivity:
         if new:
             self._drawn.update(cell.number for cell in new)
             with pn.io.hold():
-                metric = self.settings.metric
-                self.figures.show_cells(sweep.result(cells.values()), new, metric, METRICS[metric])
+                self.figures.show_cells(sweep.result(cells.values()), new, self.settings.metric)
         if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
             self.layout.say_result(sweep.result(cells.values()), self.settings.metric)

@@ -118,29 +118,26 @@ class SensitivityLayout:
         )
         self._figures, self._places = figures, (heat_place, curve_place)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        buttons = pn.FlexBox(
-            self.run,
-            self.cancel,
-            self.csv,
-            self.png,
-            align_items="center",
-            margin=0,
-            sizing_mode=None,
-            styles={"width": "auto"},
-        )
+        buttons = widgets.flow(self.run, self.cancel, self.csv, self.png, margin=0, sizing_mode=None)
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        bar = pn.FlexBox(buttons, self.status, align_items="center", gap="0 8px", margin=(4, 0, 8, 0))
+        bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
         self.result = widgets.html(margin=(8, 8))
         main = pn.Column(
             heading, bar, self.notice.view, plots, self.result, bridge, margin=(0, 12), styles=FREE, **widgets.WIDE
         )
-        tabs, drawer_tabs = navigation("sensitivity")
         controls = pn.Column(self.presets.select, self.presets.note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
-        self.page = widgets.make_page(bridge, header=[tabs], sidebar=[drawer_tabs, controls], main=[main])
+        self.page = widgets.make_page(
+            bridge,
+            wide=lambda: [navigation("sensitivity")],
+            narrow=lambda: [navigation("sensitivity", narrow=True)],
+            sidebar=[controls],
+            main=[main],
+        )
 
     def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
         panes = [pn.pane.Bokeh(each, sizing_mode=each.sizing_mode, margin=0) for each in figures]
-        return widgets.card(title, *panes)
+        head = widgets.html(widgets.card_head(title), **widgets.HEAD)
+        return widgets.card(head, *panes), head
 
     # --- examples -----------------------------------------------------------------------------------------------------
 
@@ -237,9 +234,8 @@ def _status(phase: Phase, progress: Progress | None, message: str) -> str:
     colour = COLOURS.get(phase, "quiet")
     chip = f'<span class="chip {colour}">{"ready" if phase is Phase.idle else phase}</span>'
     if progress is None:
-        return (
-            f'<div class="status">{chip}<span class="quiet">Run fills the grid; finished cells are kept.</span></div>'
-        )
+        words = widgets.escape(message or "Run fills the grid; finished cells are kept.")
+        return f'<div class="status">{chip}<span class="quiet">{words}</span></div>'
     share = 100.0 * progress.done / max(progress.total, 1)
     words = f"<b>{progress.done:,}</b> of {progress.total:,} fits"
     left = progress.seconds_left

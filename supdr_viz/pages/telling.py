@@ -14,10 +14,13 @@ from supdr_viz.run.status import WORDS, Phase, Status
 from supdr_viz.settings.menu import MENU
 
 STATUS_INTERVAL = 0.25
-"""Seconds between two updates of the status line: it costs more than the points."""
+"""Seconds between two updates of the status line: numbers that change more often cannot be read."""
 
-RANGE_INTERVAL = 0.5
-"""Seconds between two updates of the scrubber while a run goes on: it costs more still."""
+RANGE_INTERVAL = 3.0
+"""Seconds between two updates of the scrubber while a run goes on: its thumb stands at the end, whatever that is."""
+
+RANGE_GROWTH = 1.1
+"""Earlier if the run is longer by this factor: who takes the thumb to a third means a third of what has been done."""
 
 
 class Teller:
@@ -64,13 +67,30 @@ class Teller:
         numbers = {names.get(key, key): value for key, value in frame.numbers.items()}
         self._transport.bar.show_numbers(frame.iteration, numbers, seed=settings.seed, task=scene.task)
         viewing = self._transport.viewing and not frame.live
-        if viewing or not running or now - self._range_at >= RANGE_INTERVAL:
+        outgrown = frame.last_iteration >= RANGE_GROWTH * self._transport.bar.scrubber.end
+        if viewing or not running or outgrown or now - self._range_at >= RANGE_INTERVAL:
             self._range_at = now
             self._transport.show_range(frame.first_iteration, frame.last_iteration, frame.iteration)
         if viewing:
             self._transport.show_viewing(frame.iteration)
             self._phase = None
         return True
+
+    def refuse(self, reason: str, *, waiting: bool) -> None:
+        """Say why nothing can be shown, where the plots would be, and let nothing run.
+
+        Parameters
+        ----------
+        reason : str
+        waiting : bool
+            Whether something is yet to come; otherwise something is wrong.
+        """
+        self._phase = Phase.empty
+        self._transport.refuse(reason, waiting=waiting)
+        self._layout.notice.say(reason, "info" if waiting else "warning")
+        self._layout.dim(True)
+        self._layout.forget_data()
+        self._bridge.announce(reason)
 
     def show_status(self, status: Status) -> None:
         """Show and tell what has changed.
@@ -94,11 +114,13 @@ class Teller:
             detail = "Preparing the data"
         self._transport.show_state(status.phase, detail)
         if status.phase is Phase.failed:
-            self._layout.show_notice(f"The run failed: {status.message}", "error")
+            self._layout.notice.say(f"The run failed: {status.message}", "error")
         elif status.phase is Phase.diverged:
-            self._layout.show_notice(status.message, "warning")
+            self._layout.notice.say(status.message, "warning")
         else:
-            self._layout.hide_notice()
+            self._layout.notice.hide()
+        # Until a run has an iterate of its own, the plots are still those of the run before.
+        self._layout.dim(status.phase is Phase.preparing or self._session.player.newest is None)
         self._tell(status)
 
     def _tell(self, status: Status) -> None:

@@ -11,6 +11,7 @@ from supdr_viz.controls.training import TrainingBar
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.warming import compile_first
 from supdr_viz.run.status import Phase
+from supdr_viz.stage.components import Hub
 
 
 class Target(Protocol):
@@ -55,6 +56,8 @@ class Transport:
     target : Target
     bridge : Bridge
         Where keys come from.
+    hub : Hub
+        Tells the status line.
     speed : {"slow", "normal", "fast"}
     on_speed : callable
         ``on_speed(speed)``.
@@ -84,6 +87,7 @@ class Transport:
         self,
         target: Target,
         bridge: Bridge,
+        hub: Hub,
         speed: str,
         *,
         on_speed: Callable[[str], Any],
@@ -100,6 +104,7 @@ class Transport:
         self.viewing = False
         self.warming = not warm.is_warm()
         self.bar = TrainingBar(
+            hub,
             speed,
             on_run=self.toggle,
             on_step=self.step,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from supdr_viz.presets.class_atlas import atlas_of_digits
 from supdr_viz.presets.mac import mac_presets, ten_digits
 from supdr_viz.presets.preset import Needs as Needs
 from supdr_viz.presets.preset import Preset as Preset
@@ -240,6 +241,7 @@ def _figures() -> list[Preset]:
 
 ALL = (
     *_friendly(),
+    atlas_of_digits(),
     ten_digits(),
     *few_labels_presets(),
     *mac_presets(),

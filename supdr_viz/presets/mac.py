@@ -21,7 +21,12 @@ def ten_digits() -> Preset:
         "digits-on-a-plane",
         "Ten digits on a plane, MAC",
         "To start with",
-        Settings(data="digits", method="MAC", method_options={"n_layers": 2, "n_components": 2}, test_share=0.5),
+        Settings(
+            data="digits",
+            method="MAC",
+            method_options={"n_layers": 2, "n_components": 2, "head": "ridge"},
+            test_share=0.5,
+        ),
         "A class is a spoke: the radius is how typical a digit is, doubtful ones lie near the centre. The order of the "
         "classes on the circle is arbitrary; groups inside a class do not show.",
     )
@@ -36,7 +41,7 @@ def _spirals(
         data="spirals",
         data_options={"n_classes": n_classes, "n_per_class": n_per_class, "turns": turns, "noise": 0.02},
         method="MAC",
-        method_options={"gamma": gamma, "preprocessing": "none", **options},
+        method_options={"gamma": gamma, "reg_w": 1e-3, "early_stopping": False, "preprocessing": "none", **options},
         test_share=test,
     )
 
@@ -63,6 +68,8 @@ def _cases() -> Preset:
         method_options={
             "n_centers": 10,
             "gamma": 1.0,
+            "reg_w": 1e-3,
+            "early_stopping": False,
             "preprocessing": "none",
             "n_components": 2,
             "init": "blobs",
@@ -150,6 +157,7 @@ PASSES: dict[str, Any] = {
     "preprocessing": "none",
     "n_components": 2,
     "init": "random",
+    "early_stopping": False,
     "max_iter": 40,
 }
 """Options of Fig. 6."""

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from supdr.engine.reuse import reused
-from supdr_viz.studies.few_labels import DEGREES, Factorised, factorisations, finished, predictions
+from supdr_viz.studies.few_labels import finished, predictions
 
 
 class Chosen(RegressorMixin, BaseEstimator):
-    """A method with its settings chosen on the labelled rows; it predicts the unlabelled rows of its training data.
+    """A method as the comparison takes it, some with settings chosen on the labelled rows; it predicts training rows.
 
     Parameters
     ----------
@@ -32,7 +31,7 @@ class Chosen(RegressorMixin, BaseEstimator):
         return self._predicted
 
     def fit(self, X: NDArray, y: NDArray) -> Self:
-        """Choose, then fit.
+        """Choose settings, where there is a choice, then fit.
 
         Parameters
         ----------
@@ -44,10 +43,5 @@ class Chosen(RegressorMixin, BaseEstimator):
         -------
         self
         """
-        factorised = {degree: _factorised(X, degree) for degree in DEGREES.get(self.method, ())}
-        self._predicted = finished(predictions(self.method, X, np.asarray(y, dtype=float), factorised))
+        self._predicted = finished(predictions(self.method, X, np.asarray(y, dtype=float)))
         return self
-
-
-def _factorised(X: NDArray, degree: int) -> Factorised:
-    return reused("few labels", lambda: (X, degree), lambda: finished(factorisations(X, degree)))

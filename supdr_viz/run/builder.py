@@ -13,7 +13,8 @@ from supdr_viz.frames.modes import mode_of
 from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.scene import steady_extent
 from supdr_viz.frames.surface import LatentPlane, latent_axes
-from supdr_viz.frames.types import Curves, Frame, Scene, Surface
+from supdr_viz.frames.truth import Yardstick
+from supdr_viz.frames.types import Curves, Frame, Scene, Surface, Truth
 from supdr_viz.settings.making import Split
 from supdr_viz.studies.few_labels import Study
 
@@ -32,12 +33,15 @@ class DisplayOptions:
         Name of a mode of the method's view, see `supdr_viz.frames.modes`; ``"none"``: no picture.
     latent_axes : tuple of int or None
         Two latent coordinates, or None: the first two principal components when there are more than two.
+    truth : bool
+        How true the plane is, once the run is at rest.
     """
 
     latent: str = "embedding"
     pull: bool = False
     method_mode: str = "none"
     latent_axes: tuple[int, int] | None = None
+    truth: bool = False
 
 
 class FrameBuilder:
@@ -58,6 +62,12 @@ class FrameBuilder:
         Experiments of the modes that were shown so far, by the name of the mode.
     study : Study or None
         The one of the mode on display.
+    yardstick : Yardstick
+        Says which rows are near.
+    places : array of shape (n, 2) or None
+        Where the rows stand in the latent plane; those of one dimension on a line.
+    truth : Truth or None
+        The latest one of this run.
     """
 
     def __init__(self, scene: Scene, split: Split, studies: dict[str, Study] | None = None) -> None:
@@ -66,6 +76,9 @@ class FrameBuilder:
         self.surface: Surface | None = None
         self.studies: dict[str, Study] = {} if studies is None else studies
         self.study: Study | None = None
+        self.yardstick = Yardstick(scene, split)
+        self.places: NDArray | None = None
+        self.truth: Truth | None = None
         self._picture: Picture | None = None
         self._number = 0
 
@@ -133,6 +146,7 @@ class FrameBuilder:
             errors=errors,
             numbers=numbers,
             picture=self._picture,
+            truth=self.truth if options.truth else None,
         )
 
     def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
@@ -147,14 +161,21 @@ class FrameBuilder:
             self.study = self.studies[name]
         assert self.plane is not None
         previous = self._picture if self._picture is not None and self._picture.mode == name else None
-        known |= {"split": self.split, "surface": self.surface, "study": self.study}
+        known |= {
+            "places": self.places,
+            "yardstick": self.yardstick,
+            "split": self.split,
+            "surface": self.surface,
+            "study": self.study,
+        }
         needed = {need: known[need] for need in mode.needs}
         return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
 
     def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
         previous = self.plane
         plane = LatentPlane(*latent_axes(shown, axes, previous.axes if previous else None), head=head)
-        points = plane.place(np.concatenate([shown, test]))
+        rows = np.concatenate([shown, test])
+        points, self.places = plane.place(rows), plane.project(rows)
         plane.extent = steady_extent(points, previous.extent if previous else None)
         self.plane = plane
         return points.astype(np.float32)

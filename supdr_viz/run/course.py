@@ -150,16 +150,26 @@ class Course:
 
     def stepped(self, iteration: int, began: float, stop: Stop | None = None) -> Course:
         """Note that a step, begun at `began`, has led to `iteration`."""
-        hurry = iteration < self.hurry_to
-        pace = None if hurry else STEPS_PER_SECOND[self.speed]
-        if iteration <= self.slow_start and not hurry:
-            pace = min(SLOW_START, pace or SLOW_START)
+        pace = self._pace_after(iteration)
         # A run that is late may take one step at once, and no more than that.
         next_step = 0.0 if pace is None else max(self.next_step, began - 1 / pace) + 1 / pace
         course = replace(self, single_steps=max(0, self.single_steps - 1), next_step=next_step)
         if stop is not None:
             return course.ended(stop)
         return course.pause() if self.until is not None and iteration >= self.until else course
+
+    def goes_on_at_once(self, iteration: int, stop: Stop | None = None) -> bool:
+        """Whether the step after this iteration waits for nothing, so that none need look in between."""
+        if stop is not None or self.single_steps or not self.steps_wanted:
+            return False
+        return (self.until is None or iteration < self.until) and self._pace_after(iteration) is None
+
+    def _pace_after(self, iteration: int) -> float | None:
+        """Return how many steps a second may follow an iteration; None: as many as there are."""
+        if iteration < self.hurry_to:
+            return None
+        pace = STEPS_PER_SECOND[self.speed]
+        return min(SLOW_START, pace or SLOW_START) if iteration <= self.slow_start else pace
 
     def interrupted(self) -> Course:
         """Note that the step under way was broken off; it is taken anew if it is still wanted."""

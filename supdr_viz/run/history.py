@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.types import Curves
@@ -27,19 +28,24 @@ class CurveLog:
         return self._size
 
     def append(self, iteration: int, values: Mapping[str, float]) -> None:
-        """Add one column; an iteration that is already the last one is replaced."""
-        if self._size and self._iteration[self._size - 1] == iteration:
-            self._size -= 1
-        if self._size == len(self._iteration):
+        """Add one column; what is there of its iteration, or later, is replaced."""
+        self.extend([iteration], [values])
+
+    def extend(self, iterations: Sequence[int], rows: Sequence[Mapping[str, float]]) -> None:
+        """Add columns of rising iterations; what is there of the first one's, or later, is replaced."""
+        self.truncate(iterations[0] - 1)
+        end = self._size + len(rows)
+        while end > len(self._iteration):
             self._iteration = np.concatenate([self._iteration, np.empty_like(self._iteration)])
             self._values = {key: np.concatenate([v, np.full_like(v, np.nan)]) for key, v in self._values.items()}
-        for key in values:
-            if key not in self._values:
-                self._values[key] = np.full(len(self._iteration), np.nan)
-        self._iteration[self._size] = iteration
+        for row in rows:
+            for key in row:
+                if key not in self._values:
+                    self._values[key] = np.full(len(self._iteration), np.nan)
+        self._iteration[self._size : end] = iterations
         for key, column in self._values.items():
-            column[self._size] = values.get(key, np.nan)
-        self._size += 1
+            column[self._size : end] = [row.get(key, np.nan) for row in rows]
+        self._size = end
 
     def insert(self, iteration: int, values: Mapping[str, float]) -> None:
         """Add a column at its place; used for values that arrive late or for an earlier iteration."""
@@ -76,11 +82,24 @@ class CurveLog:
         index = np.arange(0, self._size, stride)
         if self._size and index[-1] != self._size - 1:
             index = np.append(index, self._size - 1)
-        return Curves(self._iteration[index], {key: v[index] for key, v in self._values.items()})
+        return Curves(self._iteration[index], {key: _thinned(v, index) for key, v in self._values.items()})
 
     def table(self) -> Curves:
         """Return every point."""
         return self.curves(limit=self._size + 2)
+
+
+def _thinned(column: NDArray, index: NDArray) -> NDArray:
+    """Return the values at `index`; where none is known the latest one since the index before."""
+    values = column[index]
+    gaps = np.isnan(values)
+    if gaps.any() and len(index):
+        known = np.flatnonzero(~np.isnan(column[: index[-1] + 1]))
+        if len(known):
+            latest = known[np.maximum(np.searchsorted(known, index, side="right") - 1, 0)]
+            recent = gaps & (latest <= index) & (latest > np.concatenate([[-1], index[:-1]]))
+            values[recent] = column[latest[recent]]
+    return values
 
 
 class SnapshotRing:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
-import panel as pn
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.callbacks import PeriodicCallback
 
 from supdr_viz.frames.types import Frame, Surface
@@ -30,11 +28,6 @@ PATIENCE = 1.0
 SUSPEND_AFTER = 3.0
 """Seconds of silence after which the run waits for the page."""
 
-ACKNOWLEDGE = """
-const number = sent.data.number[0]
-requestAnimationFrame(() => { received.data = {number: [number]} })
-"""
-
 Draw = Callable[[Frame | None, Surface | None, Status], None]
 
 
@@ -42,25 +35,39 @@ def _draw_nothing(frame: Frame | None, surface: Surface | None, status: Status) 
     """Stand in for the views of a page that is gone: the link may outlive it."""
 
 
+class Screen(Protocol):
+    """What a link needs of the views in the browser."""
+
+    def __enter__(self) -> Any:
+        """Collect what is put; all of it is sent together at the end."""
+
+    def __exit__(self, *error: object) -> None:
+        """Send what was collected."""
+
+    def put(self, *path: str, **values: Any) -> bool:
+        """Send values that are new."""
+
+    def send_all(self) -> None:
+        """Send all that is known once more."""
+
+    def on(self, kind: str, listener: Callable[[dict[str, Any]], Any]) -> None:
+        """Call ``listener(message)`` when the browser says something of this kind."""
+
+
 class LiveLink:
     """Pushes a player's frames into one document.
 
     Parameters
     ----------
+    screen : Screen
+        Takes the number of every frame; says "hello" when it is there, and "painted" once a frame has arrived.
     draw : callable
         ``draw(frame, surface, status)`` updates the views; frame and surface may be None.  Called under the document
         lock.
-
-    Attributes
-    ----------
-    models : list of bokeh models
-        To be referenced by some figure of the page, so that they belong to the document.
-    on_known : callable or None
-        Called once, when the browser answers for the first time: by then it knows the models that came with the link.
     """
 
-    def __init__(self, draw: Draw) -> None:
-        self.on_known: Callable[[], Any] | None = None
+    def __init__(self, screen: Screen, draw: Draw) -> None:
+        self._screen = screen
         self._draw = draw
         self._doc: Document | None = None
         self._call: Call | None = None
@@ -71,11 +78,9 @@ class LiveLink:
         self._sent_at = 0.0
         self._status: Status | None = None
         self._ticker: PeriodicCallback | None = None
-        sent, received = (ColumnDataSource({"number": [0]}, name=name) for name in ("sent", "received"))
-        sent.js_on_change("data", CustomJS(args={"sent": sent, "received": received}, code=ACKNOWLEDGE))
-        received.on_change("data", self._acknowledged)
-        self._sent = sent
-        self.models = [sent, received]
+        self._number = 0
+        screen.on("hello", self._start)
+        screen.on("painted", self._acknowledged)
 
     @property
     def attached(self) -> bool:
@@ -103,12 +108,12 @@ class LiveLink:
         self._player, self._doc, self._call = player, doc, caller(doc)
         self._ticker = PeriodicCallback(callback=self._tick, period=TICK, background=True, log=False)
         self._ticker.start()
+        self.notify()
 
-    def start(self) -> None:
+    def _start(self, _message: dict[str, Any]) -> None:
         """Start pushing: the browser has shown that it is there.  What is pushed earlier would be lost."""
-        if not self._started:
-            self._started = True
-            self.notify()
+        self._started = True
+        self.notify()
 
     def detach(self) -> None:
         """Stop pushing for good."""
@@ -118,9 +123,12 @@ class LiveLink:
             self._ticker.stop()
 
     def notify(self) -> None:
-        """Tell the page's thread that there is something new; callable from any thread."""
+        """Tell the page's thread that there is something new; callable from any thread.
+
+        While a frame is in flight nothing is pushed: its acknowledgement looks for what is new.
+        """
         call = self._call
-        if call is None or self._scheduled or not self._started:
+        if call is None or self._scheduled or not self._started or self._in_flight is not None:
             return
         self._scheduled = True
         call(self._push)
@@ -136,28 +144,23 @@ class LiveLink:
         if frame is None and status == self._status:
             return
         self._status = status
-        with pn.io.hold(self._doc):
+        with self._screen:
             self._draw(frame, surface, status)
             if frame is not None:
-                self._in_flight = (self._sent.data["number"][0] + 1) % 2**31
+                self._number = self._in_flight = (self._number + 1) % 2**31
                 self._sent_at = time.monotonic()
-                self._sent.data = {"number": [self._in_flight]}
+                self._screen.put(number=self._in_flight)
 
-    def _acknowledged(self, attr: str, old: Any, new: Any) -> None:
-        self.start()
+    def _acknowledged(self, message: dict[str, Any]) -> None:
         if self._player is None:
             return
-        known, self.on_known = self.on_known, None
-        if known is not None:
-            known()
-        if self._in_flight is None:
-            return
-        if int(new["number"][0]) != self._in_flight:
+        if self._in_flight is None or message.get("number") != self._in_flight:
             return
         self._in_flight = None
         self._player.suspend(False)
         self._player.request_frame()
-        self._push()
+        if self._player.untaken or self._player.status != self._status:
+            self.notify()
 
     def _tick(self) -> None:
         player = self._player
@@ -173,6 +176,6 @@ class LiveLink:
             self._doc.add_next_tick_callback(partial(self._ask_again, self._in_flight))
 
     def _ask_again(self, number: int) -> None:
-        """Send the number, without data, once more: an answer may have been lost to an error in the page."""
+        """Send all once more: a message or its answer may have been lost to an error in the page."""
         if number == self._in_flight:
-            self._sent.data = {"number": [number], "asked": [time.monotonic()]}
+            self._screen.send_all()

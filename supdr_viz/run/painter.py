@@ -8,6 +8,7 @@ from typing import Any
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.surface import COARSE, FINE, error_rates, evaluate
+from supdr_viz.frames.truth import Measuring, measuring
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.run.recording import Recording
@@ -55,6 +56,9 @@ class Painter:
         self._painted: tuple[Any, ...] | None = None
         self._next_surface = 0.0
         self._version = 0
+        self._measuring: Measuring | None = None
+        self._measured: tuple[Any, ...] | None = None
+        self._measured_of: tuple[Any, ...] | None = None
 
     # --- what the page and the player say ------------------------------------------------------------------------
 
@@ -112,7 +116,7 @@ class Painter:
             waits.append(self._next_frame - now)
         if self._surface_due(snapshot, at_rest):
             waits.append(self._next_surface - now)
-        if self._study_due(at_rest):
+        if self._study_due(at_rest) or self._truth_due(snapshot, at_rest):
             waits.append(0.0)
         return min(waits, default=None)
 
@@ -142,6 +146,8 @@ class Painter:
         study = self.builder.study
         if study is not None and self._study_due(at_rest) and study.work(STUDY_SLICE):
             self._stale = True
+        if self._truth_due(snapshot, at_rest):
+            self._measure(snapshot)
         return made
 
     def _paint_frame(self, snapshot: Snapshot, live: bool, current: Callable[[], bool]) -> bool:
@@ -150,6 +156,12 @@ class Painter:
             if not (self._wanted and self._stale and now >= self._next_frame):
                 return False
             self._wanted = self._stale = False
+        len(snapshot.diagnostics)  # computed now if they were not: it may take a while, and the lock is not held
+        with self._lock:
+            if not current():
+                self._wanted = self._stale = True
+                return False
+            self._recording.watch(snapshot)
             options, recorded = self._options, self._recording.ring.iterations
             losses, errors = self._recording.losses.curves(), self._recording.errors.curves()
             numbers, estimator = self._recording.numbers(snapshot), self._recording.estimator_of(snapshot)
@@ -199,6 +211,29 @@ class Painter:
             self._recording.errors.insert(snapshot.iteration, rates)
             self._stale = True
         return True
+
+    def _measure(self, snapshot: Snapshot) -> None:
+        """Work for a while on how true the plane on display is; a frame tells the page of the result."""
+        key, places, ends = self._truth_key(snapshot), self.builder.places, self._clock() + STUDY_SLICE
+        assert places is not None
+        if self._measuring is None or self._measured_of != key:
+            self._measuring = measuring(self.builder.yardstick, places, snapshot.iteration)
+            self._measured_of = key
+        try:
+            while self._clock() < ends:
+                next(self._measuring)
+        except StopIteration as end:
+            self.builder.truth, self._measured, self._measuring, self._stale = end.value, key, None, True
+
+    def _truth_due(self, snapshot: Snapshot | None, at_rest: bool) -> bool:
+        """Whether it is asked how true the plane is, and not known: at rest, and with the page up to date."""
+        if snapshot is None or self.builder.places is None:
+            return False
+        wanted = self._options.truth and at_rest and not self._stale
+        return wanted and self._truth_key(snapshot) != self._measured
+
+    def _truth_key(self, snapshot: Snapshot) -> tuple[Any, ...]:
+        return (id(snapshot.state), snapshot.iteration, self._options.latent, self._options.latent_axes)
 
     def _study_due(self, at_rest: bool) -> bool:
         """Whether an experiment is on display and may go on: at rest, and with the page up to date."""

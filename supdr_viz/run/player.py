@@ -241,6 +241,12 @@ class Player:
             return painter is None or not (painter.untaken or self._worker.due(self._pool.clock()) is not None)
 
     @property
+    def untaken(self) -> bool:
+        """Whether a frame or a surface was made that nobody has taken yet."""
+        painter = self._reel.painter
+        return painter is not None and painter.untaken
+
+    @property
     def newest(self) -> Snapshot | None:
         """The newest snapshot."""
         return self._reel.newest

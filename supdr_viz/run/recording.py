@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,17 +47,25 @@ class Recording:
         if not legs or legs[-1].estimator is not estimator:
             legs = [*legs, Leg(estimator, first.iteration, first.iteration)]
         self.legs = legs
-        self.add(first)
+        self.extend([first])
 
-    def add(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot and its losses."""
-        self.ring.append(snapshot)
-        values = dict(snapshot.losses)
-        values |= {name: snapshot.diagnostics[name] for name in WATCHED if name in snapshot.diagnostics}
-        # A run may end by going back to its best iterate.
-        self.losses.truncate(snapshot.iteration)
-        self.losses.append(snapshot.iteration, values)
-        self.legs[-1].last_iteration = snapshot.iteration
+    def extend(self, snapshots: Sequence[Snapshot]) -> None:
+        """Keep snapshots, one step after the other, and their losses."""
+        *steps, last = snapshots
+        if steps and last.iteration <= steps[-1].iteration:  # a run may end by going back to its best iterate
+            self.extend(steps)
+            snapshots = [last]
+        for snapshot in snapshots:
+            self.ring.append(snapshot)
+        self.losses.extend([snapshot.iteration for snapshot in snapshots], [_curves_of(each) for each in snapshots])
+        self.legs[-1].last_iteration = last.iteration
+
+    def watch(self, snapshot: Snapshot) -> None:
+        """Note what is drawn with the losses and only known of snapshots that are looked at, as this one is."""
+        diagnostics = snapshot.diagnostics
+        late = {name: diagnostics[name] for name in WATCHED if name in diagnostics and name not in diagnostics.at_hand}
+        if late:
+            self.losses.insert(snapshot.iteration, late)
 
     def seconds(self, snapshot: Snapshot) -> float:
         """Return the seconds inside the steps up to `snapshot`, all legs together."""
@@ -105,3 +114,10 @@ class Recording:
         self._marks.append((now, iteration))
         elapsed = now - self._marks[0][0]
         return (iteration - self._marks[0][1]) / elapsed if elapsed > 0.2 else 0.0
+
+
+def _curves_of(snapshot: Snapshot) -> Mapping[str, float]:
+    """Return what is drawn of a snapshot with the losses, as far as it is known."""
+    at_hand = snapshot.diagnostics.at_hand
+    watched = {name: at_hand[name] for name in WATCHED if name in at_hand}
+    return {**snapshot.losses, **watched} if watched else snapshot.losses

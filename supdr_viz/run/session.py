@@ -15,7 +15,7 @@ from supdr_viz.run.history import CurveLog
 from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import Split, build_dataset, build_estimator, check_columns, split
+from supdr_viz.settings.making import Split, build_dataset, build_estimator, check_columns, filled, split
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
@@ -37,10 +37,12 @@ class Session:
     experiment : Experiment or None
         In force; None before the first `apply`, and after one that cannot be shown.
     dataset, split, scene
-        Its data set, split and scene.
+        Its data set, split (with missing cells filled if the method needs that) and scene.
     estimator
         Its method.
     player : Player
+    measures : bool
+        Whether it is found out how true the map is, also where no colours show it.
     """
 
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
@@ -48,9 +50,11 @@ class Session:
         self.experiment: Experiment | None = None
         self.dataset: Dataset | None = None
         self.split: Split | None = None
+        self._divided: Split | None = None
         self.scene: Scene | None = None
         self.estimator: Any = None
         self.options = DisplayOptions()
+        self.measures = False
 
     @property
     def settings(self) -> Settings | None:
@@ -82,10 +86,13 @@ class Session:
         self.player.set_speed(settings.speed)
         self.set_display(settings)
         try:
-            if not same_data or self.dataset is None or self.split is None:
+            if not same_data or self.dataset is None or self._divided is None:
                 self._take_data(experiment, like)
-                assert self.dataset is not None
-                assert self.split is not None
+            assert self.dataset is not None
+            assert self._divided is not None
+            if not same_data or old is None or settings.method != old.method:
+                self.split = filled(self._divided, settings, self.dataset)
+            assert self.split is not None
             new_scene = not same_data or old is None or settings.input_plane != old.input_plane
             if new_scene:
                 self.scene = self._scene_of(settings, like)
@@ -114,35 +121,39 @@ class Session:
 
     def _take_data(self, experiment: Experiment, like: Session | None) -> None:
         if like is not None and like.experiment is not None and experiment.same_data(like.experiment):
-            self.dataset, self.split = like.dataset, like.split
+            self.dataset, self._divided = like.dataset, like._divided
             return
         self.dataset = build_dataset(experiment.settings, experiment.table)
-        self.split = split(self.dataset, experiment.settings)
+        self._divided = split(self.dataset, experiment.settings)
 
     def _scene_of(self, settings: Settings, like: Session | None) -> Scene:
         assert self.dataset is not None
-        assert self.split is not None
-        theirs = like.settings if like is not None and like.split is self.split else None
+        assert self._divided is not None
+        theirs = like.settings if like is not None and like._divided is self._divided else None
         if like is not None and like.scene is not None and theirs and theirs.input_plane == settings.input_plane:
             return like.scene
-        return build_scene(self.dataset, self.split, input_axes(settings, self.dataset))
+        return build_scene(self.dataset, self._divided, input_axes(settings, self.dataset))
 
     @property
     def n_components(self) -> int:
-        """Size of the latent space, as far as it is known before a run."""
+        """Size of the latent space; where the method chooses it, and no row is embedded yet, what its classes need."""
         chosen = self.settings.method_options.get("n_components") if self.settings is not None else None
+        fitted = self.player.fitted if chosen is None else None
+        if fitted is not None:
+            return int(fitted.embedding_.shape[1])
         n_classes = len(self.scene.class_names) if self.scene is not None else 0
         return int(chosen or max(2, n_classes - 1))
 
     def close(self) -> None:
         """End the run and let go of the data."""
         self.player.close()
-        self.experiment = self.dataset = self.split = self.scene = None
+        self.experiment = self.dataset = self.split = self._divided = self.scene = None
 
     def set_display(self, settings: Settings, **changes: Any) -> None:
         """Change what frames show; `changes` are fields of `DisplayOptions` that no link carries."""
         axes = settings.latent_axes if isinstance(settings.latent_axes, tuple) else None
-        options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, **changes)
+        truth = self.measures or settings.colour_by == "trust"
+        options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, truth=truth, **changes)
         if options != self.options:
             self.options = options
             self.player.set_options(options)

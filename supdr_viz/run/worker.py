@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from supdr.engine.iterate import Stop
+from supdr.engine.iterate import Snapshot, Stop
 from supdr_viz.run.course import Course, Iterates
 from supdr_viz.run.reel import Reel
 from supdr_viz.run.status import Phase
@@ -67,7 +67,7 @@ class Worker:
             if opens:
                 self._open(version)
             while self._may_step(version):
-                self._step(version)
+                self._steps(version, deadline)
                 if self._clock() >= deadline:
                     break
             self._paint(version)
@@ -101,28 +101,35 @@ class Worker:
             reel.become(reel.course.opened(first.stop), iterates)
         self._notify()
 
-    def _step(self, version: int) -> None:
+    def _steps(self, version: int, deadline: float) -> None:
+        """Take a step, and all that may follow it at once; they are recorded together."""
         reel = self._reel
         with reel.lock:
-            iterates = reel.iterates if version == reel.course.version else None
-            if iterates is None:
-                return
-        self._step_began = self._clock()
-        snapshot = next(iterates, None)
+            iterates, course = (reel.iterates, reel.course) if version == reel.course.version else (None, reel.course)
+        taken: list[Snapshot] = []
+        while iterates is not None:
+            self._step_began = self._clock()
+            snapshot = next(iterates, None)
+            if snapshot is None or snapshot.stop is Stop.interrupted:
+                break
+            taken.append(snapshot)
+            goes_on = self._pace is None and course.goes_on_at_once(snapshot.iteration, snapshot.stop)
+            if not goes_on or reel.course is not course or self._clock() >= deadline:
+                iterates = None
         with reel.lock:
             before = reel.course
             if version != before.version:
                 return
-            if snapshot is None or snapshot.stop is Stop.interrupted:
-                reel.become(before.interrupted())
-                return
-            reel.recording.add(snapshot)
-            reel.spoil()
-            reel.become(before.stepped(snapshot.iteration, self._step_began, snapshot.stop))
+            if taken:
+                reel.recording.extend(taken)
+                reel.spoil()
+                reel.become(before.stepped(taken[-1].iteration, self._step_began, taken[-1].stop))
+            if iterates is not None:
+                reel.become(reel.course.interrupted())
             news = reel.course.status != before.status
         if news:
             self._notify()
-        if self._pace is not None:
+        if self._pace is not None and taken:
             self._pace.stepped()
 
     def _paint(self, version: int) -> None:

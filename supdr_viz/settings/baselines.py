@@ -13,6 +13,7 @@ from supdr_viz.settings.methods import (
     HINGE_WEIGHT,
     KERNEL,
     MAC_KNOBS,
+    PLANE,
     POLY,
     PREPROCESSING,
     RBF,
@@ -230,7 +231,7 @@ BASELINE_FORMS: dict[str, Entry] = {
         "LLR",
         "Linear latent rows from which every column and the target are regressions.",
         (
-            replace(COMPONENTS, symbol="D"),
+            replace(PLANE, symbol="D"),
             scale("target_weight", "Target weight", 1e-3, 1e3, "Of labels beside X.", symbol="μ", zero=True, main=True),
             scale("reg_v", "Ridge on reconstruction", 1e-3, 1e2, "Of X on latent rows.", symbol="λV", main=True),
             scale("reg_z", "Ridge on latent rows", 1e-3, 1e2, "Keeps the latent rows small.", symbol="λZ", main=True),

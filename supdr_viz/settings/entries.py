@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from supdr.datasets.limits import listed
 from supdr_viz.settings.knobs import ParameterSpec, quoted
 
 MAX_FIELDS = 200
@@ -116,7 +117,7 @@ class Reader:
         value = self.take(name, default)
         if isinstance(value, str) and value in known:
             return value
-        self.say(f"There is no {kind} {quoted(value)}; known are {', '.join(known)}.")
+        self.say(f"There is no {kind} {quoted(value)}; known are {listed(known, most=20)}.")
         return default
 
     def option(self, spec: ParameterSpec, prefix: str = "") -> Any:

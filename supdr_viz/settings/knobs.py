@@ -28,7 +28,9 @@ class ParameterSpec:
     kind : {"float", "int", "choice", "bool", "text"}
         Type of the value.
     default : object
-        Default of the library.
+        Where the knob begins: the library's default, unless the form has a reason of its own.
+    library_default : object
+        What the argument of the library defaults to; None on a slider: the method chooses.
     low, high, step : float
         Bounds, and the grain of the slider (of log10 of the value if `log`).
     log : bool
@@ -44,9 +46,12 @@ class ParameterSpec:
     shown_when : mapping
         Name of another knob, or `TASK` -> values for which this one matters.
     automatic : bool
-        The default is no number (``None``, ``"scale"``): the method chooses, and the slider's lowest notch says so.
+        The library's default is no number (``None``, ``"scale"``): the method chooses, and the slider's lowest notch
+        says so.
     zero : bool
         A logarithmic slider whose lowest notch is 0.
+    longest : int
+        Most characters of a text.
     """
 
     name: str
@@ -63,8 +68,10 @@ class ParameterSpec:
     unit: str = ""
     shown_when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     default: Any = None
+    library_default: Any = None
     automatic: bool = False
     zero: bool = False
+    longest: int = 200
 
     @property
     def title(self) -> str:
@@ -92,15 +99,16 @@ class ParameterSpec:
         """
         if self.kind == "text":
             text = str(raw).strip()
-            return text[:200], "" if len(text) <= 200 else f"{self.label} was cut to 200 characters."
+            cut = "" if len(text) <= self.longest else f"{self.label} was cut to {self.longest:,} characters."
+            return text[: self.longest], cut
         if self.kind == "bool":
             return self._clean_bool(raw)
         if self.kind == "choice":
             for value, _ in self.choices:
-                if raw == value or str(raw) == str(value):
+                if raw == value or str(raw) == self.shown(value):
                     return value, ""
             return self.default, (
-                f"{self.label} must be one of {', '.join(str(value) for value, _ in self.choices)}; "
+                f"{self.label} must be one of {', '.join(self.shown(value) for value, _ in self.choices)}; "
                 f"got {quoted(raw)}, so {self.shown(self.default)} is used."
             )
         return self._clean_number(raw)
@@ -110,7 +118,7 @@ class ParameterSpec:
         if isinstance(value, bool):
             return "1" if value else "0"
         if value is None:
-            return "auto"
+            return "none" if self.kind == "choice" else "auto"
         return f"{value:.10g}" if isinstance(value, float) else str(value)
 
     def _clean_bool(self, raw: Any) -> tuple[Any, str]:
@@ -122,8 +130,8 @@ class ParameterSpec:
         return self.default, f"{self.label} is on (1) or off (0); got {quoted(raw)}."
 
     def _clean_number(self, raw: Any) -> tuple[Any, str]:
-        if self.automatic and (raw == self.default or str(raw) in ("auto", str(self.default))):
-            return self.default, ""
+        if self.automatic and (raw == self.library_default or str(raw) in ("auto", str(self.library_default))):
+            return self.library_default, ""
         number = to_number(raw)
         if number is None:
             return self.default, (
@@ -214,6 +222,7 @@ def with_defaults(function: Callable[..., Any], specs: tuple[ParameterSpec, ...]
     function : callable
         Its signature has an argument for each spec.
     specs : tuple of ParameterSpec
+        Those with a default keep it.
 
     Returns
     -------
@@ -222,7 +231,8 @@ def with_defaults(function: Callable[..., Any], specs: tuple[ParameterSpec, ...]
     signature = inspect.signature(function).parameters
     filled = []
     for spec in specs:
-        default = signature[spec.name].default
-        automatic = spec.kind in ("int", "float") and not isinstance(default, (int, float))
-        filled.append(replace(spec, default=default, automatic=automatic))
+        library = signature[spec.name].default
+        automatic = spec.kind in ("int", "float") and not isinstance(library, (int, float))
+        default = library if spec.default is None else spec.default
+        filled.append(replace(spec, default=default, library_default=library, automatic=automatic))
     return tuple(filled)

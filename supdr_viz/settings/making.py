@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 
 from supdr import datasets
 from supdr.datasets import Dataset, hide_labels
+from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.menu import MENU, METHODS_GROUP
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
@@ -105,9 +107,15 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
     Raises
     ------
     Unusable
-        If the method takes bits only and a column holds something else.
+        If the method takes bits only and a column holds something else, or needs cells that are missing.
     """
     method = MENU[settings.method]
+    gaps = int(np.isnan(dataset.X).sum())
+    if gaps and not method.takes_gaps and not imputation(settings, dataset):
+        raise Unusable(
+            f"{method.label} needs every cell and {gaps:,} are missing: have them filled (Missing cells, under Data) "
+            f"or choose a method that takes rows as they are: {_takers()}."
+        )
     if not method.bits_only:
         return
     X = dataset.X
@@ -118,6 +126,58 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
             f"{method.label} takes columns of 0 and 1 only; {dataset.feature_names[column]} is {X[row, column]:.3g} in "
             f"row {row}: choose {MENU['LogisticUDR'].label} for these data."
         )
+
+
+def imputation(settings: Settings, dataset: Dataset) -> str:
+    """Name the strategy by which missing cells are filled for this method; empty: they are not, or there are none.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : Dataset
+
+    Returns
+    -------
+    str
+    """
+    strategy = settings.data_options.get("impute", "none")
+    if strategy == "none" or MENU[settings.method].takes_gaps or not np.isnan(dataset.X).any():
+        return ""
+    return strategy
+
+
+def filled(parts: Split, settings: Settings, dataset: Dataset) -> Split:
+    """Fill missing cells with what the training rows have in their columns, for a method that needs every cell.
+
+    Parameters
+    ----------
+    parts : Split
+    settings : Settings
+    dataset : Dataset
+        What was divided.
+
+    Returns
+    -------
+    Split
+        The same one where nothing is to be filled.
+    """
+    strategy = imputation(settings, dataset)
+    if not strategy:
+        return parts
+    imputer = SimpleImputer(strategy=strategy, keep_empty_features=True).fit(parts.X_train)
+    count = int(np.isnan(dataset.X).sum())
+    note = (
+        f"{count:,} missing cells are filled with the {strategy}s of the training rows: {MENU[settings.method].label} "
+        f"needs every cell; {_takers()} do not."
+    )
+    X_test = imputer.transform(parts.X_test) if len(parts.X_test) else parts.X_test
+    return replace(parts, X_train=imputer.transform(parts.X_train), X_test=X_test, notes=(*parts.notes, note))
+
+
+def _takers() -> str:
+    """Name the papers' methods that take rows with missing cells."""
+    labels = [each.label for each in MENU.values() if each.group == METHODS_GROUP and each.takes_gaps]
+    return f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
 def estimator_arguments(
@@ -142,10 +202,11 @@ def estimator_arguments(
         If the method does not know this task.
     """
     method = MENU[settings.method]
+    options = settings.method_options
     arguments = {
-        spec.name: settings.method_options[spec.name]
+        spec.name: options[spec.name]
         for spec in method.form
-        if settings.method_options[spec.name] != spec.default
+        if options[spec.name] != spec.library_default and spec.applies({**options, TASK: task})
     }
     known = inspect.signature(method.estimator).parameters
     tasks = method.tasks()

@@ -13,10 +13,12 @@ import supdr
 from supdr.baselines import BASELINES, LogisticPCA
 from supdr.baselines.one_shot import OneShot
 from supdr_viz.settings.baselines import BASELINE_FORMS
+from supdr_viz.settings.class_atlas import OWN_FORMS
 from supdr_viz.settings.knobs import ParameterSpec, with_defaults
 from supdr_viz.settings.methods import PAPER_FORMS
 
 METHODS_GROUP, BASELINES_GROUP = "Methods", "Baselines"
+WORDS = {"classification": "classes", "regression": "numbers"}
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,26 @@ class Method:
             else ("regression", "classification")
         )
 
+    @property
+    def learns(self) -> str:
+        """What it learns from what, in a word or two."""
+        if "views" in inspect.signature(self.estimator).parameters:
+            return "several views"
+        return " and ".join(WORDS[task] for task in sorted(self.tasks()))
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether it takes rows of which cells are missing, as they are."""
+        return bool(self.estimator.accepts_missing_cells)
+
+    def suits(self, task: str, *, gaps: bool) -> bool:
+        """Whether it learns such targets, from rows of which cells are missing."""
+        return task in self.tasks() and not self.bits_only and (self.takes_gaps or not gaps)
+
 
 def _methods(group: str, classes: dict[str, Any]) -> dict[str, Method]:
     methods = {}
-    for name, (label, help, form) in {**PAPER_FORMS, **BASELINE_FORMS}.items():
+    for name, (label, help, form) in {**PAPER_FORMS, **OWN_FORMS, **BASELINE_FORMS}.items():
         if name in classes:
             methods[name] = Method(name, label, group, help, classes[name], with_defaults(classes[name], form))
     return methods
@@ -81,6 +99,34 @@ _COMPARED = {**BASELINES, "LogisticPCA": LogisticPCA}
 
 MENU: dict[str, Method] = _methods(METHODS_GROUP, supdr.METHODS) | _methods(BASELINES_GROUP, _COMPARED)
 """Name -> entry of the method menu, in its order."""
+
+
+def method_menu() -> dict[str, dict[str, str]]:
+    """Return the menu of methods: heading, which says what they learn from what, -> text -> name."""
+    menu: dict[str, dict[str, str]] = {}
+    for method in MENU.values():
+        menu.setdefault(f"{method.group}: {method.learns}", {})[method.label] = method.name
+    return menu
+
+
+def method_for(task: str, wanted: str, *, gaps: bool = False) -> str:
+    """Return the method to begin with on other data: the one at hand if it suits them, else the menu's first that does.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    wanted : str
+        Key of `MENU`.
+    gaps : bool
+        Whether cells are missing.
+
+    Returns
+    -------
+    str
+    """
+    suited = [name for name, each in MENU.items() if each.suits(task, gaps=gaps)]
+    return wanted if wanted in suited else suited[0]
+
 
 METHOD_FORMS: dict[str, tuple[ParameterSpec, ...]] = {name: method.form for name, method in MENU.items()}
 """Name of a method -> its knobs."""

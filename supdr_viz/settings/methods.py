@@ -11,6 +11,13 @@ _SGD, _RANDOM, _STOPPING = {"solver": ("sgd",)}, {"init": ("random",)}, {"early_
 
 HINGE_WEIGHT = scale("C", "Margin weight", 1e-3, 1e3, "Weight of margin violations.", symbol="C", main=True)
 SVM_WEIGHT = replace(HINGE_WEIGHT, high=100.0)  # beyond, libsvm may take minutes and cannot be stopped
+CLASS_WEIGHT = ParameterSpec(
+    "class_weight",
+    "Class weights",
+    "choice",
+    choices=choices((None, "none"), ("balanced", "balanced")),
+    help="Balanced: every class weighs the same in the label term, however many rows it has.",
+)
 DEGREE = count("degree", "Degree", 1, 4, "Power of the polynomial kernel.", symbol="p", main=True)
 COEF0 = ParameterSpec("coef0", "Kernel constant", "float", 0, 2, 0.1, help="Added to ⟨z, z'⟩ before the power.")
 GAMMA = scale("gamma", "Kernel sharpness", 1e-3, 1e2, "Of the kernel exp(−γ‖z − z'‖²).", symbol="γ", main=True)
@@ -18,6 +25,9 @@ KERNEL = ParameterSpec(
     "kernel", "Kernel", "choice", choices=choices("linear", "poly", "rbf"), main=True, help="Kernel of the classifier."
 )
 COMPONENTS = count("n_components", "Latent dimensions", 1, 64, "Size of the latent space.", symbol="d", main=True)
+PLANE = replace(COMPONENTS, default=2, help="Size of the latent space; auto: as many as suit predictions, no picture.")
+"""For methods that take more dimensions by themselves: the explorer begins with a picture."""
+
 PREPROCESSING = ParameterSpec(
     "preprocessing",
     "Preprocessing",
@@ -93,7 +103,17 @@ MAC_KNOBS = (
         shown_when={"centers": ("kmeans", "random"), "mapping": ("rbf",)},
     ),
     replace(HINGE_WEIGHT, help="Weight of the hinge.", shown_when=_ONE_LAYER),
-    scale("reg_w", "Ridge", 1e-6, 10, "Of the mapping.", symbol="λ", main=True, shown_when=_ONE_LAYER),
+    replace(CLASS_WEIGHT, shown_when=_ONE_LAYER),
+    scale(
+        "reg_w",
+        "Ridge",
+        1e-6,
+        10,
+        "Of the mapping; auto: by leave-one-out.",
+        symbol="λ",
+        main=True,
+        shown_when=_ONE_LAYER,
+    ),
     count("n_components", "Latent dimensions", 1, 10, "auto: K − 1, a simplex's room.", symbol="L", main=True),
     replace(
         SOLVER,
@@ -173,17 +193,42 @@ MAC_KNOBS = (
     ),
     count("max_inner", "Passes per μ", 1, 50, "At most.", shown_when=_MU_GROWS),
     scale("inner_tol", "Share per pass", 1e-6, 1, "μ grows below this decrease.", zero=True, shown_when=_MU_GROWS),
-    PREPROCESSING,
+    replace(PREPROCESSING, choices=(("loo", "by leave-one-out"), *PREPROCESSING.choices)),
+    ParameterSpec(
+        "early_stopping",
+        "Early stopping",
+        "choice",
+        choices=choices(("loo", "left-out error"), (True, "held-out rows"), (False, "no")),
+        default=False,  # the explorer shows the passes
+        help="What is watched: the closed-form left-out error of F, or rows whose labels are hidden.",
+        shown_when=_ONE_LAYER,
+    ),
+    ParameterSpec(
+        "calibrate",
+        "Calibrate",
+        "bool",
+        default=False,  # the explorer shows the classifiers that decide
+        help="Decide by a softmax on left-out images.",
+        shown_when=_PASSES,
+    ),
     *(
         replace(spec, shown_when={**spec.shown_when, **_ONE_LAYER})
         for spec in SHELL
-        if spec.name in ("early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol")
+        if spec.name in ("validation_fraction", "max_iter", "tol")
+    ),
+    count(
+        "n_iter_no_change",
+        "Patience",
+        1,
+        100,
+        "Steps without improvement.",
+        shown_when={"early_stopping": ("loo", True), **_ONE_LAYER},
     ),
 )
 
 _AUTO, _FAST = {"recon_weight": ("auto",)}, {"solver": ("fast",)}
 SDRGLM_KNOBS = (
-    replace(COMPONENTS, symbol="L"),
+    replace(PLANE, symbol="L"),
     scale(
         "recon_ratio",
         "Reconstruction ratio",
@@ -238,21 +283,30 @@ SDRGLM_KNOBS = (
 )
 
 _SLDR = (
-    count("n_components", "Local dimensions", 1, 10, "Of every local projection.", symbol="R", main=True),
+    count("n_components", "Local dimensions", 1, 10, "Of every local projection.", symbol="R", main=True, default=2),
     replace(count("n_gating", "Gating dimensions", 1, 20, "Of the space the gate sees.", symbol="R_G"), main=True),
     count("n_models", "Local models", 1, 10, "On data of one view; else one per view.", symbol="P", main=True),
     replace(HINGE_WEIGHT, help="Weight of the hinge."),
+    CLASS_WEIGHT,
     replace(KERNEL, help="Kernel between projected rows."),
     replace(DEGREE, shown_when=POLY),
     replace(GAMMA, shown_when=RBF),
     replace(
         SOLVER,
         choices=choices(
-            ("alternating", "alternating (the paper's)"), ("lbfgs", "L-BFGS on the gate"), ("joint", "joint L-BFGS")
+            ("lbfgs", "L-BFGS on the gate"), ("alternating", "alternating (the paper's)"), ("joint", "joint L-BFGS")
         ),
         help="L-BFGS on the gate: projections in closed form, if the kernel is linear.",
     ),
     count("n_init", "Starts", 1, 10, "Run side by side; the best is shown."),
+    ParameterSpec(
+        "starts",
+        "Who decides",
+        "choice",
+        choices=choices(("average", "mean of all starts"), ("best", "the best start")),
+        default="best",
+        help="Gate, projections and losses are those of the best start, either way.",
+    ),
     ParameterSpec(
         "init",
         "First projections",
@@ -280,11 +334,12 @@ PAPER_FORMS: dict[str, Entry] = {
         "NSDR",
         "Latent rows that reconstruct the data and feed a kernel machine.",
         (
-            COMPONENTS,
+            PLANE,
             KERNEL,
             replace(DEGREE, shown_when=POLY),
             replace(GAMMA, shown_when=RBF),
             HINGE_WEIGHT,
+            CLASS_WEIGHT,
             _BETA,
             replace(SOLVER, main=False),
             replace(COEF0, shown_when=POLY),
@@ -296,7 +351,7 @@ PAPER_FORMS: dict[str, Entry] = {
         "LSDR",
         "Latent rows that reconstruct the data and feed a linear classifier.",
         (
-            COMPONENTS,
+            PLANE,
             ParameterSpec(
                 "loss",
                 "Loss",
@@ -306,6 +361,7 @@ PAPER_FORMS: dict[str, Entry] = {
                 help="Loss of the labels.",
                 shown_when={TASK: ("classification",)},  # regression has the squared loss
             ),
+            replace(CLASS_WEIGHT, shown_when={TASK: ("classification",)}),
             _BETA,
             scale("reg_w", "Ridge on the classifier", 1e-4, 1e3, "Keeps weights small.", symbol="λW", main=True),
             SOLVER,
@@ -328,7 +384,7 @@ PAPER_FORMS: dict[str, Entry] = {
         "SNF",
         "Latent rows from which every column and the target are regressions; a few labels suffice.",
         (
-            replace(COMPONENTS, symbol="D"),
+            replace(PLANE, symbol="D"),
             replace(KERNEL, help="Kernel between latent rows."),
             replace(DEGREE, high=6, symbol="d", shown_when=POLY),
             replace(GAMMA, shown_when=RBF),
@@ -338,6 +394,7 @@ PAPER_FORMS: dict[str, Entry] = {
             scale("reg_w", "Ridge on prediction", 1e-3, 1e2, "Of the target on latent rows.", symbol="λW", main=True),
             replace(SOLVER, choices=choices(("lbfgs", "L-BFGS"), ("sgd", "SGD (the paper's)")), main=False),
             replace(COEF0, shown_when=POLY),
+            replace(CLASS_WEIGHT, shown_when={TASK: ("classification",)}),
             count("n_init", "Starts", 1, 10, "The first step goes to the most promising one."),
             *(spec for spec in SHELL if spec.name not in ("row_bias", "lr_classification")),
         ),

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from supdr.datasets import Dataset
-from supdr_viz.settings.making import Split, estimator_arguments, known_targets, split, usable_drawn
+from supdr_viz.settings.columns import reading_options
+from supdr_viz.settings.making import Split, estimator_arguments, imputation, known_targets, split, usable_drawn
 from supdr_viz.settings.menu import BASELINES_GROUP, MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
@@ -43,6 +44,8 @@ def to_python(settings: Settings, legs: Legs, dataset: Dataset) -> str:
 def _imports(body: list[str], settings: Settings) -> list[str]:
     text = "\n".join(body)
     lines = ["import numpy as np"] if "np." in text else []
+    if "SimpleImputer(" in text:
+        lines.append("from sklearn.impute import SimpleImputer")
     if "train_test_split(" in text:
         lines.append("from sklearn.model_selection import train_test_split")
     if lines:
@@ -77,10 +80,9 @@ def _data(settings: Settings, dataset: Dataset) -> list[str]:
             arguments["random_state"] = settings.seed
         lines = [f"data = {_call(source.loader, arguments)}"]
     else:
-        name = options.pop("name")
+        name = options["name"]
         first = name if settings.data == "openml" and name.isdecimal() else _literal(name)
-        chosen = {key: value for key, value in options.items() if value not in ("", "auto")}
-        lines = [f"data = {_call(source.loader, chosen, first)}"]
+        lines = [f"data = {_call(source.loader, reading_options(options), first)}"]
     return [*lines, "X, y = data.to_xy()"]
 
 
@@ -100,6 +102,11 @@ def _split(settings: Settings, dataset: Dataset) -> list[str]:
         arguments = {"task": dataset.task, "random_state": settings.seed}
         lines.append("truth = y_train")
         lines.append(f"y_train = {_call('hide_labels', arguments, f'y_train, {settings.label_share!r}')}")
+    strategy = imputation(settings, dataset)
+    if strategy:
+        lines.append(f"imputer = SimpleImputer(strategy={strategy!r}, keep_empty_features=True)")
+        lines.append("X_train = imputer.fit_transform(X_train)")
+        lines += ["X_test = imputer.transform(X_test)"] if settings.test_share > 0 else []
     return lines
 
 

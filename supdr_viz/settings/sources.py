@@ -33,6 +33,8 @@ class Source:
         are hidden afterwards.
     at_hand : bool
         False where something must be loaded by the user first.
+    task : {"classification", "regression"}
+        What is to be learnt, where the data are at hand.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Source:
     planar: bool = False
     labels: str = ""
     at_hand: bool = True
+    task: str = "classification"
 
 
 GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
@@ -152,9 +155,18 @@ _BITS_FORM = with_defaults(
     ),
 )
 _TARGET = ParameterSpec("target", "Target", "text", help="Column that is to be predicted.", default="")
+IMPUTE = ParameterSpec(
+    "impute",
+    "Missing cells",
+    "choice",
+    choices=choices(("median", "fill with medians"), ("mean", "fill with means"), ("none", "leave missing")),
+    default="median",
+    help="For methods that need every cell: filled with what the training rows have in the column.",
+)
 _OPENML_FORM = (
     ParameterSpec("name", "Name or number", "text", help="As on openml.org.", default="", main=True),
     _TARGET,
+    IMPUTE,
 )
 _FILE_FORM = (
     ParameterSpec("name", "File", "text", help="Name of the file.", default="", main=True),
@@ -167,6 +179,9 @@ _FILE_FORM = (
         default="auto",
         help="What the target means.",
     ),
+    ParameterSpec("ignore", "Left out", "text", default="", longest=8000, help="Columns, separated by commas."),
+    ParameterSpec("groups", "Views", "text", default="", longest=8000, help="view:column, separated by commas."),
+    IMPUTE,
 )
 
 
@@ -178,8 +193,8 @@ def _latent(name: str, label: str, noise: str) -> Source:
     return Source(name, label, GENERATORS, _LATENT_FORM, "make_latent_glm", {"noise": noise}, seeded=True)
 
 
-def _bundled(name: str, label: str) -> Source:
-    return Source(name, label, BUNDLED, loader=f"load_{name}")
+def _bundled(name: str, label: str, task: str = "classification") -> Source:
+    return Source(name, label, BUNDLED, loader=f"load_{name}", task=task)
 
 
 SOURCES: dict[str, Source] = {
@@ -201,12 +216,20 @@ SOURCES: dict[str, Source] = {
             "make_curved_sheet",
             seeded=True,
             labels="label_share",
+            task="regression",
         ),
         _latent("latent_bits", "Latent factors, bits", "bernoulli"),
+        _latent("latent_counts", "Latent factors, counts", "poisson"),
         _latent("latent_gaussian", "Latent factors, Gaussian noise", "gaussian"),
         Source("wide_factors", "Six factors, wide", GENERATORS, _FACTORS_FORM, "make_wide_factors", seeded=True),
         Source(
-            "wide_regression", "Slow factors (regression)", GENERATORS, _SLOW_FORM, "make_wide_regression", seeded=True
+            "wide_regression",
+            "Slow factors (regression)",
+            GENERATORS,
+            _SLOW_FORM,
+            "make_wide_regression",
+            seeded=True,
+            task="regression",
         ),
         _bundled("breast_cancer", "Breast cancer"),
         _bundled("wine", "Wine"),
@@ -222,7 +245,7 @@ SOURCES: dict[str, Source] = {
             seeded=True,
         ),
         Source("digits_bits", "Two digits as bits", BUNDLED, _BITS_FORM, "load_digits_bits"),
-        _bundled("diabetes", "Diabetes (regression)"),
+        _bundled("diabetes", "Diabetes (regression)", task="regression"),
         Source("openml", "OpenML …", ELSEWHERE, _OPENML_FORM, "load_openml", at_hand=False),
         Source("file", "A file …", ELSEWHERE, _FILE_FORM, "read_file", at_hand=False),
     )

@@ -53,9 +53,9 @@ COLOUR = ParameterSpec(
     "colour",
     "Colour by",
     "choice",
-    choices=choices("label", "truth", "prediction", "error"),
+    choices=choices("label", "truth", "prediction", "error", "trust"),
     default="label",
-    help="What the colours of rows mean: what the method is told, what is true, or what it predicts.",
+    help="What the colours of rows mean: the label as told, the truth, the prediction, its error, or trust.",
 )
 SPEED = ParameterSpec(
     "speed", "Speed", "choice", choices=choices("slow", "normal", "fast"), default="normal", help="Speed of the run."
@@ -92,7 +92,7 @@ class Settings:
         "auto": the first two columns where there are two, or where they are the ones that matter (generators); else the
         plane of the first two principal components.
     latent_shown : {"embedding", "transform"}
-    colour_by : {"label", "truth", "prediction", "error"}
+    colour_by : {"label", "truth", "prediction", "error", "trust"}
         What the colours of rows mean.
     speed : {"slow", "normal", "fast"}
     drawn : tuple of (x, y, class)

@@ -26,6 +26,9 @@ OPENML = {
 
 VIEWS = ("fac", "fou", "kar", "mor", "pix", "zer")
 
+MOST_COLUMNS = 100_000
+"""Of files in the user's own folder, which nobody uploads."""
+
 
 class NoData(RuntimeError):
     """A data set is not at hand; the message says how to get it."""
@@ -51,7 +54,7 @@ def load_table(name: str, data_dir: Path | None, task: str = "classification") -
     NoData
         If it is neither there nor on OpenML, or cannot be read.
     """
-    from supdr.datasets import load_openml, read_file
+    from supdr.datasets import Limits, load_openml, read_file
 
     for path in [data_dir / f"{name}{ending}" for ending in (".csv.gz", ".csv")] if data_dir else []:
         if path.exists():
@@ -59,7 +62,7 @@ def load_table(name: str, data_dir: Path | None, task: str = "classification") -
 
             columns = pd.read_csv(path, nrows=1).columns
             target = "target" if "target" in columns else str(columns[-1])
-            return read_file(path, target=target, task=task).to_xy()
+            return read_file(path, target=target, task=task, limits=Limits(max_columns=MOST_COLUMNS)).to_xy()
     if name not in OPENML:
         raise NoData(f"{name} is not on OpenML: put {name}.csv.gz into a folder and name it by --data-dir")
     try:

@@ -1,10 +1,10 @@
 """Regression with few labels: the protocol of SNF's comparison, and its errors on any data as they come in.
 
 The protocol is fixed: columns and targets scaled to [-1, 1] over all rows, draws of labelled rows, mean squared error
-over all rows without a label, settings by cross-validation over the labelled rows alone, the features of all rows
-known.  Folds are runs of labelled rows in the order of the table: the order of drawing has no part in them.  SNF and
-LLR are chosen at target weight 0, where one factorisation serves every draw and fold, and fitted at 1.  With few labels
-this choice is a lottery: the spread over the draws matters as much as the mean.
+over all rows without a label, the features of all rows known.  SNF and LLR are what the library makes of its default
+parameters.  The others' settings come by cross-validation over the labelled rows alone; folds are runs of labelled rows
+in the order of the table: the order of drawing has no part in them.  With few labels this choice is a lottery: the
+spread over the draws matters as much as the mean.
 
 The explorer, ``supdr-viz reproduce`` and ``benchmarks/snf.py`` all take it from here.
 """
@@ -14,16 +14,14 @@ from __future__ import annotations
 import itertools
 import time
 import warnings
-from collections.abc import Generator, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr import SNF
-from supdr.baselines import LSSVM, PFR, Constant, GraphLaplacian, HessianEnergy, LapRLS
-from supdr.functions.kernels import Kernel
-from supdr.solvers.kernel_ridge import regression
+from supdr.baselines import LLR, LSSVM, PFR, Constant, GraphLaplacian, HessianEnergy, LapRLS
 from supdr_viz.studies.data import scaled
 
 # Hundreds of fits in cross-validation would say so hundreds of times.
@@ -39,22 +37,17 @@ FOLDS = 8
 MAX_ROWS = 600
 """Of more rows, a study draws so many."""
 
-MAX_ITER = 60
-REGS, REG_WS = (0.1, 1.0, 10.0), (0.01, 0.1, 1.0, 10.0)
 DECADES = (1e-2, 1e-1, 1.0, 10.0, 100.0)
 PLAIN: dict[str, Any] = {"preprocessing": "none"}
 
 CORE = ("Constant", "SNF", "LLR", "LS-SVM")
 GRAPHS = ("LapRLS", "Laplacian", "Hessian", "PFR")
-DEGREES = {"SNF": (1, 2, 3), "LLR": (1,)}
-"""What the factorisations choose from."""
+FACTORISATIONS: dict[str, Callable[..., SNF]] = {"SNF": SNF, "LLR": LLR}
+"""Taken as the library has them."""
 
 Result = TypeVar("Result")
 Work = Generator[None, None, Result]
 """Yields between pieces of work of some milliseconds; returns its result."""
-
-Factorised = list[tuple[dict[str, Any], NDArray]]
-"""Settings and latent rows (n, D), fitted without labels."""
 
 
 def finished(work: Work[Result]) -> Result:
@@ -139,39 +132,8 @@ def chosen(models: Sequence[Any], X: NDArray, y: NDArray) -> Work[Any]:
     return best
 
 
-def factorisations(X: NDArray, degree: int) -> Work[Factorised]:
-    """Return settings and latent rows that serve every draw of labelled rows."""
-    found = []
-    sizes = sorted({min(max(1, round(part * X.shape[1])), len(X) - 1) for part in (0.5, 0.75)})
-    one_label = known(X[:, 0], np.arange(1))  # of no weight
-    for size, reg in itertools.product(sizes, REGS):
-        settings = {"n_components": size, "degree": degree, "reg_v": reg, "reg_z": reg}
-        model = yield from _fitted(SNF(**settings, target_weight=0.0, calibrate=False), X, one_label)
-        found.append((settings, model.embedding_))
-    return found
-
-
-def chosen_settings(found: Factorised, y: NDArray) -> Work[dict[str, Any]]:
-    """Return the settings of a factorisation with the lowest cross-validated error of the regression on latent rows."""
-    best: dict[str, Any] = {}
-    lowest = np.inf
-    for (settings, latent), reg_w in itertools.product(found, REG_WS):
-        kernel = Kernel("poly", settings["degree"])
-        error = 0.0
-        for kept, held in folds(y):
-            form = regression(kernel, reg_w, latent.shape[1], len(kept))
-            fit, _ = form.solve(latent[kept], y[kept][:, None])
-            error += float(((form.predict(fit, latent[kept], latent[held])[:, 0] - y[held]) ** 2).sum())
-        yield
-        if error < lowest:
-            best, lowest = {**settings, "reg_w": reg_w}, error
-    return best
-
-
-def predictions(
-    method: str, X: NDArray, y: NDArray, factorised: MutableMapping[int, Factorised] | None = None
-) -> Work[NDArray]:
-    """Choose a method's settings on the labelled rows, fit it with all of them and predict all rows.
+def predictions(method: str, X: NDArray, y: NDArray) -> Work[NDArray]:
+    """Fit a method with all labels and predict all rows; all but the factorisations choose their settings first.
 
     Parameters
     ----------
@@ -180,8 +142,6 @@ def predictions(
     X : array of shape (n, m)
     y : array of shape (n,)
         NaN where unlabelled.
-    factorised : mapping, optional
-        Degree -> `factorisations` of X; what is missing is added.
 
     Returns
     -------
@@ -192,27 +152,21 @@ def predictions(
     None
         Between pieces of work.
     """
-    if method not in DEGREES:
+    if method not in FACTORISATIONS:
         best = yield from chosen(models_of(method, X.shape[1]), X, y)
         return best.fit(X, y).transduction_
-    factorised = {} if factorised is None else factorised
-    found: Factorised = []
-    for degree in DEGREES[method]:
-        if degree not in factorised:
-            factorised[degree] = yield from factorisations(X, degree)
-        found += factorised[degree]
-    settings = yield from chosen_settings(found, y)
-    model = yield from _fitted(SNF(**settings), X, y)
-    return model.latent_decision_function(model.embedding_, head="calibrated")
+    model = FACTORISATIONS[method](random_state=0, **PLAIN)
+    *_, last = yield from _each(model.iterate(X, y))
+    return model.at(last).transduction_
 
 
-def _fitted(model: SNF, X: NDArray, y: NDArray) -> Work[SNF]:
-    newest = None
-    for snapshot in model.set_params(max_iter=MAX_ITER, random_state=0, **PLAIN).iterate(X, y):
-        newest = snapshot
+def _each(steps: Iterator[Result]) -> Work[list[Result]]:
+    """Return all items; each is a piece of work."""
+    done = []
+    for step in steps:
+        done.append(step)
         yield
-    assert newest is not None
-    return model.at(newest)
+    return done
 
 
 # --- all methods, all draws -------------------------------------------------------------------------------------------
@@ -266,7 +220,6 @@ class Study:
         usable = len(self.X) >= 2 * LEAST and self.X.shape[1] > 0
         self.total = N_DRAWS * len(self.shares) * len(self.methods) if usable else 0
         self.done = 0
-        self._factorised: dict[int, Factorised] = {}
         self._work = self._run()
 
     @property
@@ -308,7 +261,7 @@ class Study:
         for draw, method, share in itertools.chain(*rounds):
             rows = self.drawn(share, draw)
             try:
-                predicted = yield from predictions(method, self.X, known(self.y, rows), self._factorised)
+                predicted = yield from predictions(method, self.X, known(self.y, rows))
             except (ValueError, np.linalg.LinAlgError):
                 pass  # a method that these rows do not determine has no error here
             else:

@@ -96,10 +96,11 @@ def load_data(settings: SweepSettings, rest: dict[str, Any], folder: Path) -> An
         If it cannot be read; the message says why.
     """
     from supdr.datasets import load_openml, read_file
+    from supdr_viz.settings.columns import reading_options
     from supdr_viz.settings.making import build_dataset
 
     base = settings.base
-    options = {key: value for key, value in base.data_options.items() if key != "name" and value not in ("", "auto")}
+    options = reading_options(base.data_options)
     if base.data == "file":
         name = rest.get("file") or base.data_options["name"]
         return read_file(folder / str(name), **options)

@@ -125,7 +125,9 @@ class SweepFigures:
 
     # --- what is shown ------------------------------------------------------------------------------------------------
 
-    def show_grid(self, grid: Mapping[str, Sequence[Any]], titles: Sequence[str], links: Sequence[str]) -> None:
+    def show_grid(
+        self, grid: Mapping[str, Sequence[Any]], titles: Sequence[str], links: Sequence[str], measured: str
+    ) -> None:
         """Lay out an empty grid.
 
         Parameters
@@ -136,6 +138,8 @@ class SweepFigures:
             Of the axes.
         links : sequence of str
             To the explorer, for every cell.
+        measured : str
+            What the curves will show.
         """
         values = list(grid.values())
         across, up = len(values[0]), len(values[1]) if len(values) > 1 else 1
@@ -156,6 +160,7 @@ class SweepFigures:
         for number, curve in enumerate(self.curves):
             self.lines[number].data = _no_line()
             self.marks[number].data = {"x": [], "y": []}
+            curve.yaxis[0].axis_label = measured
             curve.visible = number < len(values)
             if curve.visible:
                 _set_axis(
@@ -166,7 +171,7 @@ class SweepFigures:
                     "curve" if len(values) > 1 else self._across,
                 )
 
-    def show_cells(self, result: Result, cells: Sequence[Cell], metric: str, title: str) -> None:
+    def show_cells(self, result: Result, cells: Sequence[Cell], metric: str) -> None:
         """Fill in finished cells and redraw the curves.
 
         Parameters
@@ -175,7 +180,7 @@ class SweepFigures:
             All that are finished.
         cells : sequence of Cell
             The new ones.
-        metric, title : str
+        metric : str
             What the colours mean.
         """
         patches: dict[str, list[tuple[int, Any]]] = {"value": [], "failed": [], "text": []}
@@ -193,7 +198,6 @@ class SweepFigures:
         self.bar.title = None
         for number in range(means.ndim):
             self.lines[number].data = _line(result, means, result.deviations(metric), number)
-            self.curves[number].yaxis[0].axis_label = title
 
     def show_current(self, grid: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> None:
         """Mark where the current setting lies, if it lies inside of the grid."""

@@ -49,7 +49,7 @@ def from_toml(text: str) -> tuple[SweepSettings, dict[str, Any]]:
     """
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"this is not a TOML file: {error}") from error
     unknown = sorted(set(document) - TOP_LEVEL - {spec.name for spec in PROTOCOL_FORM})
     if unknown:
@@ -57,12 +57,25 @@ def from_toml(text: str) -> tuple[SweepSettings, dict[str, Any]]:
         raise ValueError(f"unknown entry {unknown[0]!r}; known are {', '.join(known)}")
     rest: dict[str, Any] = {name: document[name] for name in ("store", "out") if name in document}
     if "link" in document:
-        settings, problems = parse_sweep(link_entries(str(document["link"])))
+        settings, problems = _from_link(document)
     else:
         settings, problems = _from_tables(document, rest)
     if problems:
         raise ValueError(" ".join(problems))
     return settings, rest
+
+
+def _from_link(document: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
+    """Read a link; what stands beside it counts."""
+    beside = [name for name in ("data", "method", "grid") if name in document]
+    if beside:
+        raise ValueError(f"the link already says what the table [{beside[0]}] would; leave one of them out")
+    entries: dict[str, Any] = dict(link_entries(str(document["link"])))
+    if not entries:
+        raise ValueError(f"link holds no settings; got {document['link']!r}")
+    entries |= {name: document[name] for name in ("seed", "test", "labels") if name in document}
+    entries |= {f"sweep.{spec.name}": document[spec.name] for spec in PROTOCOL_FORM if spec.name in document}
+    return parse_sweep(entries)
 
 
 def _from_tables(document: Mapping[str, Any], rest: dict[str, Any]) -> tuple[SweepSettings, list[str]]:

@@ -41,7 +41,7 @@ def _all() -> list[Preset[SweepSettings]]:
         data="multiview_digits",
         data_options={"n_samples": 500},
         method="SLDR",
-        method_options={"C": 10.0},
+        method_options={"C": 10.0, "solver": "alternating", "n_init": 3, "starts": "best"},
     )
     mapped = Settings(
         data="digits",
@@ -53,7 +53,7 @@ def _all() -> list[Preset[SweepSettings]]:
         data="wide_factors",
         data_options={"n_samples": 84, "n_features": 2000},
         method="SDRGLM",
-        method_options={"recon_weight": 1e-4},
+        method_options={"recon_weight": 1e-4, "reg_u": 0.01, "reg_v": 0.01},
     )
     return [
         Preset(

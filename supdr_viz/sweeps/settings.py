@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
+from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
 from supdr_viz.settings.entries import Reader, arguments_entries
@@ -29,14 +30,20 @@ METRICS = {
     "mse": "mean squared error",
     "r2": "R²",
     "correlation": "correlation",
+    "trustworthiness": "trustworthiness of the map",
+    "continuity": "continuity of the map",
+    "neighbourhood_overlap": "kept neighbours",
+    "knn_error": "error of neighbours on the map",
+    "distance_correlation": "correlation of distances",
+    "class_centre_correlation": "correlation of class centres",
     "support_fraction": "share of support vectors",
     "objective": "objective on training rows",
     "n_iter": "iterations",
     "fit_seconds": "seconds of a fit",
 }
 FOR_TASK = {
-    "classification": ("error", "accuracy", "support_fraction", "objective", "n_iter", "fit_seconds"),
-    "regression": ("mse", "r2", "correlation", "objective", "n_iter", "fit_seconds"),
+    "classification": ("error", "accuracy", "support_fraction", "objective", "n_iter", "fit_seconds", *MEASURES),
+    "regression": ("mse", "r2", "correlation", "objective", "n_iter", "fit_seconds", *MEASURES[:-1]),
 }
 
 PROTOCOL_FORM = (

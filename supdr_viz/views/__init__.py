@@ -1,4 +1,4 @@
-"""Views: `Scene`, `Frame` and `Surface` drawn as Bokeh figures."""
+"""Views: `Scene`, `Frame` and `Surface` on the screen."""
 
 from supdr_viz.views.board import Board
 from supdr_viz.views.errors import Errors
@@ -8,7 +8,7 @@ from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.losses import Losses
 from supdr_viz.views.method_view import MethodView
 from supdr_viz.views.plane import class_legend
-from supdr_viz.views.sources import Points
+from supdr_viz.views.points import Points
 
 __all__ = [
     "Board",

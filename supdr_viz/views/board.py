@@ -1,64 +1,86 @@
-"""The five views of one run together: one call per scene, frame, surface or theme."""
+"""The views of one run together: one call per scene, frame or surface."""
 
 from __future__ import annotations
 
-from supdr_viz.frames.types import Frame
+from supdr_viz.stage.components import Hub
+from supdr_viz.stage.stage import Stage
 from supdr_viz.views.errors import Errors
 from supdr_viz.views.input_space import InputSpace
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.losses import Losses
 from supdr_viz.views.method_view import MethodView
-from supdr_viz.views.sources import Points
+from supdr_viz.views.points import Points
 from supdr_viz.views.together import Together
 
+SQUARES = ("input", "latent", "method")
+TOOLS = ("select", "pan", "draw")
 
-class Board(Together):
-    """Views that share their points.
 
-    Parameters
-    ----------
-    touch : bool
-        Start square figures without a drag tool, so that a finger on them scrolls the page.
+class Squares(Together):
+    """The three squares of a run: input space, latent space, and what the method shows of itself.
 
     Attributes
     ----------
+    stage : Stage
+        What the squares show.
     points : Points
-    input, latent, method, losses, errors
+    input, latent, method
         The views.
     """
 
-    def __init__(self, *, touch: bool = False) -> None:
-        self.points = Points()
-        self.input = InputSpace(self.points, touch=touch)
-        self.latent = LatentSpace(self.points, touch=touch)
-        self.method = MethodView(self.points, touch=touch)
-        self.losses = Losses()
-        self.errors = Errors()
-        self._name_models()
+    def __init__(self) -> None:
+        self.stage = Stage()
+        self.points = Points(self.stage)
+        self.input = InputSpace(self.points)
+        self.latent = LatentSpace(self.points)
+        self.method = MethodView(self.points)
 
     @property
     def parts(self) -> tuple:
         """The points, then every view: in the order in which they must learn of news."""
-        return self.points, self.input, self.latent, self.method, self.losses, self.errors
+        return self.points, self.input, self.latent, self.method
 
-    def show_frame(self, frame: Frame, *, curves: bool = True) -> None:
-        """Show one iteration.
+    @property
+    def morphed(self) -> bool:
+        """Whether the latent square shows the rows in the input space."""
+        return self.stage.get("planes", "latent", "showing") == "input"
 
-        Parameters
-        ----------
-        frame : Frame
-        curves : bool
-            Whether losses and errors are drawn too: they need not move as often as the points.
-        """
-        for part in self.parts:
-            if curves or part not in (self.losses, self.errors):
-                part.show_frame(frame)
+    def morph(self, wanted: bool) -> None:
+        """Let the rows of the latent square move over to where they stand in the input space, or back."""
+        self.stage.put("planes", "latent", showing="input" if wanted else "latent")
 
-    def _name_models(self) -> None:
-        """Name figures and sources, so that the page can be asked about them: see the tests."""
-        for name in ("input", "latent", "method", "losses", "errors"):
-            getattr(self, name).figure.name = name
-        for name in ("input", "latent", "method"):
-            getattr(self.points, name).name = f"{name} points"
-        self.points.facts.name, self.input.drawing.source.name = "facts", "drawn points"
-        self.losses.source.name, self.errors.source.name = "loss curves", "error curves"
+    def use(self, tool: str) -> None:
+        """Choose what dragging on a view does: one of `TOOLS`, or "scroll"."""
+        self.stage.put(tool=tool)
+
+
+class Board(Squares):
+    """The squares of a page, and the curves of losses and errors.
+
+    Parameters
+    ----------
+    touch : bool
+        Start without a drag tool, so that a finger on a view scrolls the page.
+
+    Attributes
+    ----------
+    hub : Hub
+        To be put into the page.
+    tools : list of str
+        What dragging on a view can do; the first one holds at the start.
+    losses, errors
+        The views of curves.
+    """
+
+    def __init__(self, *, touch: bool = False) -> None:
+        super().__init__()
+        self.hub = Hub(self.stage)
+        self.tools = ["scroll", *TOOLS] if touch else list(TOOLS)
+        self.stage.put(name="explorer", tool=self.tools[0])
+        self.losses = Losses(self.stage, "losses")
+        self.errors = Errors(self.stage, "errors")
+
+    @property
+    def parts(self) -> tuple:
+        """The points, then every view: in the order in which they must learn of news."""
+        return *super().parts, self.losses, self.errors

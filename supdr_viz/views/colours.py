@@ -1,4 +1,4 @@
-"""What the colours of rows mean: the label that the method sees, the truth, the prediction, or its error."""
+"""What the colours of rows mean: the label that the method sees, the truth, the prediction, its error, or trust."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
-from supdr_viz.frames.types import Scene, Surface
+from supdr_viz.frames.types import Scene, Surface, Truth
 from supdr_viz.kit.theme import palette
 
 SHADES = tuple(Viridis256[24:236])
@@ -16,6 +16,12 @@ SHADES = tuple(Viridis256[24:236])
 
 ERROR_SHADES = tuple(Plasma256[56:236])
 """Colours of absolute errors, none to large."""
+
+TRUST_SHADES = ERROR_SHADES[::-1]
+"""Colours of trust, from `CHANCE` to 1: what is wrong is bright, as in errors."""
+
+CHANCE = 0.5
+"""Trust in a map that knows nothing, about; of less, the colour is the same."""
 
 LARGE = 0.5
 """Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still."""
@@ -30,11 +36,13 @@ def hidden_rows(scene: Scene) -> NDArray:
 
 
 def colour_choices(scene: Scene) -> dict[str, str]:
-    """Return what the colours of the rows can mean, as word -> key; empty for classes whose labels are all seen."""
-    names = ("label", "truth", "prediction", "error")
+    """Return what the colours of the rows can mean, as word -> key; classes whose labels are all seen need few."""
+    trust = {"trust": "trust"}
     if hidden_rows(scene).any():
-        return {name: name for name in names}
-    return {"truth": "label", "prediction": "prediction", "error": "error"} if scene.task == "regression" else {}
+        return {name: name for name in ("label", "truth", "prediction", "error")} | trust
+    if scene.task == "regression":
+        return {"truth": "label", "prediction": "prediction", "error": "error"} | trust
+    return {"class": "label"} | trust
 
 
 def largest_error(scene: Scene) -> float:
@@ -43,7 +51,7 @@ def largest_error(scene: Scene) -> float:
     return LARGE * (high - low)
 
 
-def row_colours(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
+def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: Truth | None = None) -> NDArray:
     """Return what the mapper of `scale` turns into the rows' colours.
 
     Parameters
@@ -51,14 +59,18 @@ def row_colours(scene: Scene, surface: Surface | None, colour_by: str) -> NDArra
     scene : Scene
     surface : Surface or None
         Predictions; without them rows have no prediction and no error.
-    colour_by : {"label", "truth", "prediction", "error"}
+    colour_by : {"label", "truth", "prediction", "error", "trust"}
+    truth : Truth, optional
+        Without it no row has a trust.
 
     Returns
     -------
     float32 or uint8 array of shape (n,)
-        Regression: values, NaN where there is none.  Classification: class codes; the number of classes where there is
-        none, and one more for a wrong prediction.
+        Trust: NaN where it is not known.  Regression: values, NaN where there is none.  Classification: class codes;
+        the number of classes where there is none, and one more for a wrong prediction.
     """
+    if colour_by == "trust":
+        return np.full(len(scene.code), np.nan, dtype=np.float32) if truth is None else truth.trust
     if scene.task == "regression":
         return _values(scene, surface, colour_by).astype(np.float32)
     none = len(scene.class_names)
@@ -86,6 +98,8 @@ def _values(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
 def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
     """Return palette and ends of the mapper for `row_colours`."""
     colours = palette(dark)
+    if colour_by == "trust":
+        return {"palette": list(TRUST_SHADES), "low": CHANCE, "high": 1.0, "nan_color": colours.muted}
     if scene.task == "regression":
         if colour_by == "error":
             return {"palette": list(ERROR_SHADES), "low": 0.0, "high": largest_error(scene), "nan_color": colours.muted}

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.frames.types import Curves, Frame, Scene
-from supdr_viz.views.curves import HEIGHT, CurveView, Style
+from supdr_viz.stage.stage import Stage
+from supdr_viz.views.curves import CurveView, Style
 from supdr_viz.views.figures import LegendEntry
 
 STYLES = {
@@ -27,9 +28,9 @@ class Errors(CurveView):
 
     title = "Error"
 
-    def __init__(self, dark: bool = False, *, height: int = HEIGHT) -> None:
+    def __init__(self, stage: Stage, name: str) -> None:
         self.is_regression = False
-        super().__init__(dark, height=height)
+        super().__init__(stage, name)
 
     def show_scene(self, scene: Scene) -> None:
         """Forget all curves; take the task."""

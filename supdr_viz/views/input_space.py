@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from supdr_viz.frames.types import Frame, Scene, Surface
-from supdr_viz.views.drawing import Drawing
-from supdr_viz.views.figures import tool_switch
+from supdr_viz.settings.state import MAX_DRAWN, Point
 from supdr_viz.views.plane import PlaneView
-from supdr_viz.views.sources import Points
+from supdr_viz.views.points import Points
+
+LARGEST = 1e3
+"""Of the coordinates of a drawn point; links take no larger ones either."""
 
 
 class InputPlane(PlaneView):
@@ -18,20 +23,20 @@ class InputPlane(PlaneView):
     Parameters
     ----------
     points : Points
-    touch : bool
-        Start without a drag tool, so that a finger on the figure scrolls the page.
     """
 
-    title = "Input space"
+    def __init__(self, points: Points) -> None:
+        super().__init__(points, "input")
 
-    def __init__(self, points: Points, *, touch: bool = False) -> None:
-        super().__init__(points, points.input, "input", touch=touch)
-        PlaneView.set_theme(self, points.dark)
+    @property
+    def title(self) -> str:
+        """Title of the card."""
+        return "Input space"
 
     def show_scene(self, scene: Scene) -> None:
         """Set the ranges; forget the surface."""
         super().show_scene(scene)
-        self.ranges.hold(scene.plane.extent, force=True)
+        self.hold(scene.plane.extent)
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
@@ -50,45 +55,74 @@ class InputPlane(PlaneView):
         slice_of = self.sheet.caption if self.sheet is not None else ""
         if self.points.surface is not None and self.points.surface.input is None:
             slice_of = "no regions between bits or counts"
-        marks = "errors" if self.points.ringed("input") == "error" else "labelled rows"
-        ringed = "" if what or (scene.task == "regression" and marks == "errors") else f"{marks} ringed"
+        marks = "wrong side" if self.points.ringed("input") == "error" else "labelled rows"
+        ringed = "" if what or (scene.task == "regression" and marks == "wrong side") else f"{marks} ringed"
         return " · ".join(part for part in (what, slice_of, ringed) if part)
 
 
 class InputSpace(InputPlane):
-    """The input plane into which the user may draw points.
+    """The input plane into which the user may draw points: clicks add, drags move, Backspace deletes the one clicked.
 
     Parameters
     ----------
     points : Points
-    touch : bool
-        Start without a drag tool, so that a finger on the figure scrolls the page.
-
-    Attributes
-    ----------
-    drawing : Drawing
-        Points that the user adds; ``drawing.code`` is the class of the next one.
     """
 
-    def __init__(self, points: Points, *, touch: bool = False) -> None:
-        super().__init__(points, touch=touch)
-        self.drawing = Drawing(self.figure, points)
-        self.set_theme(points.dark)
+    def __init__(self, points: Points) -> None:
+        super().__init__(points)
+        self._callbacks: list[Callable[[NDArray, NDArray], None]] = []
+        self.put(drawn=[], draw_code=0, most_drawn=MAX_DRAWN)
+        points.stage.on("drawn", self._drawn)
 
-    def show_scene(self, scene: Scene) -> None:
-        """Set the ranges; forget the surface and the drawn points."""
-        super().show_scene(scene)
-        self.drawing.show_scene(scene)
+    @property
+    def draw_code(self) -> int:
+        """Class of the next point that is drawn."""
+        return int(self.points.stage.get("planes", self.name, "draw_code"))
 
-    def set_theme(self, dark: bool) -> None:
-        """Take the colours of the light or dark theme."""
-        super().set_theme(dark)
-        self.drawing.set_theme(dark)
+    @draw_code.setter
+    def draw_code(self, code: int) -> None:
+        """Choose the class of the next point."""
+        self.put(draw_code=code)
 
-    def on_drawn(self, callback: Callable[..., None]) -> None:
-        """Call ``callback(positions, codes)`` whenever the user adds, moves or deletes a point: see `Drawing`."""
-        self.drawing.on_drawn(callback)
+    @property
+    def positions(self) -> NDArray:
+        """Drawn points (p, 2) in the input plane."""
+        return np.array([point[:2] for point in self._points_drawn], dtype=float).reshape(-1, 2)
 
-    def tool_switch(self) -> tuple[list[str], dict[str, Any], str]:
-        """Labels, arguments and JavaScript code of a switch between select, pan and draw."""
-        return tool_switch(self.figure, self.drawing.tool, touch=self.touch)
+    @property
+    def codes(self) -> NDArray:
+        """Class codes (p,) of the drawn points."""
+        return np.array([point[2] for point in self._points_drawn], dtype=np.int64)
+
+    def show_drawn(self, points: Iterable[Point]) -> None:
+        """Offer these points, which are rows of the scene, to be moved and deleted.
+
+        Parameters
+        ----------
+        points : iterable of (x, y, class)
+        """
+        n_classes = len(self.points.scene.class_names) if self.points.scene else 0
+        drawn = [[float(x), float(y), int(code)] for x, y, code in points]
+        self.put(drawn=drawn, draw_code=min(self.draw_code, max(n_classes - 1, 0)))
+
+    def on_drawn(self, callback: Callable[[NDArray, NDArray], None]) -> None:
+        """Call ``callback(positions (p, 2), codes (p,))`` with all drawn points after every change by the user."""
+        self._callbacks.append(callback)
+
+    @property
+    def _points_drawn(self) -> list[list[float]]:
+        return self.points.stage.get("planes", self.name, "drawn")
+
+    def _drawn(self, message: dict[str, Any]) -> None:
+        drawn, n_classes = message.get("points"), len(self.points.scene.class_names) if self.points.scene else 0
+        if not isinstance(drawn, list) or len(drawn) > MAX_DRAWN or not all(_is_point(each) for each in drawn):
+            return
+        self.put(drawn=[[float(x), float(y), min(max(int(code), 0), max(n_classes - 1, 0))] for x, y, code in drawn])
+        for callback in self._callbacks:
+            callback(self.positions, self.codes)
+
+
+def _is_point(each: Any) -> bool:
+    if not (isinstance(each, list) and len(each) == 3 and all(isinstance(value, int | float) for value in each)):
+        return False
+    return all(-LARGEST <= value <= LARGEST for value in each)  # which no NaN is, and whole numbers may be of any size

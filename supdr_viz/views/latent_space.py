@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from bokeh.models import ColumnDataSource
+import numpy as np
 
-from supdr_viz.frames.types import Frame, Scene, Surface
-from supdr_viz.kit.theme import palette
-from supdr_viz.views.figures import add_threads
+from supdr_viz.frames.picture import Number
+from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.views.plane import PlaneView
-from supdr_viz.views.sources import Points
+from supdr_viz.views.points import Points
+
+MEASURES = {
+    "trustworthiness": ("trust", "1: who stands together is near"),
+    "continuity": ("continuity", "1: who is near stands together"),
+    "knn_error": ("k-NN error", "of the vote of the nearest on the map"),
+}
+"""Measures of `supdr.quality` that the plane shows: in a word, and in a few."""
 
 
 class LatentSpace(PlaneView):
@@ -17,32 +23,20 @@ class LatentSpace(PlaneView):
     Parameters
     ----------
     points : Points
-    touch : bool
-        Start without a drag tool, so that a finger on the figure scrolls the page.
     """
 
-    title = "Latent space"
+    def __init__(self, points: Points) -> None:
+        super().__init__(points, "latent")
 
-    def __init__(self, points: Points, *, touch: bool = False) -> None:
-        self._fresh = True
-        super().__init__(points, points.latent, "latent", touch=touch)
-        self.set_theme(points.dark)
-
-    def _under_points(self, source: ColumnDataSource) -> None:
-        self._threads = add_threads(self.figure, source, "x", "y", "px", "py", visible=False)
-
-    def show_scene(self, scene: Scene) -> None:
-        """Forget the surface; the next frame sets the ranges, zoomed or not."""
-        super().show_scene(scene)
-        self._fresh = True
+    @property
+    def title(self) -> str:
+        """Title of the card."""
+        return "Latent space"
 
     def show_frame(self, frame: Frame) -> None:
         """Follow the extent; the points themselves move by `Points.show_frame`."""
-        self.ranges.hold(frame.latent_extent, force=self._fresh)
-        self._fresh = False
-        visible = self.points.pulled and frame.pulled is not None
-        if self._threads.visible != visible:
-            self._threads.visible = visible
+        self.hold(frame.latent_extent)
+        self.put(threads=self.points.pulled and frame.pulled is not None)
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
@@ -54,15 +48,43 @@ class LatentSpace(PlaneView):
         if self.points.frame is not None:
             self.show_frame(self.points.frame)
 
-    def set_theme(self, dark: bool) -> None:
-        """Take the colours of the light or dark theme."""
-        super().set_theme(dark)
-        self._threads.glyph.line_color = palette(dark).secondary
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """How true the plane is, where colours say so row by row."""
+        frame = self.points.frame
+        if frame is None or frame.truth is None or frame.truth.iteration != frame.iteration:
+            return ()
+        truth = frame.truth
+        rows = f"of {truth.n_new:,} new rows" if truth.n_new else "of all rows"
+        return tuple(
+            _number(word, truth.numbers[name], f"{help}; {rows}", self.points.is_regression)
+            for name, (word, help) in MEASURES.items()
+            if np.isfinite(truth.numbers[name])
+        )
 
     def caption(self, frame: Frame | None = None) -> str:
         """Say what the plane is."""
         frame = frame or self.points.frame
         if frame is None:
             return ""
+        if self.points.colour_by == "trust":
+            return _how_true(frame)
         slice_of = self.sheet.caption if self.sheet is not None else ""
+        if self.points.surface is not None and self.points.surface.latent is None:
+            slice_of = "no regions: rows have a hidden offset"
         return " · ".join(part for part in (frame.latent_caption, slice_of) if part)
+
+
+def _number(word: str, value: float, help: str, regression: bool) -> Number:
+    share = word == "k-NN error" and not regression
+    return Number(word, 100.0 * value, "%", help) if share else Number(word, value, help=help)
+
+
+def _how_true(frame: Frame) -> str:
+    """Say how true the plane is, in words."""
+    truth = frame.truth
+    if truth is None:
+        return "pause to see how true it is"
+    if truth.iteration != frame.iteration:
+        return f"trust as of iteration {truth.iteration:,}"
+    return f"{100 * truth.numbers['neighbourhood_overlap']:.0f} % of neighbours here are true"

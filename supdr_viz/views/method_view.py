@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from bokeh.models import BasicTicker, FixedTicker, LinearAxis, Scatter, Segment
-from bokeh.models.annotations import Label
+import numpy as np
 
 from supdr_viz.frames.modes import Mode
 from supdr_viz.frames.picture import Number, Picture
 from supdr_viz.frames.types import Frame, Scene, Surface
-from supdr_viz.kit.theme import palette
-from supdr_viz.views.figures import (
-    FADED,
-    LegendEntry,
-    SteadyRanges,
-    add_points,
-    add_threads,
-    css,
-    refresh_tooltip,
-    square_figure,
-    tool_switch,
-)
-from supdr_viz.views.picture_layer import PictureLayer
-from supdr_viz.views.sources import Points
-
-SMALL_POINT = 5.0
-"""Size in pixels of points that have arrows or share the picture's panels."""
+from supdr_viz.stage.wire import plain_extent
+from supdr_viz.views.figures import LegendEntry, colour_of, css
+from supdr_viz.views.plane import SquareView
+from supdr_viz.views.points import Points
 
 
-class MethodView:
-    """One square figure with several modes: it draws the `Picture` of the frame, see `supdr_viz.frames.modes`.
+class MethodView(SquareView):
+    """One square with several modes: it draws the `Picture` of the frame, see `supdr_viz.frames.modes`.
 
     Parameters
     ----------
     points : Points
-    touch : bool
-        Start without a drag tool, so that a finger on the figure scrolls the page.
 
     Attributes
     ----------
-    figure : figure
     mode : str or None
         Name of the mode shown; None when the method has none.
     modes : tuple of Mode or None
@@ -49,51 +32,12 @@ class MethodView:
         What is shown, once there is a frame in this mode.
     """
 
-    def __init__(self, points: Points, *, touch: bool = False) -> None:
-        self.points = points
-        self.touch = touch
+    def __init__(self, points: Points) -> None:
         self.mode: str | None = None
         self.modes: tuple[Mode, ...] | None = None
         self.picture: Picture | None = None
         self.method_name = "This method"
-        self.ranges = SteadyRanges()
-        self.figure = square_figure(self.ranges, touch=touch)
-        self._layer = PictureLayer(self.figure, points.dark)
-        self._row_style = (False, False, False)
-        colour: Any = {"field": "k", "transform": points.mapper}
-        faint = Scatter(x="tx", y="ty", size=3.5, fill_color=colour, line_color=None, fill_alpha=0.35)
-        self._origins: list[Any] = [
-            add_threads(self.figure, points.method, "x", "y", "tx", "ty", visible=False),
-            self.figure.add_glyph(points.method, faint, selection_glyph=faint, visible=False),
-        ]
-        arrow = Segment(x0="x", y0="y", x1="tx", y1="ty", line_color=colour, line_width=1.4, line_alpha=0.8)
-        head = Scatter(x="tx", y="ty", angle="angle", marker="triangle", size=5.5, fill_color=colour, line_color=None)
-        shaft = self.figure.add_glyph(
-            points.method,
-            arrow,
-            selection_glyph=arrow,
-            nonselection_glyph=arrow.clone(line_alpha=FADED),
-            visible=False,
-        )
-        self._points = add_points(self.figure, points, points.method)
-        self._points.visible = False
-        self._arrows: list[Any] = [
-            shaft,
-            self.figure.add_glyph(
-                points.method,
-                head,
-                selection_glyph=head,
-                nonselection_glyph=head.clone(fill_alpha=FADED),
-                visible=False,
-            ),
-        ]
-        self._layer.add_marks()
-        self._empty = Label(x=0.5, y=0.5, text="", text_align="center", text_baseline="middle", text_font_size="13px")
-        self.figure.add_layout(self._empty)
-        self._axes: list[LinearAxis] = [*self.figure.xaxis, *self.figure.yaxis]
-        for axis in self._axes:
-            axis.update(major_tick_line_color=None, minor_tick_line_color=None, axis_line_color=None)
-        self.set_theme(points.dark)
+        super().__init__(points, "method")
         self._arrange()
 
     @property
@@ -133,29 +77,23 @@ class MethodView:
         self._arrange()
 
     def show_scene(self, scene: Scene) -> None:
-        """Forget the picture; take the scene's tooltip."""
+        """Forget the picture."""
         self.picture = None
-        refresh_tooltip(self.figure, self.points)
         self._arrange()
 
     def show_frame(self, frame: Frame) -> None:
         """Draw the frame's picture; the points themselves move by `Points.show_frame`."""
         if frame.picture is not None and frame.picture.mode == self.mode:
-            self._show_picture(frame.picture)
+            self.show_picture(frame.picture)
+
+    def show_picture(self, picture: Picture) -> None:
+        """Draw a picture of the mode shown."""
+        self.picture = picture
+        self.put(picture=_written(picture))
+        self.hold(picture.extent)
 
     def show_surface(self, surface: Surface) -> None:
         """Nothing here depends on the decision surface."""
-
-    def set_theme(self, dark: bool) -> None:
-        """Take the colours of the light or dark theme; no data is sent again."""
-        colours = palette(dark)
-        self._origins[0].glyph.line_color = colours.muted
-        self._layer.set_theme(dark)
-        self._empty.text_color = colours.secondary
-
-    def tool_switch(self) -> tuple[list[str], dict[str, Any], str]:
-        """Labels, arguments and JavaScript code of a switch between the drag tools: see `figures.tool_switch`."""
-        return tool_switch(self.figure, touch=self.touch)
 
     @property
     def empty_text(self) -> str:
@@ -171,7 +109,7 @@ class MethodView:
     @property
     def has_axes(self) -> bool:
         """Whether axes with labels are drawn."""
-        return any(axis.visible for axis in self._axes)
+        return self.picture is not None and bool(self.picture.axis_labels)
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -184,78 +122,52 @@ class MethodView:
         said = self.picture.caption if self.picture is not None else ""
         return said or (mode.caption if mode is not None else "")
 
-    def _show_picture(self, picture: Picture) -> None:
-        """Draw a picture of the mode shown."""
-        first = self.picture is None
-        self.picture = picture
-        self._layer.show(picture)
-        self.ranges.hold(picture.extent, force=first)
-        if first:
-            self._arrange()
-
     def _arrange(self) -> None:
         """Show what belongs to the mode, hide the rest."""
-        mode = self.mode
-        if self.picture is not None and self.picture.mode != mode:
+        if self.picture is not None and self.picture.mode != self.mode:
             self.picture = None
+        self.points.show_mode(self.mode)
+        self.put(empty=self.empty_text if self.mode is None and self.modes is not None else "", label=self.title)
         if self.picture is None:
-            self._layer.show(None)
-        picture = self.picture
-        self._style_rows(picture)
-        self.points.show_mode(mode)
-        visible: dict[Any, bool] = {
-            self._points: picture is not None and picture.rows is not None,
-            self._empty: mode is None,
-        }
-        tips = picture.tip_mark if picture is not None and picture.tips is not None else ""
-        visible |= dict.fromkeys(self._origins, tips == "origin")
-        visible |= dict.fromkeys(self._arrows, tips in ("arrow", "ring"))
-        visible |= dict.fromkeys(self._axes, picture is not None and bool(picture.axis_labels))
-        for part, wanted in visible.items():
-            if part.visible != wanted:
-                part.visible = wanted
-        text = self.empty_text if mode is None and self.modes is not None else ""
-        if self._empty.text != text:
-            self._empty.text = text
-        if picture is not None and picture.axis_labels is not None:
-            self._name_axes(picture, picture.axis_labels)
-        self.ranges.hold((0.0, 1.0, 0.0, 1.0) if picture is None else picture.extent, force=True)
+            self.put(picture=None)
 
-    def _style_rows(self, picture: Picture | None) -> None:
-        """Colour rows and arrows by their roles in the picture, or by classes; points with arrows are small."""
-        by_role = picture is not None and picture.row_role is not None
-        ring = picture is not None and picture.tip_mark == "ring"
-        small = picture is not None and picture.has_small_rows
-        style = (by_role, ring, small)
-        if style == self._row_style:
-            return
-        self._row_style = style
-        colour: Any = {"field": "k", "transform": self.points.mapper}
-        if by_role:
-            colour = {"field": "c", "transform": self._layer.mapper}
-        points: Any = self._points
-        size: Any = {"value": SMALL_POINT} if small else {"field": "size"}
-        for glyph in (points.glyph, points.nonselection_glyph):
-            glyph.update(fill_color=colour, line_color=colour, size=size)
-        for renderer in self._arrows:
-            for glyph, opacity in ((renderer.glyph, 1.0), (renderer.nonselection_glyph, FADED)):
-                if isinstance(glyph, Segment):
-                    glyph.update(line_color=colour, line_width=0.8 if ring else 1.4)
-                    continue
-                marker: Any = {"field": "m"} if ring else {"value": "triangle"}
-                outline = {"line_color": colour if ring else None, "line_alpha": opacity}
-                filling = {"fill_color": colour, "fill_alpha": 0.0 if ring else opacity}
-                angle: Any = {"value": 0.0} if ring else {"field": "angle"}
-                glyph.update(marker=marker, angle=angle, size=7.0 if ring else 5.5, **outline, **filling)
 
-    def _name_axes(self, picture: Picture, labels: tuple[str, str]) -> None:
-        x, y = cast(tuple[Any, Any], tuple(self._axes))
-        for axis, label in zip((x, y), labels):
-            if axis.axis_label != label:
-                axis.axis_label = label
-        interval = 1.0 if picture.counts else 0.0
-        if x.ticker.min_interval != interval:
-            x.ticker.min_interval = interval
-        ticks = list(picture.ticks)
-        if ticks != (y.ticker.ticks if isinstance(y.ticker, FixedTicker) else []):
-            y.ticker = FixedTicker(ticks=ticks) if ticks else BasicTicker()
+def _written(picture: Picture) -> dict[str, Any]:
+    """Return a picture as the stage takes it; colours are those of both themes."""
+    return {
+        "extent": plain_extent(picture.extent),
+        "roles": [[colour_of(role, dark) for dark in (False, True)] for role in picture.roles],
+        "rows": picture.rows is not None,
+        "row_role": None if picture.row_role is None else picture.row_role.astype(np.uint8),
+        "tips": picture.tips is not None,
+        "tip_mark": picture.tip_mark,
+        "small": picture.has_small_rows,
+        "strokes": [
+            {
+                "points": np.asarray(stroke.points, dtype=np.float32),
+                "role": int(stroke.role),
+                "width": float(stroke.width),
+                "alpha": float(stroke.alpha),
+                "dash": stroke.dash,
+            }
+            for stroke in picture.strokes
+        ],
+        "areas": [
+            {
+                "points": np.asarray(area.points, dtype=np.float32),
+                "role": int(area.role),
+                "alpha": float(area.alpha),
+            }
+            for area in picture.areas
+        ],
+        "marks": None if picture.marks is None else np.asarray(picture.marks, dtype=np.float32),
+        "mark_role": None if picture.mark_role is None else picture.mark_role.astype(np.uint8),
+        "image": None if picture.image is None else picture.image.astype(np.uint8),
+        "photo": None if picture.photo is None else picture.photo.astype(np.uint8),
+        "shades": picture.shades,
+        "image_alpha": picture.image_alpha,
+        "tags": [[float(tag.x), float(tag.y), tag.text, int(tag.role), tag.align] for tag in picture.tags],
+        "axes": None if picture.axis_labels is None else list(picture.axis_labels),
+        "counts": picture.counts,
+        "ticks": [float(tick) for tick in picture.ticks],
+    }

@@ -37,6 +37,7 @@ class Objectives(CurveView):
         steps = np.unique(np.concatenate([curves.iteration for curves in known.values()]))
         values = {letter: _at(curves, "objective", steps) for letter, curves in known.items()}
         bounds = [_at(curves, "bound", steps) for curves in known.values() if "bound" in curves.values]
+        bounds = [bound for bound in bounds if np.isfinite(bound).any()]
         if bounds:
             best = np.fmax.reduce(bounds)
             least = min(float(np.nanmin(objective)) for objective in values.values())

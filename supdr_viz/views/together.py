@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.stage.stage import Stage
 
 
 class Together:
-    """Passes scenes, frames, surfaces and themes on to all its parts."""
+    """Passes scenes, frames and surfaces on to all its parts, and what comes of it to the browser in one piece.
+
+    Attributes
+    ----------
+    stage : Stage
+    """
+
+    stage: Stage
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -17,20 +25,18 @@ class Together:
 
     def show_scene(self, scene: Scene) -> None:
         """Show another data set or split."""
-        for part in self.parts:
-            part.show_scene(scene)
+        with self.stage:
+            for part in self.parts:
+                part.show_scene(scene)
 
     def show_frame(self, frame: Frame) -> None:
         """Show one iteration."""
-        for part in self.parts:
-            part.show_frame(frame)
+        with self.stage:
+            for part in self.parts:
+                part.show_frame(frame)
 
     def show_surface(self, surface: Surface) -> None:
         """Show decision surfaces and errors."""
-        for part in self.parts:
-            part.show_surface(surface)
-
-    def set_theme(self, dark: bool) -> None:
-        """Change the colours; no data is sent again."""
-        for part in self.parts:
-            part.set_theme(dark)
+        with self.stage:
+            for part in self.parts:
+                part.show_surface(surface)

@@ -3,6 +3,7 @@
 import itertools
 import re
 
+import numpy as np
 from playwright.sync_api import expect
 
 PATIENCE = 60_000
@@ -13,12 +14,56 @@ expect.set_options(timeout=PATIENCE)
 HELPERS = """
 document.addEventListener("DOMContentLoaded", () => { window.first_theme = document.documentElement.dataset.theme })
 window.named = (name) => Bokeh.documents.map((doc) => doc.get_model_by_name(name)).find((model) => model != null)
+window.run_of = (name) => (name.includes(" ") ? name.split(" ")[0] : "explorer")
+window.board = (run) => [...supdrStage.boards.values()].find((each) => each.tree.name === run)
+window.square = (name) => globalThis.supdrStage && board(run_of(name))?.planes.get(name.split(" ").pop())
+window.chart = (name) => [...supdrStage.boards.values()].map((each) => each.charts.get(name)).find((each) => each)
+window.element = (name) => (square(name) ?? chart(name)).canvas
 window.place = (name, x, y) => {
+  const plane = square(name)
+  if (plane) {
+    const box = plane.canvas.getBoundingClientRect()
+    return [box.left + plane.frame.x(x), box.top + plane.frame.y(y)]
+  }
   const view = Bokeh.index.find_one(named(name)), canvas = view.canvas_view.el.getBoundingClientRect()
   return [canvas.left + view.frame.x_scale.compute(x), canvas.top + view.frame.y_scale.compute(y)]
 }
+window.column = (name, label) => {
+  const {lines, points} = chart(name).tree, wide = lines.length + 1
+  const at = 1 + lines.findIndex((line) => line.name === label)
+  return Array.from({length: points.shape[0]}, (_, row) => points[row * wide + at])
+}
+window.curve = (name, label) => column(name, label).filter(Number.isFinite)
+window.places = (name) => Array.from({length: square(name).places.length / 2}, (_, row) =>
+  Array.from(square(name).places.slice(2 * row, 2 * row + 2)))
 """
-"""What is asked of the figures: Bokeh's public ways to find a model by its name, and the view of a model."""
+"""Questions to figures, squares and charts.  A square is called by its view, beside others after its run: A latent."""
+
+LONGEST_MOTION = """() => {
+  let longest = 0
+  const walk = (root) => {
+    for (const each of root.querySelectorAll("*")) {
+      if (each.shadowRoot) walk(each.shadowRoot)
+      const style = getComputedStyle(each)
+      for (const part of `${style.transitionDuration},${style.animationDuration}`.split(","))
+        longest = Math.max(longest, parseFloat(part))
+    }
+  }
+  walk(document)
+  return longest
+}"""
+
+STANDS_STILL = """() => {
+  const moves = (root) => root.getAnimations().some((each) => each.playState === "running") ||
+    [...root.querySelectorAll("*")].some((each) => each.shadowRoot && moves(each.shadowRoot))
+  return !moves(document)
+}"""
+
+# Files of ours draw with the next frame of the browser, and what moves comes to rest soon.
+AT_REST = """new Promise((done) => {
+  const look = () => (document.documentElement.hasAttribute("data-moving") ? requestAnimationFrame(look) : done())
+  requestAnimationFrame(() => requestAnimationFrame(look))
+})"""
 
 SQUARES = ("input", "latent", "method")
 FIGURES = (*SQUARES, "losses", "errors")
@@ -58,6 +103,7 @@ class App:
 
     def forget(self):
         """Forget what pages have remembered, and leave."""
+        self.page.context.set_offline(False)
         if self.page.url.startswith(self.home):
             self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
         self.page.goto("about:blank")
@@ -149,12 +195,32 @@ class App:
         """A column of a named data source, as the browser holds it."""
         return self.page.evaluate("([s, c]) => Array.from(named(s).data[c])", [source, name])
 
-    def selected(self, source="input points"):
-        """Rows that are selected in a named data source."""
-        return self.page.evaluate("(s) => Array.from(named(s).selected.indices)", source)
+    def curve(self, chart, label):
+        """Values of a line of a chart, in its own units."""
+        return self.page.evaluate("([name, label]) => curve(name, label)", [chart, label])
+
+    def columns(self, chart, *labels):
+        """Values of several lines of a chart at the iterations at which all of them are known."""
+        columns = np.array([self.page.evaluate("(asked) => column(...asked)", [chart, each]) for each in labels], float)
+        return columns[:, np.isfinite(columns).all(axis=0)]
+
+    def places(self, square):
+        """Where the rows stand in a square's plane."""
+        return self.page.evaluate("(name) => places(name)", square)
+
+    def selected(self, square="input"):
+        """Rows that are selected in a square's run."""
+        return self.page.evaluate("(name) => [...board(run_of(name)).selected ?? []]", square)
+
+    def shown(self, square, *path):
+        """What a square shows, of the tree that the server tells."""
+        code = "([name, path]) => path.reduce((tree, each) => tree?.[each], square(name).tree)"
+        return self.page.evaluate(code, [square, path])
 
     def figure(self, name):
-        return self.page.locator(".bk-Figure").nth(FIGURES.index(name))
+        if name in SQUARES:
+            return self.page.locator("canvas.stage").nth(SQUARES.index(name))
+        return self.page.locator("canvas.chart").nth(FIGURES.index(name) - len(SQUARES))
 
     def picture(self, name):
         """What a figure shows, as bytes."""
@@ -165,6 +231,15 @@ class App:
 
     def evaluate(self, code, *arguments):
         return self.page.evaluate(code, *arguments)
+
+    @property
+    def theme(self):
+        return self.evaluate("document.documentElement.dataset.theme")
+
+    @property
+    def longest_motion(self):
+        """Seconds that the slowest of what changes by itself takes."""
+        return self.evaluate(LONGEST_MOTION)
 
     @property
     def width(self):
@@ -182,6 +257,13 @@ class App:
     def press(self, name):
         self.button(name).click()
         return self
+
+    def toggle_theme(self):
+        wanted = "light" if self.theme == "dark" else "dark"
+        self.press("Toggle theme")
+        self.page.wait_for_selector(f'html[data-theme="{wanted}"]', state="attached")
+        self.settle()
+        self.page.wait_for_function(STANDS_STILL)  # colours change within a moment, also with little motion
 
     def key(self, name, times=1):
         for _ in range(times):
@@ -234,16 +316,15 @@ class App:
         """Where a place of a figure's plane is on the screen."""
         return self.page.evaluate("([f, x, y]) => place(f, x, y)", [figure, x, y])
 
-    def place_of(self, figure, row):
+    def place_of(self, square, row):
         """Where a row is on the screen."""
-        x, y = (self.column(f"{figure} points", name)[row] for name in "xy")
-        return self.place(figure, x, y)
+        return self.place(square, *self.places(square)[row])
 
     def lasso(self, figure, left=0.0, top=0.0, right=1.0, bottom=1.0):
         """Draw a box-like loop, in shares of a named figure, and wait for what comes of it."""
         left_edge, top_edge, width, height = self.page.evaluate(
             """(f) => {
-              const box = Bokeh.index.find_one(named(f)).el.getBoundingClientRect()
+              const box = element(f).getBoundingClientRect()
               return [box.x, box.y, box.width, box.height]
             }""",
             figure,

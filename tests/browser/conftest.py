@@ -23,6 +23,8 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # A page lives for seconds: compilers that optimise would take longer than they save.
+    "--js-flags=--no-maglev --no-opt --always-sparkplug",
 ]
 
 HARMLESS_IN_LOG = re.compile(
@@ -31,6 +33,10 @@ HARMLESS_IN_LOG = re.compile(
     r"|assert self._session is not None"
 )
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.max_iter=5000&method.tol=0"
+SHEET = (
+    "?data=curved_sheet&data.n_samples=120&data.n_features=10&method=SNF&method.preprocessing=none"
+    "&test=0&labels=0.1&seed=2&view.colour=truth"
+)
 DESK = {"width": 1440, "height": 900}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -145,6 +151,8 @@ class Device:
 
     def put_back(self, app):
         """Leave the page as a visitor finds it who was never there."""
+        if app.page.is_closed():
+            return
         app.forget()
         if app.page is not self.first:
             app.page.close()

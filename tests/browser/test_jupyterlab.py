@@ -12,6 +12,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.app import AT_REST
 from tests.browser.conftest import Server
 
 CODE = """\
@@ -25,6 +26,12 @@ model = notebook.watch(supdr.LSDR(max_iter=40, tol=0.0, random_state=0), data.X,
 TOKEN = "loopback"
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 OUTPUT = ".jp-OutputArea-output"
+# Until then JupyterLab drops keys, or asks which kernel is meant.
+CONNECTED = """async () => {
+    const {sessionContext} = jupyterapp.shell.currentWidget
+    await sessionContext.ready
+    await sessionContext.session.kernel.info
+}"""
 REMEMBER_PICTURES = """() => {
     window.pictures = new Set()
     new MutationObserver(() => {
@@ -64,6 +71,7 @@ class Lab(Server):
             "LabApp.news_url": None,
             "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
             "LabApp.extension_manager": "readonly",
+            "LabApp.expose_app_in_browser": True,
         }
         return [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in options.items())]
 
@@ -124,7 +132,9 @@ def check_scrubber(frame):
     scrub, numbers = frame.locator("#scrub"), frame.locator("#numbers")
 
     def drawn():
-        return [frame.locator(plot).evaluate("canvas => canvas.toDataURL()") for plot in ("#latent", "#losses")]
+        frame.locator("html").evaluate(AT_REST)
+        plots = (frame.locator(plot) for plot in ("#latent canvas", "#losses canvas"))
+        return [plot.first.evaluate("canvas => canvas.toDataURL()") for plot in plots]
 
     expect(numbers).to_contain_text("iteration", timeout=30_000)
     last, said = drawn(), numbers.inner_text()
@@ -142,13 +152,11 @@ def run_and_save(page, path):
     """Run the cell, see pictures and then the report in their place, and save; what the file then holds."""
     prompt, cell = page.locator(".jp-CodeCell .jp-InputPrompt").first, page.locator(".jp-CodeCell .cm-content").first
     page.wait_for_selector(IDLE, timeout=120_000)
+    page.evaluate(CONNECTED)
     page.evaluate(REMEMBER_PICTURES)
-    end = time.monotonic() + 60
-    # JupyterLab drops the key while it still connects.
-    while not re.search(r"[*\d]", prompt.inner_text()) and time.monotonic() < end:
-        cell.click()
-        page.keyboard.press("Control+Enter")
-        page.wait_for_timeout(2_000)
+    cell.click()
+    page.keyboard.press("Control+Enter")
+    expect(prompt).to_have_text(re.compile(r"[*\d]"))
     # The first run of all compiles the kernels.
     page.wait_for_selector(f"{OUTPUT} iframe, {OUTPUT} pre", timeout=120_000)
     assert page.locator(f"{OUTPUT} pre").all_inner_texts() == []  # no error

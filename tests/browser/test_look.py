@@ -1,14 +1,15 @@
-"""Themes, window sizes, motion, enlarged plots, names for screen readers, and axe-core on every page."""
+"""Themes, window sizes, motion, enlarged plots, names for screen readers, and axe-core.
+
+The other pages are looked at by axe-core where they are visited.
+"""
 
 import itertools
 
-import pytest
 from playwright.sync_api import expect
 
-from supdr_viz.pages import PAGES
 from tests.browser.app import FIGURES
 from tests.browser.axe import findings
-from tests.browser.conftest import SMALL
+from tests.browser.conftest import SHEET, SMALL
 
 NAMELESS = """() => {
   const found = []
@@ -30,26 +31,6 @@ NAMELESS = """() => {
   return found
 }"""
 
-LONGEST_MOTION = """() => {
-  let longest = 0
-  const walk = (root) => {
-    for (const each of root.querySelectorAll("*")) {
-      if (each.shadowRoot) walk(each.shadowRoot)
-      const style = getComputedStyle(each)
-      for (const part of `${style.transitionDuration},${style.animationDuration}`.split(","))
-        longest = Math.max(longest, parseFloat(part))
-    }
-  }
-  walk(document)
-  return longest
-}"""
-
-STANDS_STILL = """() => {
-  const moves = (root) => root.getAnimations().some((each) => each.playState === "running") ||
-    [...root.querySelectorAll("*")].some((each) => each.shadowRoot && moves(each.shadowRoot))
-  return !moves(document)
-}"""
-
 # Notes each box of a figure that the browser was about to paint.
 WATCH_BOX = """
 (figure) => {
@@ -66,82 +47,52 @@ WATCH_BOX = """
 """
 
 
-def theme(app):
-    return app.evaluate("document.documentElement.dataset.theme")
-
-
 def colours(app):
-    return app.evaluate("named('input').renderers.map((each) => each.glyph.fill_color?.transform?.palette?.[0])")
-
-
-def toggle_theme(app):
-    wanted = "light" if theme(app) == "dark" else "dark"
-    app.press("Toggle theme")
-    app.page.wait_for_selector(f'html[data-theme="{wanted}"]', state="attached")
-    app.settle()
-    app.page.wait_for_function(STANDS_STILL)  # colours change within a moment, also with little motion
+    return app.evaluate("[...new Set(board('explorer').colours)]")
 
 
 def test_the_theme_follows_the_system_and_a_choice_survives(open_app):
     app = open_app(SMALL, scheme="dark")
-    assert theme(app) == app.evaluate("first_theme") == "dark"  # before anything was painted
-    dark = colours(app)
-    app.evaluate("localStorage.clear()")  # somebody else comes
-    app.page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    app.open(app.page.url)
-    app.settle()
-    assert theme(app) == app.evaluate("first_theme") == "light"
+    assert app.theme == app.evaluate("first_theme") == "dark"  # before anything was painted
     app.press("Step").settle()
-    light, picture, numbers, received = colours(app), app.picture("latent"), app.numbers, len(app.received)
+    dark, picture, numbers, received = colours(app), app.picture("latent"), app.numbers, len(app.received)
+    app.toggle_theme()
+    light = colours(app)
     assert light != dark
-    toggle_theme(app)
-    assert colours(app) == dark
     assert app.picture("latent") != picture
     assert app.numbers == numbers
     assert max(app.received[received:], default=0) <= 1000  # no row is sent again
     app.open(app.page.url)
     app.settle()
-    assert theme(app) == "dark"
-    toggle_theme(app)
+    assert app.theme == app.evaluate("first_theme") == "light"
     assert colours(app) == light
-
-
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_reduced_motion_is_honoured(open_app, motion):
-    app = open_app("?data=iris&method=LDA", motion=motion)
-    assert (app.evaluate(LONGEST_MOTION) <= 0.05) == (motion == "reduce")
+    app.toggle_theme()
+    assert colours(app) == dark
 
 
 def test_the_explorer_can_be_read_and_named(open_app):
     app = open_app("?data=spirals&data.n_per_class=60&method=LSDR")
+    assert app.longest_motion <= 0.05  # as the visitor wants little
     app.open_fold("Test rows, labels, seed")
     app.page.get_by_role("button", name="More", exact=True).last.click()
     app.settle()
     assert app.page.locator("h1").count() >= 1
-    for each in ("light", "dark"):
-        assert theme(app) == each
+    for theme in ("light", "dark"):
+        if app.theme != theme:
+            app.toggle_theme()
         assert app.evaluate(NAMELESS) == []
-        assert findings(app.page) == [], each
+        assert findings(app.page) == [], theme
         for name in ("Share", "Python", "Export"):
             app.press(name)
             app.page.get_by_role("dialog").first.wait_for()
             app.settle()
             assert app.evaluate(NAMELESS) == [], name
-            assert findings(app.page) == [], name
+            assert findings(app.page, within="[role=dialog]") == [], (name, theme)
             app.close_dialog()
-        toggle_theme(app)
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "explorer"])
-def test_no_serious_findings(open_app, name):
-    app = open_app(page=name)
-    for each in ("light", "dark"):
-        assert findings(app.page) == [], each
-        toggle_theme(app)
 
 
 def test_a_phone_reaches_everything(open_app):
-    app = open_app("?data=spirals&data.n_per_class=60&method=MAC", phone=True)
+    app = open_app(SHEET, phone=True)
     assert app.width <= 390
     drawer = app.page.get_by_role("combobox", name="Data set").first
     expect(drawer).not_to_be_in_viewport()
@@ -149,9 +100,9 @@ def test_a_phone_reaches_everything(open_app):
     boxes = [app.box(name) for name in FIGURES]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert all(above["y"] + above["height"] <= below["y"] for above, below in itertools.pairwise(boxes))
-    app.button("means").tap()
+    app.button("error").tap()
     app.settle()
-    assert app.sees("Class means")
+    assert app.sees("error 0 to")
     app.page.locator("header button").first.click()
     expect(drawer).to_be_in_viewport()
     app.press("Share")
@@ -161,8 +112,8 @@ def test_a_phone_reaches_everything(open_app):
     assert app.settle().width <= 390
 
 
-def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
-    app = open_app("?data=iris&method=LDA", size=(390, 844))
+def test_a_narrow_window_becomes_wide_and_a_plot_fills_it(open_app):
+    app = open_app("?data=spirals&data.n_per_class=60", size=(390, 844))
     method = app.page.get_by_role("combobox", name="Method").first
     expect(method).not_to_be_visible()
     app.page.get_by_role("button", name="Open drawer").first.click()
@@ -171,10 +122,7 @@ def test_in_a_narrow_window_the_drawer_waits_to_be_opened(open_app):
     app.key("Escape")
     app.resize(1280, 720)
     expect(method).to_be_visible()
-
-
-def test_a_plot_fills_the_window_and_returns(open_app):
-    app = open_app("?data=spirals&data.n_per_class=60", size=(1280, 720))
+    app.settle()
     for name, title in (("latent", "Latent space"), ("losses", "Losses")):
         before, reached = app.box(name), app.iteration
         app.figure(name).evaluate(WATCH_BOX)

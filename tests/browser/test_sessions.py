@@ -1,4 +1,4 @@
-"""Visitors do not disturb each other, and closed pages leave nothing behind."""
+"""Closed pages leave nothing behind."""
 
 import json
 import urllib.request
@@ -11,17 +11,6 @@ from tests.browser.conftest import SMALL
 def counts(server):
     with urllib.request.urlopen(f"{server.url}/counts", timeout=10) as answer:
         return json.load(answer)
-
-
-def test_visitors_are_on_their_own(app, open_app):
-    other = open_app("?data=iris&method=LSDR")
-    app.press("Run").until_going()
-    assert other.settle().stands == ("ready", 0)
-    other.choose("Method", "LDA").settle()
-    assert "method=LDA" in other.page.url
-    assert "method=LSDR" in app.page.url
-    app.press("Pause").settle()
-    assert app.chip == "paused"
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Knobs, examples, other methods and data: what a change does to the run, and what the page says of it."""
 
+from urllib.parse import quote
+
 from supdr_viz.presets.catalogue import PRESETS
 
 
@@ -19,7 +21,7 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     app.nudge(label)
     app.settle()
     assert app.stands == ("ready", 0)
-    places = app.column("input points", "x")
+    places = app.places("input")
     app.nudge("Noise", times=4)
     app.open_fold("Test rows, labels, seed")
     seed = app.page.get_by_label("Seed").first
@@ -27,7 +29,7 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     seed.press("Enter")
     app.settle()
     assert "seed 7" in app.numbers
-    assert app.column("input points", "x") != places
+    assert app.places("input") != places
     app.nudge("Labelled share", "PageDown", times=5)
     app.settle()
     assert app.sees("label hidden")
@@ -42,17 +44,12 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     assert "seed 7" in app.numbers
 
 
-def test_a_change_reaches_a_run_that_goes_on(app):
-    app.press("Run").until_going()
-    app.nudge("Latent dimensions")
-    app.press("Pause").settle()
-    assert app.chip == "paused"
-    assert "method.n_components=3" in app.page.url
-    assert app.sees("plane of 3 dimensions")
-
-
-def test_an_example_begins_with_its_picture(open_app):
-    app = open_app("?data=spirals&data.n_per_class=30&method=LSDR")
+def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(open_app):
+    name = "<img src=x onerror='window.harmed=1'>"
+    app = open_app(f"?data=openml&data.name={quote(name)}")
+    assert app.sees(f"Press Load under Data to fetch {name} from OpenML")
+    assert app.evaluate("window.harmed") is None  # a link cannot bring markup into the page
+    assert app.button("Run").is_disabled()
     example = next(preset for preset in PRESETS.values() if preset.label == "Fig. 3: digits in four views, R = 1")
     app.choose("Example", example.label).settle()
     assert f"method={example.settings.method}" in app.page.url

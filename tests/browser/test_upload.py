@@ -20,8 +20,28 @@ def radar(tmp_path):
     return file
 
 
-def test_from_file_chooser_to_live_boundary(app, radar):
+def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     app.choose("Data set", "A file …").settle()
+    bad = {
+        "header.csv": (b"x,y,class\n", "no rows"),
+        "truncated.parquet": (b"PAR1" + bytes(50), "arquet"),
+        "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "png"),
+    }
+    for name, (content, word) in bad.items():
+        file = tmp_path / name
+        file.write_bytes(content)
+        app.choose_file(file)
+        expect(app.page.locator("p.error")).to_contain_text(word)
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"1,2,3\n" * 7_000_000)
+    app.choose_file(large)
+    app.until_seen("File is too large")  # it is not even sent
+    app.until_seen("40 MB")
+    app.settle()
+    assert app.stands == ("ready", 0)  # the run before is untouched
+    app.press("Step").settle()
+    assert app.stands == ("paused", 1)
+
     app.choose_file(radar)
     app.until_seen("351 rows, 35 columns")
     app.until_seen("pulse3")
@@ -52,26 +72,3 @@ def test_from_file_chooser_to_live_boundary(app, radar):
     app.press("Use this file").settle()
     assert app.iteration == 0
     assert app.button("Run").is_enabled()
-
-
-def test_what_cannot_be_used_gets_a_plain_sentence(app, tmp_path):
-    app.choose("Data set", "A file …").settle()
-    bad = {
-        "header.csv": (b"x,y,class\n", "no rows"),
-        "truncated.parquet": (b"PAR1" + bytes(50), "arquet"),
-        "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "png"),
-    }
-    for name, (content, word) in bad.items():
-        file = tmp_path / name
-        file.write_bytes(content)
-        app.choose_file(file)
-        expect(app.page.locator("p.error")).to_contain_text(word)
-    large = tmp_path / "large.csv"
-    large.write_bytes(b"1,2,3\n" * 7_000_000)
-    app.choose_file(large)
-    app.until_seen("File is too large")  # it is not even sent
-    app.until_seen("40 MB")
-    app.settle()
-    assert app.stands == ("ready", 0)  # the run before is untouched
-    app.press("Step").settle()
-    assert app.stands == ("paused", 1)

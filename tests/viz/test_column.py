@@ -5,7 +5,6 @@ import io
 
 import numpy as np
 import pytest
-from bokeh.models import Selection
 
 from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
@@ -14,6 +13,7 @@ from supdr_viz.compare.lockstep import LockStep
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import Unusable
 from supdr_viz.settings.state import Settings
+from supdr_viz.stage.stage import Selection
 from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
@@ -96,8 +96,9 @@ def test_a_column_that_cannot_run_says_why_and_can_be_mended(hands, columns):
 def test_selection_is_shared_and_rows_are_the_same(hands, columns):
     made, _ = columns(Settings(**MOONS, method="LSDR"), Settings(**MOONS, method="LDA"))
     first, second = (column.pair.points for column in made)
-    assert first.input.selected is second.latent.selected
-    np.testing.assert_array_equal(first.facts.data["row"], second.facts.data["row"])
+    first.stage.hear({"kind": "select", "rows": [1, 3]})
+    np.testing.assert_array_equal(second.stage.get("selected"), [1, 3])
+    np.testing.assert_array_equal(first.stage.get("facts", "row"), second.stage.get("facts", "row"))
 
 
 def test_everything_can_be_saved(hands, columns):

@@ -29,6 +29,14 @@ def test_an_example_fills_the_page_and_is_left_by_the_first_change():
         assert not visitor.sees("three ways down")
 
 
+def test_an_example_starts_afresh():
+    with compared("") as visitor:
+        visitor.choose("Example", "MAC, Fig. 6: λ = 0.1").press("Step").settle()
+        assert set(iterations(visitor)) == {1}
+        visitor.choose("Example", "MAC, Fig. 6: λ = 0.001").settle()
+        assert visitor.stands == ("ready", 0)
+
+
 def test_columns_run_to_their_ends_in_step():
     with compared(TWO.replace("tol=0", "tol=0&method.max_iter=6").replace("&b.tol", "&b.max_iter=6&b.tol")) as visitor:
         visitor.press("Run").settle()

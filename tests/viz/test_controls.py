@@ -18,9 +18,12 @@ from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
+from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.making import build_dataset
 from supdr_viz.settings.menu import METHOD_FORMS
 from supdr_viz.settings.state import SPLIT_FORM, Settings, to_json
+from supdr_viz.stage.components import Hub
+from supdr_viz.stage.stage import Stage
 
 
 @pytest.fixture
@@ -39,6 +42,13 @@ def let_go(slider, position):
 
 def knob(form, name):
     return form._knobs[name]
+
+
+def shown(form):
+    """Names of the knobs that a visitor sees, from the top down."""
+    names = {id(each.view): name for name, each in form._knobs.items()}
+    parts = [*form.view.objects, *(form.fold.content.objects if form.fold is not None else [])]
+    return [names[id(part)] for part in parts if id(part) in names and part.visible]
 
 
 def csv(rows=80, columns=4, seed=0):
@@ -133,35 +143,57 @@ def test_text_from_outside_is_escaped():
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def test_form_builds_folded_knobs_only_when_opened_and_shows_what_applies():
+def test_form_builds_knobs_once_they_matter_and_folded_ones_when_opened():
     changes = []
     defaults = {spec.name: spec.default for spec in METHOD_FORMS["NSDR"]}
     form = Form(METHOD_FORMS["NSDR"], defaults, lambda name, value: changes.append((name, value)))
-    assert set(form._knobs) == {spec.name for spec in METHOD_FORMS["NSDR"] if spec.main}
-    assert not knob(form, "degree").view.visible
+
+    def wanted(main):
+        values = {TASK: "classification", **form.values}
+        return [spec.name for spec in METHOD_FORMS["NSDR"] if spec.main == main and spec.applies(values)]
+
+    assert list(form._knobs) == shown(form) == wanted(True)
+    assert "degree" not in form._knobs
     knob(form, "kernel").view.value = "poly"
-    assert knob(form, "degree").view.visible
-    assert not knob(form, "gamma").view.visible
+    assert shown(form) == wanted(True)
+    assert "degree" in shown(form)
+    assert "gamma" not in shown(form)
     form.set({"reg_u": 0.01})
     form.fold.view.active = [0]
-    assert set(form._knobs) == set(defaults)
+    assert shown(form) == wanted(True) + wanted(False)
     assert knob(form, "reg_u")._slider.value == 0.01
     assert changes == [("kernel", "poly")]
+
+
+@pytest.mark.parametrize("method", METHOD_FORMS)
+def test_a_form_shows_the_knobs_that_matter_whichever_way_it_came_there(method):
+    specs = METHOD_FORMS[method]
+    defaults = {spec.name: spec.default for spec in specs}
+    form = Form(specs, defaults, lambda name, value: None)
+    if form.fold is not None:
+        form.fold.view.active = [0]
+    for spec in specs:
+        for choice, _text in spec.choices:
+            form.set({**defaults, spec.name: choice})
+            fresh = Form(specs, form.values, lambda name, value: None)
+            if fresh.fold is not None:
+                fresh.fold.view.active = [0]
+            assert shown(form) == shown(fresh)
 
 
 def test_knobs_that_a_task_ignores_are_hidden():
     settings = Settings(method="LSDR")
     controls = Controls(settings)
     form = controls.method._form
-    assert knob(form, "loss").view.visible
+    assert "loss" in shown(form)
     controls.describe(("a", "b"), 2, "regression")  # the squared loss, whatever is chosen
-    assert not knob(form, "loss").view.visible
-    assert knob(form, "beta").view.visible
+    assert "loss" not in shown(form)
+    assert "beta" in shown(form)
     controls.method.apply(Settings(method="SNF"))
     controls.method.apply(settings)
-    assert not knob(controls.method._form, "loss").view.visible
+    assert "loss" not in shown(controls.method._form)
     controls.describe(("a", "b"), 2)
-    assert knob(controls.method._form, "loss").view.visible
+    assert "loss" in shown(controls.method._form)
 
 
 def test_number_field_refuses_words_and_clamps():
@@ -210,12 +242,12 @@ def test_widgets_show_what_was_applied(start, watched):
 def test_user_actions_are_reported_once(watched):
     controls, log = watched
     let_go(knob(controls.data._form, "noise")._slider, 0.1)
+    controls.data.menu.value = "moons"  # first: other data begin with the method's defaults
     controls.method.menu.value = "LSDR"
     let_go(knob(controls.method._form, "beta")._slider, 0.3)
     controls.split.fold.view.active = [0]
     let_go(controls.split._knobs["test"]._slider, 0.5)
     controls.split._knobs["seed"].view.value = "5"
-    controls.data.menu.value = "moons"
     controls.planes.describe(("a", "b", "c"), 3)
     controls.planes.fold.view.active = [0]
     controls.planes._plane.kind.value = "pca"
@@ -266,6 +298,9 @@ def choose_file(controls, name, content):
     return panel
 
 
+AS_PROPOSED = {"target": "", "task": "auto", "ignore": "", "groups": "", "impute": "median"}
+
+
 def test_upload_from_choosing_to_use(watched):
     controls, log = watched
     panel = choose_file(controls, "mine.csv", csv())
@@ -276,7 +311,7 @@ def test_upload_from_choosing_to_use(watched):
     assert "<table>" in panel.table.object
     panel.use.clicks += 1
     assert len(log) == 1
-    assert controls.settings.data_options == {"name": "mine.csv", "target": "", "task": "auto"}
+    assert controls.settings.data_options == {**AS_PROPOSED, "name": "mine.csv"}
     assert controls.experiment.table.n_samples == 80
     assert build_dataset(controls.settings, controls.experiment.table) is controls.experiment.table
     first = controls.experiment
@@ -297,7 +332,7 @@ def test_another_target_changes_the_task(watched):
     panel.target.value = "f0"
     assert panel.task.value == "regression"
     panel.use.clicks += 1
-    assert controls.settings.data_options == {"name": "mine.csv", "target": "f0", "task": "auto"}
+    assert controls.settings.data_options == {**AS_PROPOSED, "name": "mine.csv", "target": "f0"}
     assert controls.experiment.table.task == "regression"
 
 
@@ -447,7 +482,7 @@ def bar():
         f"on_{name}": lambda *arguments, name=name: log.append((name, *arguments))
         for name in ("run", "step", "reset", "live", "speed", "scrub")
     }
-    return TrainingBar(**actions), log
+    return TrainingBar(Hub(Stage()), **actions), log
 
 
 def test_training_bar_reports_the_user_and_not_the_program(bar):
@@ -478,13 +513,13 @@ def test_training_bar_shows_the_state(bar):
     bar.show_numbers(64, {"rate": 24.6, "objective": 243.1234, "test_error": 0.71, "train_error": float("nan")}, seed=3)
     assert bar.run.label == "Pause"
     for part in ("running", "<b>64</b>", "25 it/s", "243.1", "test error <b>0.7 %</b>", "seed 3"):
-        assert part in bar.status.object
-    assert "train" not in bar.status.object
+        assert part in bar.status.text
+    assert "train" not in bar.status.text
     bar.set_viewing(22, running=True)
-    assert "viewing 22" in bar.status.object
+    assert "viewing 22" in bar.status.text
     assert bar.run.label == "Pause"
     bar.set_state(Phase.failed, "C must be <positive>")
-    assert "C must be &lt;positive&gt;" in bar.status.object
+    assert "C must be &lt;positive&gt;" in bar.status.text
 
 
 def test_share_menu():

@@ -52,6 +52,19 @@ def test_fast_takes_steps_as_they_come():
     assert times_of_steps(READY.at_speed("fast").run(), 4, took=0.5) == [START, START + 0.5, START + 1.0, START + 1.5]
 
 
+def test_only_steps_that_wait_for_nothing_are_taken_in_a_row():
+    fast = READY.at_speed("fast")
+    assert fast.run().goes_on_at_once(3)
+    assert not READY.at_speed("normal").run().goes_on_at_once(3)
+    assert not fast.step().goes_on_at_once(3)
+    assert not fast.run().pause().goes_on_at_once(3)
+    assert not fast.run().suspend(True).goes_on_at_once(3)
+    assert not fast.run().goes_on_at_once(3, Stop.converged)
+    assert [fast.run(until=5).goes_on_at_once(iteration) for iteration in (4, 5)] == [True, False]
+    assert [fast.start_slowly(5).run().goes_on_at_once(iteration) for iteration in (5, 6)] == [False, True]
+    assert READY.at_speed("slow").run(hurry_to=5).goes_on_at_once(4)
+
+
 def test_a_run_that_is_late_makes_up_for_no_more_than_one_step():
     interval = 1 / STEPS_PER_SECOND["slow"]
     course = READY.at_speed("slow").run().stepped(1, START)

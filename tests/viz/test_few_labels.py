@@ -10,12 +10,13 @@ from supdr_viz.frames.modes import modes_of, pairs
 from supdr_viz.frames.modes.few_labels_errors import ORDER, SHARES
 from supdr_viz.frames.types import Curves
 from supdr_viz.reproduce.few_labels_estimator import Chosen
+from supdr_viz.reproduce.snf import SETS
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings
-from supdr_viz.studies.data import scaled
+from supdr_viz.studies.data import load_scaled, scaled
 from supdr_viz.studies.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
-from supdr_viz.studies.snf_paper import reported
+from supdr_viz.studies.snf_paper import METHODS, reported
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
 
@@ -157,9 +158,19 @@ def test_a_method_that_cannot_be_fitted_has_no_error():
 
 
 def test_the_papers_values_belong_to_its_sets_and_shares():
-    assert reported(159, 15, 0.05)["SNF"] == 0.049
-    assert reported(159, 15, 0.1)["SNF"] == 0.037
-    assert reported(159, 15, 0.2) == reported(158, 15, 0.05) == {}
+    X, y = np.zeros((159, 15)), np.linspace(-1.0, 1.0, 159)
+    y = -0.5773 + 0.3914 * (y - y.mean()) / y.std()  # level and spread of autoprice's target
+    assert reported(X, y, 0.05)["SNF"] == 0.049
+    assert reported(X, y, 0.1)["SNF"] == 0.037
+    assert reported(X, y, 0.2) == reported(X[1:], y[1:], 0.05) == {}
+    assert reported(X, y + 0.1, 0.05) == {}  # another set of the same size
+
+
+@pytest.mark.papers
+def test_the_papers_sets_are_recognised(data_dir):
+    for name in SETS:
+        X, y = load_scaled(name, data_dir)
+        assert set(reported(X, y, 0.05)) == set(reported(X, y, 0.1)) == set(METHODS)
 
 
 def test_scaling_leaves_out_constant_columns():
@@ -171,7 +182,9 @@ def test_scaling_leaves_out_constant_columns():
 
 
 def names(estimator, task, **more):
-    return [mode.name for mode in modes_of(estimator, task, **more)]
+    *names, last = [mode.name for mode in modes_of(estimator, task, **more)]
+    assert last == "shepard"
+    return names
 
 
 def test_modes_of_snf_and_its_linear_form():
@@ -261,7 +274,8 @@ def test_too_few_rows_say_so():
 
 
 def test_the_sheet_is_the_librarys_own_and_unrolls():
-    builder, scene, estimator, snapshots = run(60, **{**SHEET, "method_options": {"preprocessing": "none"}})
+    options = {"preprocessing": "none", "reg_w": 0.1}
+    builder, scene, estimator, snapshots = run(60, **{**SHEET, "method_options": options})
     library = make_curved_sheet(random_state=2)
     np.testing.assert_array_equal(builder.split.X_train, library.X)
     np.testing.assert_array_equal(builder.split.y_train, library.y)

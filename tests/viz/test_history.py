@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot
 from supdr_viz.run.history import CurveLog, SnapshotRing, state_bytes
+from supdr_viz.run.recording import Recording
 
 
 class State(NamedTuple):
@@ -15,7 +17,7 @@ class State(NamedTuple):
 
 
 def snapshot(iteration, size=1):
-    return Snapshot(iteration, 0, {"objective": 1.0}, {}, State(np.zeros(size), iteration), 0.0)
+    return Snapshot(iteration, 0, {"objective": 1.0}, Diagnostics({}), State(np.zeros(size), iteration), 0.0)
 
 
 def test_curves_keep_every_value_up_to_the_limit_and_the_ends_beyond():
@@ -43,6 +45,42 @@ def test_a_curve_may_begin_late():
     log.append(0, {"objective": 1.0})
     log.append(1, {"objective": 1.0, "bound": 0.5})
     np.testing.assert_array_equal(log.table().values["bound"], [np.nan, 0.5])
+
+
+def test_columns_added_together_are_as_if_added_one_by_one():
+    rows = [{"objective": float(i), **({"bound": 0.5 * i} if i % 3 == 2 else {})} for i in range(900)]
+    alone, together = CurveLog(), CurveLog()
+    for i, row in enumerate(rows):
+        alone.append(i, row)
+    for first in (0, 1, 100, 90):  # the last time some are said again
+        together.extend(range(first, len(rows)), rows[first:])
+    one, other = alone.table(), together.table()
+    np.testing.assert_array_equal(one.iteration, other.iteration)
+    assert one.values.keys() == other.values.keys()
+    for name, values in one.values.items():
+        np.testing.assert_array_equal(values, other.values[name])
+
+
+def test_going_back_to_an_earlier_iteration_forgets_the_later_ones():
+    recording = Recording()
+    recording.begin_leg("estimator", snapshot(0))
+    recording.extend([*(snapshot(i) for i in range(1, 8)), snapshot(4)])
+    assert recording.ring.newest.iteration == 4
+    assert recording.legs[-1].last_iteration == 4
+    np.testing.assert_array_equal(recording.losses.table().iteration, np.arange(5))
+
+
+def test_rare_values_are_drawn_where_curves_are_thinned():
+    log = CurveLog()
+    for i in range(64):
+        log.append(i, {"objective": 1.0})
+    for i in (3, 5, 6, 40):
+        log.insert(i, {"bound": float(i)})
+    few = log.curves(limit=20)
+    np.testing.assert_array_equal(few.iteration, [*range(0, 64, 4), 63])
+    known = np.isfinite(few.values["bound"])
+    np.testing.assert_array_equal(few.iteration[known], [4, 8, 40])
+    np.testing.assert_array_equal(few.values["bound"][known], [3.0, 6.0, 40.0])
 
 
 @pytest.mark.parametrize("order", [[5, 1, 3, 1], [1, 3, 5], [5, 3, 1]])

@@ -7,6 +7,8 @@ import pytest
 
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.lessons import LESSONS, LessonError, address, read_lesson
+from supdr_viz.lessons.claims import read_claim
+from supdr_viz.lessons.recorded import ends
 from supdr_viz.pages.lessons import _done_before, wanted
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import parse_query, to_query
@@ -166,3 +168,43 @@ def test_modes_exist():
                 dataset = prepared(step.settings).dataset
                 estimator = build_estimator(step.settings, dataset.task)
                 assert step.mode in [mode.name for mode in modes_of(estimator, dataset.task)]
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+def test_what_a_lesson_says_is_so(lesson):
+    """Every claim of every step, against the end that a visitor sees."""
+    false = [
+        f"step {number} ({step.title}): {claim}, but it is {numbers.get(claim.name)}"
+        for number, (step, numbers) in enumerate(zip(lesson.steps, ends(lesson)), 1)
+        for claim in step.expect
+        if not claim.holds(numbers)
+    ]
+    assert not false, "\n".join(false)
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+def test_every_question_with_a_run_has_a_claim_and_answers_stand_in_all_places(lesson):
+    asking = [step for step in lesson.steps if step.question]
+    assert all(step.expect for step in asking)
+    assert len({step.question.answer for step in asking}) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "holds"),
+    [
+        ("test_error <= .08", {"test_error": 0.08}, True),
+        ("test_error < 0.08", {"test_error": 0.08}, False),
+        ("rank==6", {"rank": 6.0}, True),
+        ("rank >= 7", {"rank": 6.0}, False),
+        ("gap > -1e-3", {"gap": 0.0}, True),
+        ("gap > 0", {}, False),
+    ],
+)
+def test_claims(text, numbers, holds):
+    assert read_claim(text).holds(numbers) is holds
+
+
+@pytest.mark.parametrize("text", ["", "test_error", "test_error <= ", "<= 3", "a <= b", "a = 3", "a <= 3 or b > 2"])
+def test_what_is_no_claim_is_named(text):
+    with pytest.raises(LessonError, match="expect must be"):
+        read_lesson(GOOD.replace("until = 7", f"until = 7\nexpect = {text!r}"), "mine.toml")

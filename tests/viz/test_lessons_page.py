@@ -18,8 +18,8 @@ def test_an_answer_plays_the_run_that_shows_it():
     with lesson(f"?{address(FIRST.name, 1)}") as visitor:
         assert visitor.sees(FIRST.steps[1].title)
         assert visitor.iteration == 0
-        visitor.key("1").settle()
-        assert visitor.sees("The answer is 2. In some runs.")
+        visitor.key("2").settle()  # a wrong one
+        assert visitor.sees("The answer is 1. In some runs.")
         assert visitor.stands == ("paused", FIRST.steps[1].until)
         visitor.key("PageDown").settle()
         assert visitor.sees(FIRST.steps[2].title)

@@ -5,9 +5,15 @@ import io
 import queue
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import supdr
 import supdr_viz
@@ -41,6 +47,32 @@ def screen(monkeypatch):
     return made
 
 
+class Counted(supdr.LSDR):
+    """Counts its fits."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        """Fit, and count it."""
+        type(self).fits += 1
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("y", [NAMES, 1 + DATA.y.astype(int), DATA.y == 1], ids=["names", "from one", "bool"])
+def test_labels_of_any_kind_are_fitted_once_and_drawn_like_class_numbers(screen, y):
+    supdr_viz.watch(supdr.LSDR(max_iter=2, random_state=0), DATA.X, DATA.y, X_test=DATA.X[:9], y_test=DATA.y[:9])
+    numbers = [bundle["image/png"] for bundle in screen.bundles]
+    screen.bundles.clear()
+    Counted.fits = 0
+    watched = supdr_viz.watch(Counted(max_iter=2, random_state=0), DATA.X, y, X_test=DATA.X[:9], y_test=y[:9])
+    assert Counted.fits == 1
+    assert set(watched.predict(DATA.X)) <= set(y)
+    assert len(screen.bundles) == len(numbers)
+    pictures = [np.asarray(Image.open(io.BytesIO(each))) for each in (numbers[0], screen.bundles[0]["image/png"])]
+    first, second = (picture[44:344, 16:316] for picture in pictures)  # the rows: the legend has other names
+    np.testing.assert_array_equal(first, second)
+
+
 @pytest.mark.parametrize(
     "y", [DATA.y, NAMES, np.where(np.arange(60) % 3, DATA.y, np.nan)], ids=["codes", "names", "few"]
 )
@@ -65,6 +97,57 @@ def test_test_rows_and_regression(screen):
     assert "test " in screen.bundles[-1]["text/plain"]
 
 
+def frame(rows=DATA.X):
+    """The rows with names, with a gap and a column of text."""
+    table = pd.DataFrame(rows, columns=["east", "north"])
+    table["side"] = np.where(rows[:, 0] > 0, "right", "left")
+    table.iloc[3, 0] = np.nan
+    return table
+
+
+def stages():
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["east", "north"]), (OneHotEncoder(), ["side"])
+    )
+    return make_pipeline(columns, supdr.LSDR(max_iter=3, random_state=0))
+
+
+@pytest.mark.parametrize("y", [DATA.y, NAMES], ids=["codes", "names"])
+@pytest.mark.parametrize(
+    ("made", "X"),
+    [
+        (supdr.LSDR(max_iter=3, random_state=0), frame()[["east", "north"]].fillna(0.0)),
+        (make_pipeline(StandardScaler(), supdr.LSDR(max_iter=3, random_state=0)), DATA.X),
+        (make_pipeline(supdr.LSDR(max_iter=3, random_state=0)), DATA.X),
+        (stages(), frame()),
+    ],
+    ids=["frame", "pipeline", "one step", "pipeline of columns"],
+)
+def test_tables_and_pipelines_are_watched_as_they_are(screen, made, X, y):
+    """Warnings are errors here: the estimator is asked by the names that it learnt."""
+    watched = supdr_viz.watch(clone(made), X, y, X_test=X[:10], y_test=y[:10])
+    plain = clone(made).fit(X, y)
+    np.testing.assert_array_equal(watched.transform(X), plain.transform(X))
+    np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
+    last = screen.bundles[-1]
+    error = 100 * np.mean(plain.predict(X[:10]) != y[:10])
+    assert f"test {error:.4g}," in last["text/plain"] + ","
+    assert "LSDR: the recorded run" in last["text/html"]
+
+
+def test_a_pipeline_is_shown_in_the_space_of_its_input(screen):
+    """A step that swaps the axes does not swap those of the picture."""
+    shown = []
+    for before in (None, np.fliplr):
+        steps = make_pipeline(FunctionTransformer(before), supdr.LSDR(max_iter=1, random_state=0))
+        supdr_viz.watch(steps, DATA.X, DATA.y)
+        picture = Image.open(io.BytesIO(screen.bundles[-1]["image/png"])).convert("RGB")
+        shown.append(np.asarray(picture.crop((16, 44, 316, 344)))[..., 0])
+    plain, piped = shown
+    assert (plain == piped).mean() > 0.99
+    assert (plain == plain.T).mean() < 0.9
+
+
 def test_without_a_notebook_it_only_fits():
     assert notebook._screen() is None
     assert supdr_viz.watch(supdr.LSDR(max_iter=2), DATA.X, DATA.y).n_iter_ == 2
@@ -73,6 +156,8 @@ def test_without_a_notebook_it_only_fits():
 def test_mistakes_are_named():
     with pytest.raises(ValueError, match="needs an estimator that iterates; LogisticRegression has only fit"):
         supdr_viz.watch(LogisticRegression(), DATA.X, DATA.y)
+    with pytest.raises(ValueError, match="needs an estimator that iterates; LogisticRegression has only fit"):
+        supdr_viz.watch(make_pipeline(StandardScaler(), LogisticRegression()), DATA.X, DATA.y)
     with pytest.raises(ValueError, match="X_test and y_test belong together"):
         supdr_viz.watch(supdr.LSDR(), DATA.X, DATA.y, X_test=DATA.X)
 

@@ -52,7 +52,7 @@ def test_the_explorer_says_how_its_run_stands(hands):
     draw(page, hands)
     assert page.bridge.status.startswith("paused, LSDR on ")
     assert "iteration 1, objective" in page.bridge.status
-    assert "iteration <b>1</b>" in page.transport.bar.status.object
+    assert "iteration <b>1</b>" in page.transport.bar.status.text
     page.controls.apply(MOONS.with_options(n_components=1))
     draw(page, hands)
     assert "iteration 0" in page.bridge.status
@@ -68,18 +68,18 @@ def test_the_explorer_says_that_an_earlier_iteration_is_looked_at(hands):
     page.transport.bar.scrubber.value = 4
     draw(page, hands)
     bar = page.transport.bar
-    assert "viewing 4" in bar.status.object
+    assert "viewing 4" in bar.status.text
     assert bar.scrubber.value == 4
     bar.live.clicks += 1
     draw(page, hands)
-    assert "paused" in bar.status.object
+    assert "paused" in bar.status.text
     assert bar.scrubber.value == page.session.player.iteration
 
 
 def test_what_cannot_be_shown_is_said_and_nothing_runs(hands):
     page = Explorer(Settings(data="openml", data_options={"name": "ionosphere", "target": ""}, method="LSDR"), [])
     assert not page.transport.bar.enabled
-    assert "waiting" in page.transport.bar.status.object
+    assert "waiting" in page.transport.bar.status.text
     press(page, " ")
     assert page.session.player.status.phase is Phase.empty
     page.controls.apply(MOONS)

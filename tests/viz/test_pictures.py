@@ -4,10 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from bokeh.document.events import ColumnDataChangedEvent
 
 import supdr
-from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION, Mode, modes_of, shapes
+from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION, SHEPARD, Mode, modes_of, shapes
 from supdr_viz.frames.modes.mac import _corners
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.frames.scene import build_scene
@@ -16,9 +15,11 @@ from supdr_viz.kit import theme
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator, split
 from supdr_viz.settings.state import Settings
+from supdr_viz.stage.wire import unpacked_places
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
-from tests.viz.test_views import SQUARE, Spy, make_frame, make_scene
+from tests.viz.test_stage import told
+from tests.viz.test_views import SQUARE, make_frame, make_scene
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 
@@ -67,7 +68,9 @@ def inside(points, extent):
 
 
 def names(estimator, task="classification"):
-    return [mode.name for mode in modes_of(estimator, task)]
+    *names, last = [mode.name for mode in modes_of(estimator, task)]
+    assert last == "shepard"  # every map can be judged
+    return names
 
 
 def test_modes_are_what_an_estimator_can_show():
@@ -137,6 +140,9 @@ def test_every_mode_of_every_variant_draws(variant):
                 check_margins(run, picture)
                 continue
             assert picture.extent[1] - picture.extent[0] == pytest.approx(picture.extent[3] - picture.extent[2])
+            if mode is SHEPARD:
+                assert picture.image.max() < len(picture.roles) * picture.shades
+                continue
             assert picture.marks.shape == (n_classes, 2)
             roles = [picture.roles[role] for role in picture.mark_role]
             assert roles == [f"class {code}" for code in range(n_classes)]
@@ -333,95 +339,75 @@ TOY = Mode("toy", "toy", "Toy", "a toy", lambda *arguments: None)
 
 @pytest.fixture
 def shown():
-    board = Board()
-    spy = Spy(board)
-    scene = make_scene()
+    board, scene = Board(), make_scene()
     board.show_scene(scene)
     board.method.set_method("Toy", (TOY, RECONSTRUCTION))
     board.show_frame(make_frame(scene, 4, picture=any_picture(scene)))
-    spy.events.clear()
-    return board, spy, scene
+    return board, told(board.stage), scene
+
+
+def drawn(board):
+    """What the stage has of the method's picture."""
+    return board.stage.get("planes", "method", "picture")
 
 
 def test_a_picture_is_drawn_whole(shown):
     board, _, scene = shown
     view, picture = board.method, any_picture(scene)
     assert (view.title, view.caption()) == ("Toy", "a toy")
-    data = board.points.method.data
-    np.testing.assert_array_equal(data["x"], picture.rows[:, 0])
-    np.testing.assert_array_equal(data["tx"], picture.tips[:, 0])
-    np.testing.assert_array_equal(data["c"], picture.row_role)
-    heading = np.column_stack([np.cos(data["angle"] + np.pi / 2), np.sin(data["angle"] + np.pi / 2)])
-    way = picture.tips - picture.rows
-    np.testing.assert_allclose(heading[1::2], (way / np.linalg.norm(way, axis=1, keepdims=True))[1::2], atol=1e-6)
-    layer = view._layer
-    assert layer.mapper.palette == [theme.LIGHT.muted, theme.LIGHT.error, theme.LIGHT.classes[0]]
-    assert [line.visible for line in layer._lines] == [True, True]
-    assert layer._image.data["dw"] == [2.0]
-    assert view._points.visible
-    assert all(arrow.visible for arrow in view._arrows)
+    np.testing.assert_allclose(board.points.places("method"), picture.rows, atol=1e-3)
+    told_of, ends = drawn(board), unpacked_places(board.stage.get("planes", "method", "ends"))
+    np.testing.assert_allclose(ends, picture.tips, atol=1e-3)
+    np.testing.assert_array_equal(told_of["row_role"], picture.row_role)
+    light, dark = zip(*told_of["roles"])
+    assert light == (theme.LIGHT.muted, theme.LIGHT.error, theme.LIGHT.classes[0])
+    assert dark == (theme.DARK.muted, theme.DARK.error, theme.DARK.classes[0])
+    assert len(told_of["strokes"]) == 2
+    np.testing.assert_array_equal(told_of["image"], picture.image)
+    assert told_of["extent"] == list(SQUARE)
+    assert told_of["rows"]
+    assert told_of["tip_mark"] == "arrow"
     assert [(entry.name, entry.kind) for entry in view.legend] == [("first", "point"), ("second", "line")]
     assert view.numbers == picture.numbers
 
 
 def test_rows_without_roles_have_the_colours_of_their_classes(shown):
     board, _, scene = shown
-    view = board.method
-    assert view._points.glyph.fill_color["field"] == "c"
-    board.show_frame(make_frame(scene, 5))
+    assert drawn(board)["row_role"] is not None
     board.method.set_mode("reconstruction")
-    assert view._points.glyph.fill_color["field"] == "k"
-    assert view._points.nonselection_glyph.fill_color["field"] == "k"
+    board.show_frame(make_frame(scene, 5))
+    assert drawn(board)["row_role"] is None
 
 
 def test_leaving_the_mode_hides_everything(shown):
     board, _, _ = shown
-    view = board.method
-    view.set_mode("reconstruction")
-    assert not any(line.visible for line in view._layer._lines)
-    assert not any(arrow.visible for arrow in view._arrows)
-    assert view._layer._image.data["dw"] == [0.0]
-    assert view._layer._areas.data["c"] == []
-    assert np.isnan(view._layer._marks.data["x"]).all()
-    assert view.numbers == ()
+    board.method.set_mode("reconstruction")
+    assert drawn(board) is None
+    assert board.method.numbers == ()
 
 
 def test_a_picture_of_another_mode_is_not_drawn(shown):
-    board, spy, scene = shown
+    board, messages, scene = shown
     board.method.set_mode("reconstruction")
     board.show_frame(make_frame(scene, 4))
-    spy.events.clear()
+    messages.clear()
     board.show_frame(make_frame(scene, 4, picture=any_picture(scene)))
-    assert spy.events == []
+    assert messages == []
     assert board.method.picture.mode == "reconstruction"
 
 
-def test_a_theme_change_sends_colours_only(shown):
-    board, spy, _ = shown
-    board.set_theme(True)
-    assert spy.of(ColumnDataChangedEvent) == []
-    assert board.method._layer.mapper.palette[0] == theme.DARK.muted
-    assert board.method._layer._lines[0].glyph.line_color == theme.DARK.error
-
-
-def test_the_same_picture_sends_nothing_and_a_new_one_few_arrays(shown):
-    board, spy, scene = shown
+def test_the_same_picture_sends_nothing_and_a_new_one_what_moved(shown):
+    board, messages, scene = shown
     frame = make_frame(scene, 4, picture=any_picture(scene))
     board.show_frame(frame)
-    spy.events.clear()
+    messages.clear()
     board.show_frame(frame)
-    assert spy.events == []
+    assert messages == []
     picture = any_picture(scene)
-    moved = dataclasses.replace(picture, rows=picture.rows * 0.9, tips=picture.tips * 0.9, image=None)
+    moved = dataclasses.replace(picture, rows=picture.rows * 0.9, tips=picture.tips * 0.9)
     board.show_frame(dataclasses.replace(frame, picture=moved))
-    board.show_frame(dataclasses.replace(frame, picture=dataclasses.replace(moved, rows=picture.rows)))
-    arrays = [
-        name
-        for event in spy.of(ColumnDataChangedEvent)
-        for name in (event.cols or event.model.data)
-        if isinstance(event.model.data[name], np.ndarray)
-    ]
-    assert set(arrays) <= {"values", "x", "y", "tx", "ty", "angle"}
+    (message,) = messages
+    assert set(message["planes"]["method"]) == {"place", "ends"}
 
 
 def test_a_picture_without_rows_leaves_only_its_own_shapes(shown):
@@ -429,7 +415,6 @@ def test_a_picture_without_rows_leaves_only_its_own_shapes(shown):
     bare = any_picture(scene, rows=None, row_role=None, tips=None, strokes=(), axis_labels=("across", "up"))
     board.method.show_scene(scene)
     board.show_frame(make_frame(scene, 6, picture=bare))
-    assert not board.method._points.visible
-    assert board.method.figure.xaxis[0].visible
-    assert board.method.figure.xaxis[0].axis_label == "across"
-    assert not any(line.visible for line in board.method._layer._lines)
+    assert not drawn(board)["rows"]
+    assert drawn(board)["axes"] == ["across", "up"]
+    assert drawn(board)["strokes"] == []

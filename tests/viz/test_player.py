@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import supdr
+from supdr.methods.lsdr.problem import LSDRProblem
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.player import Player
@@ -100,6 +101,37 @@ def test_pause_holds_and_run_carries_on_as_if_never_paused(hands, player):
     player.run()
     reach(hands, player, held + 20)
     assert_same_state(player.newest, straight(parts, SETTINGS, player.iteration))
+
+
+def test_what_takes_time_is_only_computed_of_what_is_seen(hands, player, monkeypatch):
+    """Diagnostics are looked at once a frame, while commands go through; curves take what they say."""
+    looks, obeyed = [], []
+
+    def diagnostics(problem, state):
+        looks.append(state.iteration)
+        command = threading.Thread(target=player.set_slow_start, args=(0,))
+        command.start()
+        command.join(10.0)
+        obeyed.append(not command.is_alive())
+        return {"bound": 0.5 * problem.losses(state)["objective"]}
+
+    monkeypatch.setattr(LSDRProblem, "diagnostics", diagnostics)
+    load(player, SETTINGS)
+    player.set_speed("fast")
+    player.run()
+    seen = [next_frame(hands, player, lambda frame: frame.iteration > 0) for _ in range(5)]
+    player.pause()
+    hands.rest()
+    seen.append(player.take_frame() or seen[-1])
+    iterations = [frame.iteration for frame in seen]
+    assert len(looks) == len(set(looks)) < player.iteration / 2
+    assert set(iterations) <= set(looks)
+    assert all(obeyed)
+    losses = seen[-1].losses
+    known = np.isfinite(losses.values["bound"])
+    assert set(losses.iteration[known]) == set(looks)
+    np.testing.assert_allclose(losses.values["bound"][known], 0.5 * losses.values["objective"][known])
+    assert seen[-1].numbers["gap"] == pytest.approx(50.0)
 
 
 def test_a_run_ends_by_itself_and_can_go_on(hands, player):

@@ -1,14 +1,24 @@
 """Plots of fitted estimators: what they show is what the estimator says."""
 
+import sys
+from html.parser import HTMLParser
+
 import holoviews as hv
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import supdr
 from supdr.datasets import make_curved_sheet, make_spirals, make_zigzag
+from supdr.engine.optional import PackageMissing
 from supdr.sensitivity import InProcess, Sweep
 from supdr_viz import plots
+from supdr_viz.kit.theme import DARK, LIGHT
 
 DATA = make_spirals(3, 30, turns=0.7, random_state=0)
 
@@ -60,6 +70,126 @@ def test_boundary_says_what_predict_says(model):
                 column, row = image.closest((x, y))
                 assert image[x, y] == estimator.predict([[column, row]])[0]
         drawn(overlay)
+
+
+FRAME = pd.DataFrame(DATA.X, columns=["east", "north"])
+NAMES = np.array(["red", "green", "blue"])[DATA.y.astype(int)]
+
+
+@pytest.mark.parametrize("X", [FRAME, DATA.X], ids=["frame", "array"])
+@pytest.mark.parametrize("learnt", [FRAME, DATA.X], ids=["on names", "on numbers"])
+@pytest.mark.parametrize("steps", [(), (StandardScaler(),)], ids=["estimator", "pipeline"])
+def test_names_of_columns_are_those_that_were_learnt(X, learnt, steps):
+    """Warnings are errors here, and scikit-learn warns of names that come or go."""
+    whole = make_pipeline(*steps, supdr.LSDR(max_iter=2, random_state=0)) if steps else LogisticRegression()
+    whole.fit(learnt, NAMES)
+    image = plots.boundary(whole, X, NAMES, resolution=8).Image.I
+    place = image.closest((0.3, -0.4))
+    known = pd.DataFrame([place], columns=FRAME.columns) if learnt is FRAME else [place]
+    assert whole.classes_[int(image[place])] == whole.predict(known)[0]
+    if steps:
+        new = plots.latent(whole, X=X.iloc[:5] if X is FRAME else X[:5])
+        np.testing.assert_allclose(new.array(), whole.transform(learnt[:5]))
+
+
+def test_columns_of_text_lie_on_the_plane_by_their_category():
+    table = FRAME.assign(side=np.where(DATA.X[:, 0] > 0, "right", "left"))
+    table.loc[3, "north"] = np.nan
+    columns = make_column_transformer((SimpleImputer(), ["east", "north"]), (OneHotEncoder(), ["side"]))
+    whole = make_pipeline(columns, LogisticRegression()).fit(table, NAMES)
+    overlay = plots.boundary(whole, table, NAMES, axes=(0, 2), resolution=9)
+    assert set(overlay.Points.I.array([1])[:, 0]) == {0, 1}
+    image = overlay.Image.I
+    for x, y in ((-0.4, 0.0), (0.5, 1.0)):
+        east, side = image.closest((x, y))
+        frequent = table["side"].value_counts().index[round(side)]
+        row = pd.DataFrame({"east": [east], "north": [table["north"].mean()], "side": [frequent]})
+        assert whole.classes_[int(image[east, side])] == whole.predict(row)[0]
+    drawn(overlay)
+
+
+def test_every_plot_takes_a_pipeline(gated):
+    data = gated[1]
+    made = make_pipeline(FunctionTransformer(np.fliplr), supdr.SLDR(1, n_init=1, max_iter=2, random_state=0))
+    whole = make_pipeline(StandardScaler(), made).fit(data.X, data.y)  # a pipeline in a pipeline
+    last = made[-1]
+    image = plots.gating(whole, data.X, data.y, resolution=8).Image.I
+    place = image.closest((-2.0, 0.0))
+    assert image[place] == last.gate(np.fliplr(whole[0].transform([place]))).argmax()
+    np.testing.assert_array_equal(plots.latent(whole).array(), plots.latent(last).array())
+    np.testing.assert_array_equal(
+        plots.latent(whole, X=data.X[:5]).array(),
+        plots.latent(last, X=np.fliplr(whole[0].transform(data.X[:5]))).array(),
+    )
+    np.testing.assert_array_equal(
+        plots.losses(whole, ["objective"])["objective"].dimension_values("loss"), last.history_["objective"]
+    )
+    with pytest.raises(ValueError, match="gate, such as SLDR; got LogisticRegression"):
+        plots.gating(make_pipeline(StandardScaler(), LogisticRegression()), data.X)
+
+
+@pytest.mark.parametrize(("dark", "palette"), [(False, LIGHT), (True, DARK)])
+def test_rows_and_regions_of_a_class_have_one_colour(dark, palette):
+    """Also where some classes are not among the rows that are shown."""
+    model = LogisticRegression().fit(DATA.X, NAMES)  # blue, green, red
+    wanted = dict(zip(["blue", "green", "red"], palette.classes))
+    for shown in (NAMES != "", NAMES != "blue"):
+        overlay = plots.boundary(model, DATA.X[shown], NAMES[shown], resolution=5, dark=dark)
+        assert list(overlay.Image.I.opts.get().kwargs["cmap"]) == list(palette.classes[:3])
+        assert overlay.Points.I.opts.get().kwargs["cmap"] == {name: wanted[name] for name in np.unique(NAMES[shown])}
+        figure = drawn(overlay)
+        assert figure.background_fill_color == figure.border_fill_color == palette.card
+        assert figure.title.text_color == palette.text
+
+
+def test_rows_and_surface_of_a_regression_have_one_scale():
+    X = np.linspace(0.0, 1.0, 40)[:, None] ** [1, 2]
+    y = np.where(np.arange(40) == 7, 5.0, X[:, 0])
+    overlay = plots.boundary(LinearRegression().fit(X, y), X, y, resolution=5)
+    limits = overlay.Image.I.opts.get().kwargs["clim"]
+    assert overlay.Points.I.opts.get().kwargs["clim"] == limits
+    assert limits[0] <= 0.0
+    assert limits[1] == 5.0
+
+
+@pytest.mark.parametrize("values", [DATA.y, DATA.X[:, 0]], ids=["classes", "values"])
+def test_rows_without_a_label_are_grey(model, values):
+    y = values.copy()
+    y[::2] = np.nan
+    figure = drawn(plots.latent(model, y))
+    (rows,) = figure.renderers
+    mapper = rows.glyph.fill_color["transform"]
+    if values is DATA.y:
+        assert dict(zip(mapper.factors, mapper.palette))["unlabelled"] == LIGHT.muted
+    else:
+        assert mapper.nan_color == LIGHT.muted
+        assert list(mapper.palette) == list(LIGHT.regions)
+
+
+def test_a_page_is_whole_in_itself(model, tmp_path):
+    """A browser without a network shows it: tests/browser/test_saved_plots.py."""
+    picture = plots.boundary(model, DATA.X, DATA.y, resolution=5) + plots.losses(model)
+    page = plots.save(picture, tmp_path / "spirals.html").read_text()
+    assert "<title>spirals</title>" in page
+    wanted = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, given: wanted.extend(name for name, _ in given if name in ("src", "href"))
+    parser.feed(page)
+    assert not wanted
+
+
+def test_formats_and_backends_are_named(model, tmp_path):
+    with pytest.raises(ValueError, match=r'saved as \.html; got \'a\.svg\'.*draw it with backend="matplotlib"'):
+        plots.save(plots.losses(model), tmp_path / "a.svg")
+    with pytest.raises(ValueError, match=r"backend must be .*; got 'plotly'"):
+        plots.losses(model, backend="plotly")
+
+
+@pytest.mark.parametrize("how", [{"backend": "matplotlib"}, {"ax": object()}])
+def test_a_backend_that_is_missing_says_what_to_install(model, monkeypatch, how):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(PackageMissing, match=r'needs matplotlib: pip install "supdr-viz\[notebook\]"'):
+        plots.losses(model, **how)
 
 
 def test_boundary_of_regression_and_of_wide_data():

@@ -4,7 +4,7 @@ import base64
 import io
 import json
 import re
-import time
+import zlib
 from contextlib import closing
 
 import numpy as np
@@ -12,17 +12,17 @@ import pytest
 from PIL import Image
 
 from supdr_viz.export.film import gif, picture
-from supdr_viz.export.packing import HIDDEN, LEVELS, packed_places
 from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.run.builder import DisplayOptions
-from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
+from supdr_viz.stage.wire import decode, merge, unpacked_places
+from tests.viz.hands import Hands
 
 SETTINGS = {
     "two classes": Settings("spirals", {"n_per_class": 20}, "LSDR", {"max_iter": 6, "tol": 0.0}),
@@ -37,20 +37,19 @@ SETTINGS = {
 
 @pytest.fixture(scope="module", params=SETTINGS.values(), ids=SETTINGS)
 def session(request):
-    pool = Pool(1)
-    made = Session(pool, lambda: None)
-    made.apply(Experiment(request.param))
+    with closing(finished(request.param)) as made:
+        yield made
+
+
+def finished(settings):
+    """A session whose run has come to its end."""
+    hands = Hands()
+    made = Session(hands.pool, lambda: None)
+    made.apply(Experiment(settings))
     made.player.set_speed("fast")
     made.player.run()
-    wait_until_finished(made)
-    yield made
-    made.close()
-
-
-def wait_until_finished(session):
-    end = time.monotonic() + 60
-    while session.player.status.phase is not Phase.finished and time.monotonic() < end:
-        time.sleep(0.01)
+    hands.until(lambda: made.player.status.phase is Phase.finished)
+    return made
 
 
 def film(session, limit=40, **options):
@@ -75,7 +74,7 @@ def test_the_film_holds_the_recorded_iterations(session):
     snapshot, estimator = recorded[-1]
     wrong = estimator.at(snapshot).transduction_ != session.split.truth_train
     if session.scene.task == "classification":
-        np.testing.assert_array_equal(replay.moments[-1].wrong[: len(wrong)], wrong)
+        np.testing.assert_array_equal(replay.moments[-1].surface.wrong[: len(wrong)], wrong)
 
 
 def test_the_report_is_whole_and_says_what_was_measured(session):
@@ -86,31 +85,31 @@ def test_the_report_is_whole_and_says_what_was_measured(session):
     assert "if a &lt; b" in text
     data = json.loads(re.search(r'type="application/json">(.*?)</script>', text, re.DOTALL).group(1))
     assert [moment["iteration"] for moment in data["moments"]] == [moment.iteration for moment in replay.moments]
-    last, shown = replay.moments[-1], data["moments"][-1]
-    np.testing.assert_allclose(places(shown["latent"], last.extent), last.latent, atol=2e-5 * np.ptp(last.extent))
-    if last.input_sheet is None:  # the rows of bits have no plane to slice
-        assert shown["sheets"][0] is None
+    shown, last = trees(data)[-1]["planes"], replay.moments[-1]
+    near = 1e-4 * np.ptp(last.frame.latent[np.isfinite(last.frame.latent)])
+    np.testing.assert_allclose(unpacked_places(shown["latent"]["place"]), last.frame.latent, atol=near)
+    if last.surface.input is None:  # the rows of bits have no plane to slice
+        assert shown["input"]["region"] is None
     else:
-        np.testing.assert_array_equal(levels(shown["sheets"][0]["png"]), last.input_sheet.image)
+        np.testing.assert_array_equal(shown["input"]["region"]["image"], last.surface.input.image)
 
 
-def places(text, extent):
-    """What the browser reads from packed places."""
-    numbers = np.frombuffer(base64.b64decode(text), dtype="<u2").reshape(-1, 2)
-    low, span = np.array(extent[::2]), np.array([extent[1] - extent[0], extent[3] - extent[2]])
-    return np.where(numbers == HIDDEN, np.nan, low + numbers / LEVELS * span)
+def trees(data):
+    """What the script shows at every moment: patch upon patch."""
+    found = [{}]
+    for patch in data["patches"]:
+        found.append(merge(found[-1], decode(zlib.decompress(base64.b64decode(patch)))))
+    return found[1:]
 
 
-def levels(png):
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))))[::-1]
-
-
-def test_places_are_hidden_or_moved_to_the_border():
-    rows = np.array([[0.0, 1.0], [np.nan, 0.5], [9.0, 0.5]])
-    extent = (0.0, 2.0, 0.0, 1.0)
-    np.testing.assert_allclose(places(packed_places(rows, extent), extent), [[0, 1], [np.nan] * 2, [2, 0.5]], atol=1e-4)
-    hidden = places(packed_places(rows, extent, clip=False), extent)
-    np.testing.assert_allclose(hidden, [[0, 1], [np.nan] * 2, [np.nan] * 2], atol=1e-4)
+def test_the_report_has_the_losses_of_the_whole_run_and_marks_the_moment(session):
+    replay = film(session)
+    for moment, tree in zip(replay.moments, trees(film_data(replay)), strict=True):
+        chart = tree["charts"]["losses"]
+        assert chart["viewed"] == moment.iteration
+        np.testing.assert_array_equal(chart["points"][:, 0], replay.losses.iteration)
+        place = 1 + [line["name"] for line in chart["lines"]].index("objective")
+        np.testing.assert_allclose(chart["points"][:, place], replay.losses.values["objective"], rtol=1e-6)
 
 
 def test_the_report_shows_what_the_method_shows(session):
@@ -123,33 +122,25 @@ def test_the_report_shows_what_the_method_shows(session):
             assert data["mode"] is None
             continue
         assert data["mode"]["title"] == mode.title
-        for moment, packed in zip(replay.moments, (each["picture"] for each in data["moments"]), strict=True):
-            picture = moment.picture
-            named = {*packed["roles"], *(key["role"] for key in packed["keys"])}
-            for colours in data["roles"].values():
-                assert all(re.fullmatch("#[0-9A-Fa-f]{6}", colours[role]) for role in named)
+        for moment, tree in zip(replay.moments, trees(data), strict=True):
+            picture, square = moment.frame.picture, tree["planes"]["method"]
+            packed = square["picture"]
+            assert all(re.fullmatch("#[0-9A-Fa-f]{6}", colour) for both in packed["roles"] for colour in both)
             if picture.rows is not None:
-                found, known = places(packed["rows"], picture.extent), np.isfinite(picture.rows).all(axis=1)
-                assert not np.isfinite(found[~known]).any()
-                shown = np.isfinite(found).all(axis=1)
-                assert shown.sum() >= 0.9 * known.sum()
-                np.testing.assert_allclose(found[shown], picture.rows[shown], atol=2e-5 * np.ptp(picture.extent))
+                near = 1e-4 * np.ptp(picture.rows[np.isfinite(picture.rows)])
+                np.testing.assert_allclose(unpacked_places(square["place"]), picture.rows, atol=near)
             for kind, image in (("image", picture.image), ("photo", picture.photo)):
                 assert (packed[kind] is None) == (image is None)
                 if image is not None:
-                    np.testing.assert_array_equal(levels(packed[kind]), image)
+                    np.testing.assert_array_equal(packed[kind], image)
             for stroke, line in zip(picture.strokes, packed["strokes"], strict=True):
-                points = np.frombuffer(base64.b64decode(line["points"]), dtype="<f4").reshape(-1, 2)
-                np.testing.assert_array_equal(points, np.asarray(stroke.points, dtype=np.float32))
+                np.testing.assert_array_equal(line["points"], np.asarray(stroke.points, dtype=np.float32))
 
 
 def test_pictures_of_a_curve_end_at_their_moment():
-    with closing(Session(Pool(1), lambda: None)) as session:
-        session.apply(Experiment(SETTINGS["bits"]))
-        session.player.run()
-        wait_until_finished(session)
+    with closing(finished(SETTINGS["bits"])) as session:
         replay = film(session, method_mode="ascent")
-    reached = [max(np.nanmax(stroke.points[:, 0]) for stroke in each.picture.strokes) for each in replay.moments]
+    reached = [max(np.nanmax(stroke.points[:, 0]) for stroke in each.frame.picture.strokes) for each in replay.moments]
     assert reached == sorted(reached)
     assert reached[0] < reached[-1]
 
@@ -157,11 +148,9 @@ def test_pictures_of_a_curve_end_at_their_moment():
 def test_the_pull_of_the_labels_is_in_the_report(session):
     for pull in (False, True):
         replay = film(session, limit=1, pull=pull)
-        packed = film_data(replay)["moments"][0]["pulled"]
-        assert (packed is not None) == pull
-        if pull:
-            last = replay.moments[0]
-            assert np.isfinite(places(packed, last.extent)[: session.scene.n_train]).all()
+        latent = trees(film_data(replay))[0]["planes"]["latent"]
+        assert latent["threads"] is pull
+        assert np.isfinite(unpacked_places(latent["ends"])).any() == pull
 
 
 def test_the_gif_has_a_picture_for_every_moment(session):
@@ -183,7 +172,7 @@ def test_names_from_outside_stay_text(session):
 
 
 def test_without_a_run_there_is_nothing(session):
-    empty = Session(Pool(1), lambda: None)
+    empty = Session(Hands().pool, lambda: None)
     assert export_work(empty, "report") is None
     assert export_work(session, "report")().startswith(b"<!doctype html>")
     assert export_work(session, "film")().startswith(b"GIF8")

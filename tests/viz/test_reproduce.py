@@ -100,6 +100,14 @@ def test_local_copies_of_the_data(tmp_path):
     np.testing.assert_array_equal(scaled(np.array([[0.0, 7.0], [5.0, 7.0], [10.0, 7.0]])), [[-1.0], [0.0], [1.0]])
 
 
+def test_local_copies_may_have_many_columns(tmp_path):
+    rows = [",".join(map(str, range(k, k + 6001))) for k in (0, 1)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(f"c{k}" for k in range(6001)), *rows, ""]))
+    X, y = load_table("wide", tmp_path)
+    assert X.shape == (2, 6000)
+    np.testing.assert_array_equal(y, [0, 1])
+
+
 def test_reports_escape_what_they_print():
     item = items()["nsdr-figure-1"]
     found = Finding(item, (Row("a <b> & c", (0.1, 0.2), 0.1, 0.05),))

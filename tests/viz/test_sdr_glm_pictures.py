@@ -61,7 +61,7 @@ def numbers(picture):
 def test_every_mode_draws_and_points_at_its_own_colours(data, options):
     run = Run(data, **options)
     modes = modes_of(run.estimator, run.scene.task)
-    assert modes[-1] is (RECONSTRUCTION if run.scene.task == "regression" else MARGINS)
+    assert modes[-2] is (RECONSTRUCTION if run.scene.task == "regression" else MARGINS)
     assert (PREDICTIONS in modes) == (run.scene.task == "regression")
     board = Board()
     board.show_scene(run.scene)
@@ -78,16 +78,16 @@ def test_every_mode_draws_and_points_at_its_own_colours(data, options):
                 assert part.points.dtype == np.float32
                 assert part.role < len(picture.roles)
             if picture.image is not None:
-                assert picture.image.max() < len(picture.roles)
+                assert picture.image.max() < len(picture.roles) * picture.shades
             assert all(np.isfinite(number.value) for number in picture.numbers)
-            board.method._show_picture(picture)
+            board.method.show_picture(picture)
 
 
 @pytest.mark.parametrize("method", ["LogisticUDR", "SVMUDR"])
 def test_reductions_without_labels_have_nothing_to_balance(method):
     run = Run("Gaussian", method)
     names = [mode.name for mode in modes_of(run.estimator, "classification")]
-    assert names == ["ascent", "spectrum", "parameters", "reconstruction", "margins"]
+    assert names == ["ascent", "spectrum", "parameters", "reconstruction", "margins", "shepard"]
     for name in names[:3]:
         assert run.picture(name) is not None
 
@@ -145,7 +145,7 @@ def test_the_balance_ends_at_the_present_misfits():
 
 
 def test_the_spectrum_is_that_of_the_snapshot_and_of_the_data():
-    run = Run("Gaussian", n_components=4, reg_scaling="none", recon_weight=1e-4, reg_u=0.01)
+    run = Run("Gaussian", n_components=4, reg_scaling="none", recon_weight=1e-4, reg_u=0.01, reg_v=0.01)
     picture, known = run.picture("spectrum"), run.snapshots[-1].diagnostics
     values = [known[f"singular_value_{k}"] for k in range(1, 5)]
     np.testing.assert_allclose(picture.marks[:, 1], values, rtol=1e-5)
@@ -208,9 +208,8 @@ def test_tips_may_be_rings():
     board.show_scene(run.scene)
     board.method.set_method("SDR-GLM", modes_of(run.estimator, "classification"))
     board.method.set_mode("new_rows")
-    board.method._show_picture(run.picture("new_rows"))
-    head = board.method._arrows[1].glyph
-    assert (head.marker, head.fill_alpha) == ("m", 0.0) or (head.marker["field"], head.fill_alpha) == ("m", 0.0)
+    board.method.show_picture(run.picture("new_rows"))
+    assert board.stage.get("planes", "method", "picture", "tip_mark") == "ring"
 
 
 def test_bits_have_no_regions_between_them():

@@ -2,7 +2,10 @@
 
 import threading
 
+import pytest
+
 from supdr_viz.sweeps import runner as runner_module
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from tests.viz.visitor import Visitor
 
 SWEEP = (
@@ -15,7 +18,7 @@ def swept(query=SWEEP):
     return Visitor(query, page="sensitivity")
 
 
-def test_a_sweep_that_was_cancelled_knows_its_cells():
+def test_a_sweep_knows_what_was_computed_before():
     with swept() as visitor:
         assert visitor.chip == "ready"
         visitor.press("Run").settle()
@@ -24,9 +27,12 @@ def test_a_sweep_that_was_cancelled_knows_its_cells():
         assert "4 of 4 cells" in visitor.status
         visitor.press("Run").settle()
         assert visitor.sees("8 known from before")
+    with swept() as another:  # whoever opens the link has it, too
+        assert another.press("Run").settle().sees("8 known from before")
 
 
-def test_pause_resume_and_cancel(monkeypatch):
+@pytest.fixture
+def gate(monkeypatch):
     """Cells come one at a time, when the test lets them."""
     gate = threading.Semaphore(0)
     follow = runner_module.Sweep.run
@@ -37,6 +43,10 @@ def test_pause_resume_and_cancel(monkeypatch):
             yield cell
 
     monkeypatch.setattr(runner_module.Sweep, "run", run)
+    return gate
+
+
+def test_pause_resume_and_cancel(gate):
     with swept(SWEEP.replace("seed=5", "seed=6")) as visitor:
         visitor.press("Run")
         visitor.press("Pause")
@@ -63,3 +73,17 @@ def test_data_that_must_be_loaded_are_asked_for():
     with swept("?data=openml&data.name=336&method=NSDR") as visitor:
         assert visitor.sees("Press Load")
         assert visitor.widget("Run").disabled
+
+
+def test_an_example_chosen_during_a_sweep_can_be_run(gate):
+    """The cells of the sweep before are finished first; what is measured is said before there is any cell."""
+    with swept(SWEEP.replace("seed=5", "seed=7") + "&sweep.metric=f1") as visitor:
+        visitor.press("Run")
+        visitor.choose("Example", SWEEP_PRESETS["sldr-dimensions"].label)
+        assert visitor.model("curve 0").yaxis[0].axis_label == "accuracy"
+        visitor.choose("Method", "LSDR").press("Run")
+        assert visitor.chip == "stopping"
+        gate.release(1000)
+        visitor.settle()
+        assert visitor.chip == "finished"
+        assert visitor.sees("Best accuracy")

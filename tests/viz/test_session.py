@@ -38,6 +38,15 @@ def test_a_running_run_keeps_running_however_fast_settings_change(hands, session
     assert session.player.fitted.n_components == 1
 
 
+def test_the_latent_space_is_as_large_as_the_method_makes_it(hands, session):
+    session.apply(Experiment(Settings(data="wine", method="LSDR", method_options={"n_components": None})))
+    assert session.n_components == 2  # three classes need as many
+    hands.until(lambda: session.player.fitted is not None)
+    assert session.n_components == session.player.fitted.embedding_.shape[1] == 6
+    session.apply(Experiment(Settings(data="wine", method="LSDR", method_options={"n_components": 3})))
+    assert session.n_components == 3
+
+
 def test_a_run_that_waits_keeps_waiting(hands, session):
     session.apply(Experiment(SETTINGS.with_options(n_components=1)))
     hands.rest()

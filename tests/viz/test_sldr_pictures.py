@@ -5,7 +5,6 @@ import itertools
 
 import numpy as np
 import pytest
-from bokeh.document.events import ColumnDataChangedEvent
 
 import supdr
 from supdr_viz.frames.modes import MARGINS, modes_of
@@ -21,7 +20,8 @@ from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
-from tests.viz.test_views import SQUARE, Spy, make_frame, make_scene
+from tests.viz.test_stage import told
+from tests.viz.test_views import SQUARE, make_frame, make_scene
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 DIGITS = {"n_samples": 150}
@@ -91,14 +91,20 @@ def check_picture(run, mode, picture):
     for part in (*picture.strokes, *picture.areas, *picture.tags):
         assert part.role < len(picture.roles)
     assert all(colour_of(role, True).startswith("#") for role in picture.roles)
-    assert {number.name for number in picture.numbers} <= {"support vectors", "at least"}
-    assert all(0 <= number.value <= 100 for number in picture.numbers)
+    assert {number.name for number in picture.numbers} <= {"support vectors", "at least", "rank correlation"}
+    assert all(-1 <= number.value <= 100 for number in picture.numbers)
 
 
 @pytest.mark.parametrize("method", ["SLDR", "LMKL"])
 def test_the_gate_has_pictures(method):
     estimator = {**supdr.METHODS, **supdr.baselines.BASELINES}[method]()
-    assert [mode.name for mode in modes_of(estimator, "classification")] == ["regions", "spaces", "usage", "margins"]
+    assert [mode.name for mode in modes_of(estimator, "classification")] == [
+        "regions",
+        "spaces",
+        "usage",
+        "margins",
+        "shepard",
+    ]
     run = Run(method=method, steps=2)
     assert all(run.picture(name) is not None for name in ("regions", "spaces", "usage"))
 
@@ -296,7 +302,6 @@ def test_views_are_named_by_their_columns():
 
 def test_shades_and_tags_are_drawn():
     board, scene = Board(), make_scene()
-    spy = Spy(board)
     board.show_scene(scene)
     run_modes = modes_of(supdr.SLDR(), "classification")
     board.method.set_method("SLDR", run_modes)
@@ -311,26 +316,18 @@ def test_shades_and_tags_are_drawn():
         rows=scene.position,
     )
     board.show_frame(make_frame(scene, 4, picture=picture))
-    layer = board.method._layer
-    colours = layer._image_mapper.palette
-    assert [colour[:7] for colour in colours] == [theme.LIGHT.text] * 2 + [theme.LIGHT.classes[0]] * 2
-    assert colours[1].endswith("ff")
-    assert int(colours[0][7:], 16) < 255
-    assert layer.mapper.palette == [theme.LIGHT.text, theme.LIGHT.classes[0]]
-    assert layer._tags.data["text"] == ["pixels 43 %", "fourier"]
-    assert layer._tags.data["align"] == ["left", "right"]
-    assert board.method._points.glyph.size != "size"  # panels are small, and so are their points
-    board.set_theme(True)
-    assert layer._image_mapper.palette[3] == theme.DARK.classes[0] + "ff"
-    spy.events.clear()
+    told_of = board.stage.get("planes", "method", "picture")
+    assert told_of["roles"] == [[theme.LIGHT.text, theme.DARK.text], [theme.LIGHT.classes[0], theme.DARK.classes[0]]]
+    assert (told_of["shades"], told_of["image_alpha"]) == (2, pytest.approx(0.3))
+    assert [tag[2] for tag in told_of["tags"]] == ["pixels 43 %", "fourier"]
+    assert [tag[4] for tag in told_of["tags"]] == ["left", "right"]
+    assert told_of["small"]  # panels are small, and so are their points
+    messages = told(board.stage)
     board.show_frame(make_frame(scene, 5, picture=dataclasses.replace(picture)))
-    sent = [event for event in spy.events if isinstance(event, ColumnDataChangedEvent)]
-    same = (layer._tags, layer._image)
-    assert all(event.model not in same for event in sent)  # the same words and the same image are not sent again
-    assert layer._pixels.global_alpha == pytest.approx(0.3)
+    # The same words and the same image are not sent again.
+    assert all("method" not in message.get("planes", {}) for message in messages)
+    messages.clear()
     board.show_frame(make_frame(scene, 6, picture=dataclasses.replace(picture, image_alpha=0.9, image=picture.image.T)))
-    assert layer._pixels.global_alpha == pytest.approx(0.9)
-    np.testing.assert_array_equal(layer._image.data["image"][0], picture.image.T)
+    assert set(messages[0]["planes"]["method"]["picture"]) == {"image_alpha", "image"}
     board.method.set_mode("margins")
-    assert layer._tags.data["text"] == [""]
-    np.testing.assert_array_equal(layer._image.data["dw"], [0.0])
+    assert board.stage.get("planes", "method", "picture") is None

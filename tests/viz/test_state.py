@@ -76,7 +76,13 @@ def every_setting(data, method):
 def test_defaults_of_methods_are_those_of_their_signatures(name):
     signature = inspect.signature(MENU[name].estimator).parameters
     for spec in METHOD_FORMS[name]:
-        assert spec.default == signature[spec.name].default or spec.default is signature[spec.name].default
+        library = signature[spec.name].default
+        assert spec.library_default == library or spec.library_default is library
+        # The explorer's own defaults: a picture has two dimensions, what is seen is what decides, and passes are seen.
+        own = [("n_components", None, 2), ("starts", "average", "best"), ("early_stopping", "loo", False)]
+        own += [("calibrate", True, False)] if name == "MAC" else []
+        pictured = (spec.name, library, spec.default) in own
+        assert spec.default == library or spec.default is library or pictured
     restart = getattr(MENU[name].estimator, "restart_parameters", frozenset())
     assert restart <= set(signature)
 
@@ -182,6 +188,9 @@ def test_link_reads_well_and_has_a_stable_order():
         ("method.kernel=tanh", ("method_options", "kernel"), "rbf", "must be one of linear, poly, rbf"),
         ("method.calibrate=perhaps", ("method_options", "calibrate"), True, "on (1) or off (0)"),
         ("method.gamma=auto", ("method_options", "gamma"), None, ""),
+        ("method.class_weight=balanced", ("method_options", "class_weight"), "balanced", ""),
+        ("method.class_weight=none", ("method_options", "class_weight"), None, ""),
+        ("method.class_weight=3", ("method_options", "class_weight"), None, "must be one of none, balanced"),
         ("method=SVM2", ("method",), "NSDR", "no method 'SVM2'"),
         ("data=../../etc", ("data",), "spirals", "no data set"),
         ("seed=1e99", ("seed",), 99_999, "between 0 and 99999"),
@@ -196,6 +205,15 @@ def test_bad_values_are_replaced_with_a_sentence(query, field, value, says):
     assert (found[field[1]] if len(field) > 1 else found) == value
     assert len(problems) == bool(says)
     assert all(says in problem and problem.endswith(".") for problem in problems)
+
+
+def test_what_a_form_hides_does_not_reach_the_method():
+    """Class weights belong to one layer: two layers would refuse them."""
+    for layers, expected in ((1, "balanced"), (2, None)):
+        settings = Settings(method="MAC", method_options={"class_weight": "balanced", "n_layers": layers})
+        assert build_estimator(settings).class_weight == expected
+    settings = Settings(method="LSDR", method_options={"class_weight": "balanced"})
+    assert build_estimator(settings, "regression").class_weight is None
 
 
 def test_junk_never_raises():
@@ -323,7 +341,7 @@ def test_data_go_to_methods_that_know_their_task(method, task):
         assert getattr(estimator, "task", "classification") == task
         assert is_regressor(estimator) == (task == "regression")
     else:
-        others = "LSDR, SDR-GLM or SNF" if task == "regression" else "LSDR, MAC, SDR-GLM, SLDR or SNF"
+        others = "LSDR, SDR-GLM or SNF" if task == "regression" else "LSDR, MAC, SDR-GLM, SLDR, SNF or ClassAtlas"
         with pytest.raises(Unusable, match=f"these data are for {task}: choose .*{others} for them.$"):
             build_estimator(settings, task)
 
@@ -483,4 +501,14 @@ def test_views_of_a_file_reach_the_method(kind, tmp_path):
 
 def test_estimator_arguments_name_only_what_differs():
     settings = Settings(method_options={"C": 5.0})
-    assert building.estimator_arguments(settings, "classification") == {"C": 5.0, "random_state": 0}
+    arguments = {"n_components": 2, "C": 5.0, "random_state": 0}  # the library would choose more dimensions
+    assert building.estimator_arguments(settings, "classification") == arguments
+    automatic = settings.with_options(n_components=None)
+    assert building.estimator_arguments(automatic, "classification") == {"C": 5.0, "random_state": 0}
+
+
+def test_the_library_s_choice_of_dimensions_travels_in_links_and_files():
+    settings = Settings(method_options={"n_components": None})
+    assert "method.n_components=auto" in to_query(settings)
+    assert read(to_query(settings)) == (settings, [])
+    assert from_json(to_json(settings)) == (settings, [])

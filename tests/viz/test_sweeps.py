@@ -120,19 +120,19 @@ def test_places_on_an_axis():
 def test_figures_take_cells_in_any_order_and_failed_ones():
     sweep, X, y = build_sweep(from_toml(CONFIG)[0], build_dataset(from_toml(CONFIG)[0].base))
     figures = SweepFigures()
-    figures.show_grid(sweep.grid, ["β", "λ"], [""] * 6)
+    figures.show_grid(sweep.grid, ["β", "λ"], [""] * 6, "accuracy")
     cells = list(sweep.run(X, y, "in-process"))
     for count in range(1, 7):
-        figures.show_cells(sweep.result(cells[:count]), cells[count - 1 : count], "accuracy", "accuracy")
+        figures.show_cells(sweep.result(cells[:count]), cells[count - 1 : count], "accuracy")
     shown = np.array(figures.cells.data["value"], dtype=float)
     np.testing.assert_array_equal(shown, sweep.result(cells).means().ravel())
     means = sweep.result(cells).means()
     np.testing.assert_allclose(figures.lines[0].data["mean"], means.mean(axis=1))
     np.testing.assert_allclose(figures.lines[1].data["best"], means.max(axis=0))
     broken = Sweep(sweep.estimator, {"beta": [-1.0, 0.5]}, cv=2)
-    figures.show_grid(broken.grid, ["β", ""], ["", ""])
+    figures.show_grid(broken.grid, ["β", ""], ["", ""], "error")
     failed = list(broken.run(X, y, "in-process"))
-    figures.show_cells(broken.result(failed), failed, "error", "error")
+    figures.show_cells(broken.result(failed), failed, "error")
     assert figures.cells.data["failed"] == [1.0, 0.0]
     assert "failed:" in figures.cells.data["text"][0]
 

@@ -13,6 +13,8 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
+from supdr_viz.stage.components import Hub
+from supdr_viz.stage.stage import Stage
 from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
@@ -27,6 +29,7 @@ class Played:
         self.transport = Transport(
             target,
             self.bridge,
+            Hub(Stage()),
             "fast",
             on_speed=lambda speed: self.said.append(speed),
             on_command=lambda: None,
@@ -71,8 +74,8 @@ def test_nothing_runs_until_the_kernels_are_compiled(monkeypatch):
     assert not played.bar.enabled
     ((tell, finish),) = asked
     tell("kernel 3 of 9")
-    assert "waiting" in played.bar.status.object
-    assert "kernel 3 of 9" in played.bar.status.object
+    assert "waiting" in played.bar.status.text
+    assert "kernel 3 of 9" in played.bar.status.text
     finish()
     assert done == [False]
 
@@ -112,7 +115,7 @@ def test_scrubbing_looks_back_and_live_returns(played):
     played.transport.show_range(0, 25, 25)  # the run goes on
     assert played.bar.scrubber.value == 7
     played.transport.show_viewing(7)
-    assert "viewing 7" in played.bar.status.object
+    assert "viewing 7" in played.bar.status.text
     assert played.bar.run.label == "Pause"
     played.transport.toggle()
     assert played.transport.viewing  # pausing changes nothing of what is looked at
@@ -148,12 +151,12 @@ def test_what_cannot_run_takes_no_keys_but_those_that_do_not_run(played):
         played.press(key)
     assert not played.target.going
     assert played.target.iteration == 0
-    assert "waiting" in played.bar.status.object
-    assert "ionosphere" in played.bar.status.object
+    assert "waiting" in played.bar.status.text
+    assert "ionosphere" in played.bar.status.text
     played.press("Escape")
     assert played.said == ["escape"]
     played.transport.refuse("LDA predicts classes.", waiting=False)
-    assert "failed" in played.bar.status.object
+    assert "failed" in played.bar.status.text
 
 
 def test_other_keys_and_the_speed_are_passed_on(played):
@@ -165,11 +168,11 @@ def test_other_keys_and_the_speed_are_passed_on(played):
 def test_the_state_is_said_in_the_words_of_the_phases(played):
     played.transport.toggle()
     played.transport.show_state(Phase.running)
-    assert "running" in played.bar.status.object
+    assert "running" in played.bar.status.text
     assert played.bar.run.label == "Pause"
     played.transport.toggle()
     played.transport.show_state(Phase.paused)
-    assert "paused" in played.bar.status.object
+    assert "paused" in played.bar.status.text
     assert played.bar.run.label == "Run"
 
 

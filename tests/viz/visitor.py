@@ -12,13 +12,11 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
-import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.application.handlers.document_lifecycle import DocumentLifecycleHandler
 from bokeh.application.handlers.function import FunctionHandler
 from bokeh.events import DocumentReady
-from bokeh.models import Plot
 from bokeh.server.contexts import ApplicationContext
 from panel.io.application import Application
 from panel.io.state import set_curdoc
@@ -33,6 +31,8 @@ from supdr_viz.pages.explorer import explorer
 from supdr_viz.pages.lessons import lessons
 from supdr_viz.pages.sensitivity import sensitivity
 from supdr_viz.run import course
+from supdr_viz.stage.components import Hub, Words
+from supdr_viz.stage.wire import unpacked_places
 
 PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
 NUMBERS = itertools.count(1)
@@ -63,6 +63,7 @@ class Visitor:
 
     def __init__(self, query="", page="explorer"):
         self._query, self._name = query, page
+        self._told = {}
         self._thread = ThreadPoolExecutor(1)
         self._loop = asyncio.new_event_loop()
         self._pace = contextlib.ExitStack()
@@ -115,11 +116,14 @@ class Visitor:
             await self._session.with_document_locked(self._draw)
 
     def _draw(self):
-        document = self._session.document
-        links = {figure.tags[0].id: figure.tags for figure in document.select({"type": Plot}) if figure.tags}
-        for sent, received in links.values():
-            if received.data["number"][0] != sent.data["number"][0]:
-                received.data = {"number": [sent.data["number"][0]]}
+        for hub in self.page.select(Hub):
+            known, number = self._told.get(hub.board, 0), hub.stage.get("number")
+            if hub.board not in self._told:
+                self._told[hub.board] = 0
+                self._say({"kind": "hello"}, hub)
+            elif number is not None and number != known:
+                self._told[hub.board] = number
+                self._say({"kind": "painted", "number": number}, hub)
 
     # --- waiting ------------------------------------------------------------------------------------------------------
 
@@ -142,9 +146,11 @@ class Visitor:
 
         return self._await(self._session.with_document_locked(_act))
 
-    def _say(self, message):
-        (model, _parent) = next(iter(self.bridge._models.values()))
-        self.bridge._process_event(DataEvent(model, data=message))
+    def _say(self, message, component=None):
+        """Send what the script of a component would, of the bridge by default."""
+        component = self.bridge if component is None else component
+        (model, _parent) = next(iter(component._models.values()))
+        component._process_event(DataEvent(model, data=message))
 
     # --- what is seen -------------------------------------------------------------------------------------------------
 
@@ -156,15 +162,20 @@ class Visitor:
     def text(self):
         """All that can be read, without markup."""
         panes = [pane for kind in (pn.pane.HTML, pmui.Alert) for pane in self.page.select(kind) if pane.visible]
-        return " ".join(plain(str(pane.object)) for pane in panes)
+        return " ".join(plain(text) for text in (*(str(pane.object) for pane in panes), *self._words))
+
+    @property
+    def _words(self):
+        """HTML that travels with stages."""
+        return [words.text for words in self.page.select(Words) if words.visible]
 
     def sees(self, text):
         return text in self.text
 
     def head(self, title):
         """What the head of a card says beside its title."""
-        texts = (plain(str(pane.object)) for pane in self.page.select(pn.pane.HTML))
-        return next(text.removeprefix(title) for text in texts if text.startswith(title))
+        texts = [*(str(pane.object) for pane in self.page.select(pn.pane.HTML)), *self._words]
+        return next(text.removeprefix(title) for text in map(plain, texts) if text.startswith(title))
 
     @property
     def notices(self):
@@ -184,7 +195,8 @@ class Visitor:
 
     @property
     def _line(self):
-        return next(pane.object for pane in self.page.select(pn.pane.HTML) if 'class="chip' in str(pane.object))
+        texts = [*self._words, *(str(pane.object) for pane in self.page.select(pn.pane.HTML))]
+        return next(text for text in texts if 'class="chip' in text)
 
     @property
     def chip(self):
@@ -213,9 +225,13 @@ class Visitor:
         """A model of the document by its name."""
         return next(iter(self._session.document.select({"name": name})))
 
-    def column(self, source, name):
-        """A column of a named data source."""
-        return np.array(self.model(source).data[name])
+    def stage(self, name="explorer"):
+        """What one run's canvases show."""
+        return next(hub.stage for hub in self.page.select(Hub) if hub.stage.get("name") == name)
+
+    def places(self, view, ends="place"):
+        """Where rows stand in a view, or their other ends; NaN: they are not shown."""
+        return unpacked_places(self.stage().get("planes", view, ends))
 
     # --- what is done -------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """What methods show of themselves: one module per family of methods, each a list of modes.
 
-A method that is not listed here has the modes that its fitted attributes allow.
+A method that is not listed here has the modes that its fitted attributes allow.  Every map can be judged: the last mode
+is the same for all.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.modes.pairs import PAIRS
 from supdr_viz.frames.modes.reconstruction import RECONSTRUCTION
 from supdr_viz.frames.modes.regression import PREDICTIONS
+from supdr_viz.frames.modes.shepard import SHEPARD
 
-__all__ = ["FAMILIES", "MARGINS", "PAIRS", "PREDICTIONS", "RECONSTRUCTION", "Mode", "mode_of", "modes_of"]
+__all__ = ["FAMILIES", "MARGINS", "PAIRS", "PREDICTIONS", "RECONSTRUCTION", "SHEPARD", "Mode", "mode_of", "modes_of"]
 
 
 def modes_of(estimator: Any, task: str, *, images: bool = False) -> tuple[Mode, ...]:
@@ -34,7 +36,8 @@ def modes_of(estimator: Any, task: str, *, images: bool = False) -> tuple[Mode, 
     """
     family = next((FAMILIES[each.__name__] for each in type(estimator).__mro__ if each.__name__ in FAMILIES), None)
     found = (family or common_modes)(estimator, task)
-    return (*found, PAIRS) if images and hasattr(type(estimator), "reconstruction_") else found
+    pairs = (PAIRS,) if images and hasattr(type(estimator), "reconstruction_") else ()
+    return (*found, *pairs, SHEPARD)
 
 
 def mode_of(estimator: Any, task: str, name: str, *, images: bool = False) -> Mode | None:

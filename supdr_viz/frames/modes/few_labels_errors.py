@@ -48,7 +48,7 @@ def bars(
     Picture
     """
     found = {cell.method: np.array(errors) for cell, errors in study.errors.items()}
-    paper = reported(len(study.X), study.X.shape[1], study.shares[0])
+    paper = reported(study.X, study.y, study.shares[0])
     ends = [errors.mean() + errors.std() for errors in found.values()] + list(paper.values())
     scale = (RIGHT - LEFT) / max([*ends, 1e-12])
     pitch = (TOP - BOTTOM) / len(ORDER)

@@ -34,10 +34,11 @@ class Mode:
         A few words beside the title.
     build : callable
         Makes the picture, in a worker thread.
-    needs : tuple of {"split", "surface", "losses", "legs", "study"}
+    needs : tuple of {"split", "surface", "losses", "legs", "study", "places", "yardstick"}
         What `build` takes beside the usual: the rows themselves (`Split`), the latest predictions of all rows
         (`Surface` or None; it may trail the frames), the losses so far (`Curves`), the iterations at which
-        hyper-parameters changed (tuple of int), the mode's own `study`.
+        hyper-parameters changed (tuple of int), the mode's own `study`, where the rows stand on the latent plane, the
+        `Yardstick` that says which rows are near.
     study : callable or None
         ``study(scene, split)`` prepares an experiment that is worked on while this mode is shown and nothing runs.
     """

@@ -1,0 +1,79 @@
+// The columns of a table: what each holds, and what is done with it.  Told by the server: `columns`, `roles`, `views`.
+const ROLES = ["use", "leave out", "target"]
+const CSS = `
+.columns { max-height: 320px; overflow: auto; border: 1px solid var(--supdr-border); border-radius: 6px; }
+table { border-collapse: collapse; width: 100%; font: 12px Roboto, sans-serif; color: var(--supdr-text); }
+th { text-align: left; font-weight: 400; padding: 3px 6px; overflow-wrap: anywhere; }
+th b { font-weight: 600; } small { display: block; color: var(--supdr-secondary); font-size: 11px; }
+td { padding: 3px 6px 3px 0; vertical-align: top; width: 84px; } tr + tr > * { border-top: 1px solid var(--supdr-border); }
+tr.out b, tr.out svg { opacity: 0.5; } svg { display: block; width: 60px; height: 14px; fill: var(--supdr-secondary); }
+select, input { font: inherit; width: 84px; box-sizing: border-box; padding: 2px; border-radius: 4px; color: inherit;
+  background: var(--supdr-card); border: 1px solid var(--supdr-border); }
+input { margin-top: 2px; }`
+
+function bars(counts) {
+  const most = Math.max(1, ...counts), width = 60 / Math.max(1, counts.length)
+  const rects = counts.map((count, k) => {
+    const height = 14 * count / most
+    return `<rect x="${k * width}" y="${14 - height}" width="${Math.max(width - 1, 0.5)}" height="${height}"/>`
+  })
+  return `<svg viewBox="0 0 60 14" aria-hidden="true">${rects.join("")}</svg>`
+}
+
+function labelled(kind, text) {
+  const element = document.createElement(kind)
+  element.setAttribute("aria-label", text)
+  return element
+}
+
+function row(model, column) {
+  const made = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td")
+  const name = document.createElement("b"), facts = document.createElement("small")
+  head.scope = "row"
+  name.textContent = column.name
+  const gaps = column.missing ? ` · ${column.missing.toLocaleString("en")} missing` : ""
+  const against = column.against ? ` · ${column.against}` : ""
+  facts.textContent = `${column.kind} · ${column.distinct.toLocaleString("en")} distinct${gaps}${against}`
+  head.append(name, facts)
+  head.insertAdjacentHTML("beforeend", bars(column.histogram))
+  const role = labelled("select", `What to do with ${column.name}`), view = labelled("input", `View of ${column.name}`)
+  role.append(...ROLES.map((each) => new Option(each, each)))
+  view.placeholder = "view"
+  view.maxLength = 40
+  role.onchange = () => { model.roles = {...model.roles, [column.name]: role.value} }
+  view.onchange = () => { model.views = {...model.views, [column.name]: view.value.trim()} }
+  cell.append(role, view)
+  made.append(head, cell)
+  const show = () => {
+    role.value = model.roles[column.name] || "use"
+    view.value = model.views[column.name] || ""
+    view.hidden = role.value !== "use"
+    made.className = role.value === "leave out" ? "out" : ""
+  }
+  show()
+  return {made, show}
+}
+
+export function render({model}) {
+  const box = document.createElement("div"), style = document.createElement("style")
+  let rows = []
+  style.textContent = CSS
+  box.className = "columns"
+  box.tabIndex = 0
+  box.setAttribute("role", "region")
+  box.setAttribute("aria-label", "Columns of the table")
+  const build = () => {
+    const table = document.createElement("table")
+    rows = model.columns.map((column) => row(model, column))
+    table.append(...rows.map((each) => each.made))
+    box.replaceChildren(table)
+  }
+  const show = () => rows.forEach((each) => each.show())
+  build()
+  model.on("columns", build)
+  model.on("roles", show)
+  model.on("views", show)
+  const all = document.createElement("div")
+  all.append(style, box)
+  return all
+}

@@ -1,0 +1,52 @@
+// Axes of pictures that have a meaning: round ticks, quiet lines, labels.
+const LEFT = 50, BELOW = 42, ABOVE = 8
+
+function roundTicks(low, high, wanted, whole) {
+  const rough = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(rough))
+  let step = [1, 2, 5, 10].map((k) => k * power).find((each) => each >= rough)
+  if (whole) step = Math.max(1, Math.round(step))
+  const ticks = []
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) ticks.push(k * step || 0)
+  return ticks
+}
+
+const tickText = (value) => String(+value.toPrecision(4)).replace("-", "\u2212")
+
+// Lines and words of ticks; `say` has a text for those across and those upward, and whether those across have lines.
+function drawTicks(pen, frame, across, upward, say) {
+  const {left, top, wide, high} = frame, bottom = top + high
+  pen.lineWidth = 1; pen.strokeStyle = shade("grid"); pen.fillStyle = shade("secondary"); pen.font = "11px Roboto, sans-serif"
+  pen.beginPath()
+  if (say.upright) for (const value of across) { pen.moveTo(frame.x(value), top); pen.lineTo(frame.x(value), bottom) }
+  for (const value of upward) { pen.moveTo(left, frame.y(value)); pen.lineTo(left + wide, frame.y(value)) }
+  pen.stroke()
+  pen.textBaseline = "top"; pen.textAlign = "center"
+  for (const value of across) pen.fillText(say.across(value), frame.x(value), bottom + 5)
+  pen.textBaseline = "middle"; pen.textAlign = "right"
+  for (const value of upward) pen.fillText(say.upward(value), left - 6, frame.y(value))
+}
+
+// `frame` maps values to places; `extent` is what it shows.
+function drawAxes(pen, frame, extent, picture) {
+  const {left, top, wide, high} = frame, [across, upward] = picture.axes
+  const heights = picture.ticks.length ? picture.ticks : roundTicks(extent[2], extent[3], 5, false)
+  const say = {upright: true, across: tickText, upward: tickText}
+  drawTicks(pen, frame, roundTicks(extent[0], extent[1], 5, picture.counts), heights, say)
+  pen.font = "12px Roboto, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "bottom"
+  pen.fillText(across, left + wide / 2, top + high + BELOW - 6)
+  pen.save()
+  pen.translate(3, top + high / 2); pen.rotate(-Math.PI / 2); pen.textBaseline = "top"
+  pen.fillText(upward, 0, 0)
+  pen.restore()
+}
+
+// Where something is said of what the pointer is at.
+function tipBox(host) {
+  const box = document.createElement("div")
+  box.className = "stage-tip"
+  box.style.cssText = "position:absolute;display:none;pointer-events:none;z-index:20;max-width:260px;padding:6px 9px;" +
+    "border-radius:6px;font:12px/1.45 Roboto,sans-serif;white-space:nowrap;box-shadow:0 2px 10px rgba(0,0,0,.25);" +
+    "background:var(--supdr-card);color:var(--supdr-text);border:1px solid var(--supdr-border)"
+  host.append(box)
+  return box
+}

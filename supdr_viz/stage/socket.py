@@ -1,0 +1,114 @@
+"""The stage's own websocket: what it is told travels as it is, beside the messages of the page.
+
+A page knows the ticket of its stage; whoever has no ticket gets nothing.  Where the server does not offer the address
+(a notebook, `panel serve`), stages talk through the messages of the page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+from asyncio import Future
+from typing import Any, ClassVar, Protocol, cast
+from urllib.parse import urlparse
+from weakref import WeakValueDictionary
+
+from bokeh.server.tornado import BokehTornado
+from bokeh.server.util import check_allowlist
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+ADDRESS = "/stage"
+"""Of the socket, beside the pages."""
+
+UNKNOWN_TICKET = 4404
+"""Code with which a socket is closed whose ticket nobody knows: its page is gone."""
+
+
+class Owner(Protocol):
+    """Whose stage it is."""
+
+    def joined(self, send: Any) -> None:
+        """Take note that the browser is there."""
+
+    def heard(self, message: dict[str, Any]) -> None:
+        """Take what the browser says."""
+
+
+class StageSocket(WebSocketHandler):
+    """One browser's end of a stage.
+
+    Attributes
+    ----------
+    offered : bool
+        Whether this server has the address.
+    """
+
+    offered: ClassVar[bool] = False
+    _owners: ClassVar[WeakValueDictionary[str, Any]] = WeakValueDictionary()
+
+    @classmethod
+    def route(cls) -> tuple[str, type[StageSocket]]:
+        """Return the address and its handler, for a server that offers it."""
+        cls.offered = True
+        return ADDRESS, cls
+
+    @classmethod
+    def ticket(cls, owner: Owner) -> str:
+        """Return a new ticket of a stage's owner; it holds as long as the owner lives.  Empty if there is no socket."""
+        if not cls.offered:
+            return ""
+        ticket = secrets.token_urlsafe(24)
+        cls._owners[ticket] = owner
+        return ticket
+
+    def check_origin(self, origin: str) -> bool:
+        """Let in the pages that may talk to this server: those that its other websockets let in."""
+        server = cast(BokehTornado, self.application)
+        return check_allowlist(urlparse(origin).netloc.lower(), list(server.websocket_origins))
+
+    def open(self, *_arguments: str, **_options: str) -> None:
+        """Join the browser with the stage that its ticket names."""
+        self.set_nodelay(True)
+        owner = self._owner()
+        if owner is None:
+            self.close(UNKNOWN_TICKET, "unknown ticket")
+        else:
+            owner.joined(self._send)
+
+    def on_message(self, message: str | bytes) -> None:
+        """Pass on what the browser says."""
+        owner, said = self._owner(), understood(message)
+        if owner is not None and said is not None:
+            owner.heard(said)
+
+    def _owner(self) -> Owner | None:
+        return self._owners.get(self.get_query_argument("ticket", ""))
+
+    def _send(self, message: bytes) -> None:
+        with contextlib.suppress(WebSocketClosedError):  # the browser joins again, or is gone
+            self.write_message(message, binary=True).add_done_callback(_noticed)
+
+
+def understood(message: str | bytes) -> dict[str, Any] | None:
+    """Return what the browser says; None for anything but a table in JSON, which no page of ours sends.
+
+    Parameters
+    ----------
+    message : str or bytes
+
+    Returns
+    -------
+    dict or None
+    """
+    try:
+        said = json.loads(message)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _noticed(written: Future[None]) -> None:
+    """Look at what became of a message: that its browser has gone is no error of the server's."""
+    if not written.cancelled():
+        written.exception()

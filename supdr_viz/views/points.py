@@ -1,0 +1,297 @@
+"""The rows of a run: where they stand in each view, and the colours, rings and tooltips that all views share."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr_viz.frames.picture import Picture, RowValue, some_rows
+from supdr_viz.frames.types import Frame, Scene, Surface, Truth
+from supdr_viz.stage.stage import Selection, Stage
+from supdr_viz.stage.wire import packed_bits, packed_places, unpacked_places
+from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
+
+TRAIN, TEST, HIDDEN = range(3)
+"""Kinds of rows: filled, hollow, small and grey."""
+
+SHAPES = 10
+"""Different marks of classes; later classes start again."""
+
+MAX_OUTLINED = 500
+"""Of more rows, only the hollow ones have an outline."""
+
+MAX_NAME_LENGTH = 40
+MAX_PICTURE_ROWS = 3000
+MAX_PICTURE_PIXELS = 32 * 32
+
+_TOKENS = itertools.count(1)
+
+
+class Points:
+    """All rows of a scene on a stage.
+
+    Parameters
+    ----------
+    stage : Stage, optional
+        Where they are shown.
+    selection : Selection, optional
+        To be shared with other runs on the same rows of the same page.
+
+    Attributes
+    ----------
+    stage : Stage
+    selection : Selection
+        ``selection.indices`` are the selected rows, whichever view they were selected in.
+    pulled : bool
+        Whether the places by `transform` are wanted.
+    colour_by : {"label", "truth", "prediction", "error", "trust"}
+        What the colours of rows mean.
+    scene : Scene or None
+    frame : Frame or None
+    surface : Surface or None
+    truth : Truth or None
+        How true the latent plane was when it was last measured.
+    """
+
+    def __init__(self, stage: Stage | None = None, selection: Selection | None = None) -> None:
+        self.stage = Stage() if stage is None else stage
+        self.scene: Scene | None = None
+        self.frame: Frame | None = None
+        self.surface: Surface | None = None
+        self.truth: Truth | None = None
+        self.pulled = False
+        self.colour_by = "label"
+        self._mode: str | None = None
+        self._surface_range = (0.0, 1.0)
+        self.selection = Selection() if selection is None else selection
+        self.selection.on_change(self._show_selection)
+        self.stage.on("select", self._select)
+
+    def close(self) -> None:
+        """Let go of the selection, which others may share."""
+        self.selection.forget(self._show_selection)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the scene."""
+        return 0 if self.scene is None else len(self.scene.position)
+
+    @property
+    def size(self) -> float:
+        """Size of the marks of labelled rows in pixels."""
+        return point_size(self.n_rows)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether colours stand for values instead of classes."""
+        return self.scene is not None and self.scene.task == "regression"
+
+    @property
+    def has_hidden(self) -> bool:
+        """Whether the method does not see the labels of some training rows."""
+        return self.scene is not None and bool(hidden_rows(self.scene).any())
+
+    def ringed(self, plane: str) -> str:
+        """Say what rings mark in a plane, "input" or "latent": the name of a colour."""
+        if self.is_regression and self.has_hidden:
+            return "labelled"
+        return "error" if plane == "input" else "support"
+
+    def places(self, view: str) -> NDArray:
+        """Return where the rows stand in a view, (n, 2), as the browser was told; NaN: they are not shown."""
+        place = self.stage.get("planes", view, "place")
+        return np.full((self.n_rows, 2), np.nan) if place is None else unpacked_places(place)
+
+    def show_scene(self, scene: Scene) -> None:
+        """Replace all rows.  The selection goes with them: its indices belong to the old rows."""
+        with self.stage:
+            self.selection.indices = []
+            self.scene, self.frame, self.surface, self.truth = scene, None, None, None
+            nowhere = np.full((self.n_rows, 2), np.nan)
+            self.stage.put(rows=_rows(scene, self.colour_by), facts=_facts(scene), links=None)
+            for view in ("input", "latent", "method"):
+                place = scene.position if view == "input" else nowhere
+                blank = packed_bits(np.zeros(self.n_rows, dtype=bool))
+                self._put(view, token=next(_TOKENS), place=packed_places(place), ends=packed_places(nowhere))
+                self._put(view, ring={"rows": blank})
+            self._colour()
+
+    def show_frame(self, frame: Frame) -> None:
+        """Show where the rows stand."""
+        self.frame = frame
+        self._show()
+        self._say_facts()
+        if frame.truth is not self.truth:
+            self.truth = frame.truth
+            self._show_colours()
+        self._link()
+
+    def show_surface(self, surface: Surface) -> None:
+        """Ring the rows on the wrong side; refresh what the tooltip says."""
+        self.surface = surface
+        if self.is_regression and surface.value_range != self._surface_range:
+            self._surface_range = surface.value_range
+            self._scale_surface()
+        self._say_facts()
+        self._ring("input", surface.beyond)
+        self._show_colours()
+
+    def show_pulled(self, wanted: bool) -> None:
+        """Show, or show no more, where `transform` puts the training rows."""
+        self.pulled = wanted
+        self._show()
+
+    def show_mode(self, mode: str | None) -> None:
+        """Choose what the method's view shows: the name of a mode, or None."""
+        self._mode = mode
+        self._show()
+
+    def show_colours(self, colour_by: str) -> None:
+        """Choose what the colours of rows mean."""
+        if colour_by != self.colour_by:
+            self.colour_by = colour_by
+            with self.stage:
+                self._show_colours()
+                self._colour()
+                self._link()
+                if self.frame is not None:
+                    self._ring("latent", self.frame.support)
+                if self.surface is not None:
+                    self._ring("input", self.surface.wrong)
+
+    def _put(self, view: str, **values: Any) -> bool:
+        return self.stage.put("planes", view, **values)
+
+    def _show(self) -> None:
+        frame = self.frame
+        if frame is None:
+            return
+        with self.stage:
+            self._put("latent", place=packed_places(frame.latent))
+            if self.pulled and frame.pulled is not None:
+                self._put("latent", ends=packed_places(some_rows(frame.pulled)))
+            self._ring("latent", frame.support)
+            picture = self._picture
+            if picture is not None and picture.rows is not None:
+                self._put("method", place=packed_places(picture.rows))
+            if picture is not None and picture.tips is not None:
+                self._put("method", ends=packed_places(some_rows(picture.tips)))
+
+    def _say_facts(self) -> None:
+        """Say what the tooltip says, as far as it changed."""
+        if self.scene is None:
+            return
+        known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
+        if self.surface is not None:
+            known["predicted"] = self.surface.predicted.astype(np.float32 if self.is_regression else np.uint8)
+        if self._row_value is not None:
+            known["value"] = np.asarray(self._row_value.values, dtype=np.float32)
+        self.stage.put("facts", **known)
+
+    def _show_colours(self) -> None:
+        if self.scene is not None:
+            self.stage.put("rows", colour=row_colours(self.scene, self.surface, self.colour_by, self.truth))
+
+    def _link(self) -> None:
+        """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""
+        frame, truth = self.frame, self.truth
+        current = frame is not None and truth is not None and truth.iteration == frame.iteration
+        links = None
+        if truth is not None and current and self.colour_by == "trust":
+            links = {"lost": truth.lost, "false": truth.false, "trust": truth.trust}
+        self.stage.put(links=links)
+
+    def _ring(self, view: str, rows: NDArray) -> None:
+        assert self.scene is not None
+        marked = self.scene.is_labelled if self.ringed(view) == "labelled" else rows
+        if self.colour_by == "trust":  # rings mark lost neighbours there
+            marked = np.zeros_like(marked)
+        self._put(view, ring={"rows": packed_bits(marked)})
+
+    @property
+    def _picture(self) -> Picture | None:
+        """The frame's picture, if it is of the mode on display."""
+        picture = self.frame.picture if self.frame is not None else None
+        return picture if picture is not None and picture.mode == self._mode else None
+
+    @property
+    def _row_value(self) -> RowValue | None:
+        return self._picture.row_value if self._picture is not None else None
+
+    def _colour(self) -> None:
+        if self.scene is None:
+            return
+        self.stage.put(scale={theme: self._scale(self.colour_by, theme) for theme in ("light", "dark")})
+        self._scale_surface()
+
+    def _scale(self, colour_by: str, theme: str) -> dict[str, Any]:
+        assert self.scene is not None
+        found = scale(self.scene, colour_by, theme == "dark")
+        muted = found.pop("nan_color", found["palette"][-1])
+        return {**found, "nan": muted}
+
+    def _scale_surface(self) -> None:
+        """Give each image level the colour that points of the same value have."""
+        assert self.scene is not None
+        if not self.is_regression:
+            self.stage.put(surface_scale={theme: self._scale("label", theme) for theme in ("light", "dark")})
+            return
+        (low, high), (first, last) = self.scene.value_range, self._surface_range
+        span = (last - first) or 1.0
+        ends = {"low": 255.0 * (low - first) / span, "high": 255.0 * (high - first) / span}
+        shades = {"palette": list(SHADES), "nan": SHADES[0], **ends}
+        self.stage.put(surface_scale={"light": shades, "dark": shades})
+
+    def _show_selection(self) -> None:
+        self.stage.put(selected=np.array(self.selection.indices, dtype=np.int32))
+
+    def _select(self, message: dict[str, Any]) -> None:
+        rows = message.get("rows")
+        if isinstance(rows, list) and all(isinstance(row, int) and 0 <= row < self.n_rows for row in rows):
+            self.selection.indices = rows
+
+
+def shorten(text: str) -> str:
+    """Cut a name to what fits into a tooltip."""
+    text = " ".join(str(text).split())
+    return text if len(text) <= MAX_NAME_LENGTH else text[: MAX_NAME_LENGTH - 1] + "…"
+
+
+def point_size(n_rows: int) -> float:
+    """Return the size of marks in pixels: 9 up to 200 rows, 5 at 2,000, never below 4."""
+    return float(np.clip(9.0 - 4.0 * np.log10(max(n_rows, 1) / 200.0), 4.0, 9.0))
+
+
+def _rows(scene: Scene, colour_by: str) -> dict[str, Any]:
+    hidden = hidden_rows(scene)
+    return {
+        "colour": row_colours(scene, None, colour_by),
+        "shape": (np.where(hidden, 0, scene.code) % SHAPES).astype(np.uint8),
+        "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8),
+        "size": point_size(len(hidden)),
+        "outlined": len(hidden) <= MAX_OUTLINED,
+    }
+
+
+def _facts(scene: Scene) -> dict[str, Any]:
+    regression = scene.task == "regression"
+    return {
+        "names": [shorten(name) for name in scene.class_names],
+        "row": scene.row.astype(np.int32),
+        "truth": np.asarray(scene.target, dtype=np.float32) if regression else scene.code.astype(np.uint8),
+        "split": np.where(scene.is_test, 1, np.where(hidden_rows(scene), 2, 0)).astype(np.uint8),
+        "predicted": np.full(len(scene.position), np.nan if regression else UNKNOWN).astype(
+            np.float32 if regression else np.uint8
+        ),
+        "value": None,
+        "measure": "",
+        "images": np.asarray(scene.images, dtype=np.uint8) if _pictures_fit(scene) else None,
+    }
+
+
+def _pictures_fit(scene: Scene) -> bool:
+    images = scene.images
+    return images is not None and 0 < len(images) <= MAX_PICTURE_ROWS and images[0].size <= MAX_PICTURE_PIXELS

@@ -1,0 +1,51 @@
+"""One picture, one truth: rings follow the boundary that is drawn; none is drawn that a hidden axis moves."""
+
+import numpy as np
+import pytest
+
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.run.session import Session
+from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.state import Settings
+from tests.viz.hands import Hands
+from tests.viz.visitor import Visitor
+
+CANCER = Settings(data="breast_cancer", method="LSDR", method_options={"init": "random"})
+
+
+def surface_of(settings):
+    """The surface of a run's start, its scene, split and estimator."""
+    hands = Hands()
+    session = Session(hands.pool, lambda: None)
+    session.apply(Experiment(settings))
+    hands.until(lambda: session.player.newest)
+    fitted = session.player.fitted
+    hands.rest()
+    return session.player.take_surface(), session.scene, session.split, fitted
+
+
+def test_rings_follow_the_boundary_over_the_input_space():
+    surface, _scene, split, fitted = surface_of(CANCER)
+    rows, truth = np.concatenate([split.X_train, split.X_test]), np.concatenate([split.truth_train, split.y_test])
+    np.testing.assert_array_equal(surface.beyond, fitted.predict(rows) != truth)
+    own = fitted.transduction_ != split.truth_train
+    np.testing.assert_array_equal(surface.wrong[: len(own)], own)
+    assert (surface.wrong != surface.beyond).any()  # the train error is of rows that saw their labels
+
+
+@pytest.mark.parametrize("name", ["figure-1", "figure-2-lsdr", "figure-2-nsdr", "breast-cancer"])
+def test_no_boundary_is_drawn_that_a_hidden_coordinate_moves(name):
+    settings = PRESETS[name].settings
+    surface, _scene, _split, fitted = surface_of(settings)
+    hides = bool(settings.method_options.get("row_bias"))
+    assert (surface.latent is None) == hides
+    if not hides and fitted.embedding_.shape[1] == 2:
+        scores = fitted.latent_decision_function(fitted.embedding_)
+        np.testing.assert_array_equal(fitted.classes_[(scores > 0).astype(int)], fitted.transduction_)
+
+
+def test_a_plane_without_regions_says_why():
+    with Visitor("?data=linear&data.n_samples=40&method=LSDR&method.row_bias=1") as visitor:
+        assert "no regions: rows have a hidden offset" in visitor.head("Latent space")
+        visitor.press("Step").settle()
+        assert visitor.stands == ("paused", 1)

@@ -1,0 +1,94 @@
+"""The app's own scripts and style sheets as files: what a browser is told of them, and where pages are without them."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import panel as pn
+import pytest
+from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+from tornado.httpclient import AsyncHTTPClient
+from tornado.httpserver import HTTPServer
+from tornado.testing import bind_unused_port
+from tornado.web import Application
+
+from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.own_files import OwnFile, sheet
+from supdr_viz.stage.components import Hub, script
+from supdr_viz.stage.stage import Stage
+
+CSS = "p { margin: 0; } /* a style sheet of these tests */"
+
+
+@pytest.fixture(autouse=True)
+def unoffered(monkeypatch):
+    monkeypatch.setattr(OwnFile, "offered", False)
+    monkeypatch.setattr(OwnFile, "_texts", {})
+
+
+def answers(*addresses):
+    """Ask a server for these addresses."""
+
+    async def ask():
+        listening, port = bind_unused_port()
+        server = HTTPServer(Application([OwnFile.route()]))
+        server.add_socket(listening)
+        try:
+            client = AsyncHTTPClient()
+            return [await client.fetch(f"http://127.0.0.1:{port}/{each}", raise_error=False) for each in addresses]
+        finally:
+            server.stop()
+            await server.close_all_connections()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, ask()).result()
+
+
+def sent(*components):
+    """What the browser is sent of these components."""
+    document = Document()
+    with set_curdoc(document):
+        pn.Column(*components).server_doc(document)
+    return serialize_json(document.to_json())
+
+
+def test_a_style_sheet_is_a_file_that_browsers_keep():
+    OwnFile.route()
+    (answer,) = answers(sheet(CSS))
+    assert answer.body.decode() == CSS
+    assert answer.headers["Content-Type"].startswith("text/css")
+    assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_another_text_is_another_file():
+    OwnFile.route()
+    assert sheet(CSS) == sheet(str(CSS)) != sheet(CSS + " ")
+
+
+def test_an_unknown_file_is_not_there():
+    OwnFile.route()
+    assert [answer.code for answer in answers("own/0123456789abcdef.css", "own/../own/x.js", "own/x.py")] == [404] * 3
+
+
+@pytest.mark.parametrize("component", [Hub, Bridge])
+def test_a_components_module_loads_its_script_from_a_file(component):
+    whole = component._esm
+    OwnFile.route()
+    short = component._esm
+    address = short.split('"')[1]
+    (answer,) = answers(address)
+    assert answer.body.decode() == whole
+    assert answer.headers["Content-Type"].startswith("text/javascript")
+    assert len(short) < 200 < len(whole)
+
+
+def test_a_page_of_a_server_holds_no_text_of_a_file():
+    inline = sent(Hub(Stage()), widgets.html("<p>said</p>"))
+    OwnFile.route()
+    served = sent(Hub(Stage()), widgets.html("<p>said</p>"))
+    for mark in ("class Board", "border-collapse"):
+        assert mark in inline
+        assert mark not in served
+    assert len(inline) - len(served) > 0.9 * len(script())

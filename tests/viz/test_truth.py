@@ -1,0 +1,267 @@
+"""How true the plane is: measured while nothing runs, shown by colours, lines and numbers."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from supdr.quality import changed_neighbours, map_quality, row_continuity, row_trustworthiness
+from supdr_viz.compare.column import Facts
+from supdr_viz.compare.table import table_csv, table_html
+from supdr_viz.frames import truth as truths
+from supdr_viz.frames.modes.shepard import REACH, shepard
+from supdr_viz.frames.truth import Yardstick, measuring
+from supdr_viz.frames.types import Truth
+from supdr_viz.run.builder import DisplayOptions
+from supdr_viz.run.player import Player
+from supdr_viz.run.session import Session
+from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.making import build_estimator
+from supdr_viz.settings.state import Settings, from_json, to_json, to_query
+from supdr_viz.views import Board, class_legend
+from tests.viz.hands import Hands
+from tests.viz.prepared import prepared
+from tests.viz.test_player import next_frame, reach
+from tests.viz.test_views import make_frame, make_scene, make_surface
+
+WINE = Settings(data="wine", method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0})
+DIGITS = Settings(data="digits", method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0})
+
+
+def finished(work):
+    """Return the result of a piece of work, and how often it let others have their turn."""
+    turns = 0
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value, turns
+        turns += 1
+
+
+def some_truth(scene, iteration=4):
+    n = len(scene.position)
+    table = np.full((n, 3), -1, dtype=np.int32)
+    table[0, :2] = 5, 7
+    numbers = {"trustworthiness": 0.9, "continuity": 0.8, "neighbourhood_overlap": 0.25, "knn_error": 0.125}
+    numbers["distance_correlation"] = 0.5
+    trust = np.linspace(0.4, 1.0, n, dtype=np.float32)
+    return Truth(iteration, 3, trust, trust, table, table[::-1].copy(), numbers, 12)
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+def test_every_row_has_the_trust_that_the_library_gives_it():
+    _, parts, scene = prepared(WINE)
+    X = np.concatenate([parts.X_train, parts.X_test])
+    X, places = (X - X.mean(axis=0)) / X.std(axis=0), X[:, :2] * [1.0, 0.1]
+    found, turns = finished(measuring(Yardstick(scene, parts), places, 7))
+    np.testing.assert_allclose(found.trust, row_trustworthiness(X, places), rtol=1e-6)
+    np.testing.assert_allclose(found.kept, row_continuity(X, places), rtol=1e-6)
+    lost, false = changed_neighbours(X, places)
+    np.testing.assert_array_equal(found.lost, lost)
+    np.testing.assert_array_equal(found.false, false)
+    assert found.iteration == 7
+    assert turns == -(-len(X) // truths.BATCH)
+
+
+def test_numbers_are_those_of_new_rows_with_the_votes_of_the_old_ones():
+    _, parts, scene = prepared(WINE)
+    X = np.concatenate([parts.X_train, parts.X_test])
+    scaled, places, new = (X - X.mean(axis=0)) / X.std(axis=0), X[:, :2] * [1.0, 0.1], scene.is_test
+    found, _ = finished(measuring(Yardstick(scene, parts), places, 0))
+    voters = (places[~new], parts.truth_train)
+    assert found.numbers == pytest.approx(map_quality(scaled[new], places[new], parts.y_test, voters=voters).numbers)
+    assert found.n_new == new.sum()
+
+
+def test_without_test_rows_the_numbers_are_of_all_rows():
+    _, parts, scene = prepared(dataclasses.replace(WINE, test_share=0.0))
+    found, _ = finished(measuring(Yardstick(scene, parts), parts.X_train[:, :2], 0))
+    assert found.n_new == 0
+    assert 0.0 < found.numbers["knn_error"] < 1.0
+
+
+def test_of_many_rows_some_are_measured(monkeypatch):
+    monkeypatch.setattr(truths, "sampled_rows", lambda n, size, seed: np.arange(0, n, 2))
+    _, parts, scene = prepared(WINE)
+    X = np.concatenate([parts.X_train, parts.X_test])
+    found, _ = finished(measuring(Yardstick(scene, parts), X[:, :2], 0))
+    assert np.isfinite(found.trust[::2]).all()
+    assert np.isnan(found.trust[1::2]).all()
+    assert (found.lost[1::2] == -1).all()
+
+
+def test_missing_cells_pictures_and_constant_columns_have_a_unit():
+    for settings in (DIGITS, dataclasses.replace(WINE, data="spirals")):
+        _, parts, scene = prepared(settings)
+        rows = Yardstick(scene, parts).rows
+        assert np.isfinite(rows).all()
+        pictures = scene.image_shape is not None
+        np.testing.assert_array_equal(rows[0] == parts.X_train[0], np.full(rows.shape[1], pictures))
+    cells = np.where(np.arange(parts.X_train.size).reshape(parts.X_train.shape) % 7, parts.X_train, np.nan)
+    holes = dataclasses.replace(parts, X_train=cells)
+    assert np.isfinite(Yardstick(scene, holes).rows).all()
+
+
+def settle(hands, player):
+    hands.until(lambda: (player.take_frame(), player.take_surface(), player.at_rest)[-1])
+
+
+# --- while a run goes on ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hands():
+    return Hands()
+
+
+@pytest.fixture
+def player(hands):
+    player = Player(hands.pool, lambda: None)
+    dataset, parts, scene = prepared(WINE)
+    player.load(build_estimator(WINE, dataset.task), parts, scene)
+    yield player
+    player.close()
+
+
+def test_a_run_is_measured_at_rest_only(hands, player):
+    player.set_options(DisplayOptions(truth=True))
+    player.run()
+    reach(hands, player, 30)
+    assert next_frame(hands, player).truth is None
+    player.pause()
+    frame = next_frame(hands, player, lambda frame: frame.truth is not None)
+    assert frame.truth.iteration == frame.iteration == player.iteration
+    settle(hands, player)
+    before = frame.truth
+    player.request_frame()
+    player.step()
+    frame = next_frame(hands, player, lambda frame: frame.iteration > before.iteration)
+    assert frame.truth is before  # of the iteration before, until the new one is measured
+    frame = next_frame(hands, player, lambda frame: frame.truth is not before)
+    assert frame.truth.iteration == frame.iteration
+
+
+def test_nothing_is_measured_unless_it_is_asked_for(hands, player):
+    player.step()
+    frame = next_frame(hands, player, lambda frame: frame.iteration == 1)
+    settle(hands, player)
+    assert frame.truth is None
+
+
+def test_colours_by_trust_ask_for_it(hands):
+    session = Session(hands.pool, lambda: None)
+    session.apply(Experiment(WINE))
+    assert not session.options.truth
+    session.apply(Experiment(dataclasses.replace(WINE, colour_by="trust")))
+    assert session.options.truth
+    session.close()
+
+
+# --- on the screen ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def board():
+    board, scene = Board(), make_scene()
+    board.show_scene(scene)
+    board.points.show_colours("trust")
+    board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=some_truth(scene)))
+    board.show_surface(make_surface(scene))
+    return board
+
+
+def test_rows_have_the_colour_of_their_trust(board):
+    np.testing.assert_array_equal(board.stage.get("rows", "colour"), some_truth(board.points.scene).trust)
+    scale = board.stage.get("scale", "dark")
+    assert (scale["low"], scale["high"]) == (0.5, 1.0)
+    assert [entry.name for entry in class_legend(board.points.scene, "trust")][:3] == [
+        "trust 0.5 (chance) to 1",
+        "lost neighbour",
+        "false neighbour",
+    ]
+
+
+def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(board):
+    scene, truth = board.points.scene, some_truth(board.points.scene)
+    np.testing.assert_array_equal(board.stage.get("links", "lost"), truth.lost)
+    board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
+    assert board.stage.get("links") is None
+    np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
+    assert board.latent.caption() == "trust as of iteration 4"
+    assert board.latent.numbers == ()
+    board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
+    assert board.stage.get("links") is not None
+    board.points.show_colours("label")
+    assert board.stage.get("links") is None
+
+
+def test_numbers_are_said_in_words(board):
+    assert board.latent.caption() == "25 % of neighbours here are true"
+    said = {number.name: str(number) for number in board.latent.numbers}
+    assert said == {"trust": "0.900", "continuity": "0.800", "k-NN error": "12.5 %"}
+    assert "12 new rows" in board.latent.numbers[0].help
+
+
+def test_rings_leave_room_for_those_of_lost_neighbours(board):
+    for view in ("input", "latent"):
+        assert not board.stage.get("planes", view, "ring", "rows").any()
+    board.points.show_colours("label")
+    assert board.stage.get("planes", "latent", "ring", "rows").any()
+    assert board.stage.get("planes", "input", "ring", "rows").any()
+
+
+def test_without_a_measurement_rows_are_grey():
+    board, scene = Board(), make_scene(task="regression")
+    board.points.show_colours("trust")
+    board.show_scene(scene)
+    board.show_frame(make_frame(scene))
+    assert np.isnan(board.stage.get("rows", "colour")).all()
+    assert board.latent.caption() == "pause to see how true it is"
+
+
+def test_links_and_files_carry_the_colours():
+    settings = dataclasses.replace(WINE, colour_by="trust")
+    assert "colour=trust" in to_query(settings)
+    assert from_json(to_json(settings)) == (settings, [])
+
+
+# --- Shepard's diagram ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", ["wine", "spirals"])
+def test_distances_of_a_map_that_is_the_input_lie_on_the_diagonal(data):
+    _, parts, scene = prepared(dataclasses.replace(WINE, data=data))
+    yardstick = Yardstick(scene, parts)
+    picture = shepard(None, scene, None, None, None, places=3.0 * yardstick.rows, yardstick=yardstick)
+    assert picture.numbers[0].value == pytest.approx(1.0)
+    curve = picture.strokes[-1].points
+    np.testing.assert_allclose(curve[:, 0], curve[:, 1], atol=REACH / 30)
+    assert len(picture.keys) == 3
+    assert (np.diag(np.ones(len(picture.image)))[picture.image > 0] > 0).mean() > 0.9
+
+
+def test_a_map_of_one_point_has_no_order_of_distances():
+    _, parts, scene = prepared(WINE)
+    yardstick = Yardstick(scene, parts)
+    places = np.zeros((len(yardstick.rows), 2))
+    assert shepard(None, scene, None, None, None, places=places, yardstick=yardstick).numbers == ()
+
+
+# --- the comparison ---------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_a_comparison_says_how_true_the_maps_are():
+    rows = [
+        Facts(name, "", "finished", 3, {"test": 1.0, "trustworthiness": trust, "knn_error": error}, "", 0.1)
+        for name, trust, error in (("LSDR", 0.9, 0.25), ("LDA", 0.8, 0.125))
+    ]
+    html, text = table_html(rows, "classification"), table_csv(rows)
+    assert "Trust</th>" in html
+    assert "Continuity</th>" not in html  # nobody has it
+    assert '<td class="number best">0.900</td>' in html
+    assert '<td class="number best">12.5 %</td>' in html
+    assert text.splitlines()[0] == "column,method,settings,iteration,test,trustworthiness,knn_error,model,seconds,state"
+    assert "0.125" in text

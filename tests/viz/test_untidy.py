@@ -1,0 +1,188 @@
+"""A table of one's own that is not tidy: from the file to a run, a link, a saved state and a program."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from supdr.datasets import read_file
+from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
+from supdr_viz.settings.making import build_dataset, build_estimator, filled, split
+from supdr_viz.settings.snippet import to_python
+from supdr_viz.settings.state import Settings, from_json, to_json
+from tests.viz.visitor import Visitor
+
+ROWS = 60
+OPENING = "?data=moons&data.n_samples=60&method=LSDR"
+
+
+def messy(gaps=0):
+    rng = np.random.default_rng(0)
+    y = np.arange(ROWS) % 2
+    frame = pd.DataFrame(
+        {
+            "id": rng.permutation(ROWS) + 1000,
+            "when": pd.date_range("2024-01-01", periods=ROWS).strftime("%Y-%m-%d"),
+            "who": [f"person {k}" for k in range(ROWS)],
+            "unit": "cm",
+            "a": rng.normal(size=ROWS) + 2 * y,
+            "b": rng.normal(size=ROWS),
+            "shade, dark": np.resize(["red", "green", "blue"], ROWS),
+            "class": np.array(["no", "yes"])[y],
+        }
+    )
+    frame.loc[: gaps - 1, "b"] = np.nan
+    return frame.to_csv(index=False)
+
+
+def upload(visitor, content, name="mine.csv"):
+    visitor.choose("Data set", "A file …").upload(name, content)
+    return visitor
+
+
+def columns(visitor):
+    return next(each for each in visitor.page.select() if type(each).__name__ == "ColumnTable")
+
+
+def roles(visitor):
+    return {name: role for name, role in columns(visitor).roles.items() if role != "use"}
+
+
+def test_from_an_untidy_file_to_a_run_and_back_by_its_link():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, messy())
+        left_out = dict.fromkeys(["id", "when", "who", "unit"], "leave out")
+        assert roles(visitor) == {**left_out, "class": "target"}
+        assert {each["name"]: each["against"] for each in columns(visitor).columns}["when"] == "a date"
+        chosen = {**columns(visitor).roles, "unit": "use", "b": "leave out"}
+        visitor.do(lambda: columns(visitor).param.update(roles=chosen))
+        visitor.press("Use this file").settle()
+        assert visitor.stands == ("ready", 0)
+        assert visitor.sees("42 training and 18 test rows, 5 features")
+        query = visitor.query
+    assert "data.ignore=id,when,who,b" in query
+    with Visitor(f"?{query}") as visitor:
+        visitor.upload("mine.csv", messy())
+        assert roles(visitor) == {**dict.fromkeys(["id", "when", "who", "b"], "leave out"), "class": "target"}
+        visitor.press("Use this file").settle()
+        assert visitor.query == query
+        assert visitor.stands == ("ready", 0)
+
+
+def test_a_link_from_before_columns_could_be_left_out_leaves_none_out():
+    with Visitor("?data=file&data.name=mine.csv&method=LSDR") as visitor:
+        visitor.upload("mine.csv", messy())
+        assert roles(visitor) == {"class": "target"}
+        visitor.press("Use this file").settle()
+        assert visitor.sees("8 features")
+        assert visitor.stands == ("ready", 0)
+
+
+def test_another_target_leaves_one_target():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, messy())
+        visitor.do(lambda: columns(visitor).param.update(roles={**columns(visitor).roles, "a": "target"}))
+        assert visitor.widget("Target").value == "a"
+        assert visitor.widget("Task").value == "regression"
+        visitor.choose("Target", "class").settle()
+        assert [name for name, role in columns(visitor).roles.items() if role == "target"] == ["class"]
+
+
+def test_groups_of_columns_are_views():
+    with Visitor("?data=moons&data.n_samples=60&method=SLDR&method.n_init=1") as visitor:
+        upload(visitor, messy())
+        visitor.do(lambda: columns(visitor).param.update(views={"a": "size", "b": "size", "shade, dark": "look"}))
+        visitor.press("Use this file").settle()
+        assert visitor.sees("Views: size (2), look (3).")
+        for view in ("size", "look"):
+            assert re.search(rf"{view} \d+ %", visitor.text)
+
+
+def test_a_table_can_be_pasted():
+    with Visitor(OPENING) as visitor:
+        visitor.choose("Data set", "A file …").open_fold("Paste a table")
+        visitor.enter("Rows, the first with names", messy().replace('"shade, dark"', "shade").replace(",", "\t"))
+        visitor.press("Look at it").settle()
+        assert visitor.sees("pasted.csv: 60 rows, 8 columns")
+        visitor.press("Use this file").settle()
+        assert "data.name=pasted.csv" in visitor.query
+        assert visitor.stands == ("ready", 0)
+
+
+@pytest.mark.parametrize("method", ["MAC", "SLDR"])
+def test_missing_cells_are_filled_for_methods_that_need_every_cell(method):
+    with Visitor(OPENING) as visitor:
+        upload(visitor, messy(gaps=9)).choose("Missing cells", "fill with means").press("Use this file").settle()
+        assert not visitor.sees("cells are filled")
+        visitor.choose("Method", method).settle()
+        assert visitor.sees(
+            f"9 missing cells are filled with the means of the training rows: {method} needs every cell"
+        )
+        visitor.press("Step").settle()
+        assert visitor.stands == ("paused", 1)
+        assert visitor.number("test error") < 50
+
+
+def test_where_they_are_not_filled_other_methods_are_named():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, messy(gaps=9)).choose("Missing cells", "leave missing").press("Use this file").settle()
+        assert visitor.stands == ("ready", 0)
+        visitor.choose("Method", "MAC").settle()
+        assert visitor.sees("MAC needs every cell and 9 are missing")
+        assert visitor.sees("NSDR, LSDR, SDR-GLM and SNF")
+
+
+FILE = Settings(
+    data="file",
+    data_options={
+        "name": "mine.csv",
+        "ignore": "id,when,who,unit",
+        "groups": '"size:a","size:b","look:shade, dark"',
+        "impute": "median",
+    },
+    method="SLDR",
+)
+
+
+def test_the_choice_is_part_of_saved_settings():
+    again, problems = from_json(to_json(FILE))
+    assert again == FILE
+    assert not problems
+
+
+def test_a_program_repeats_the_choice(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.csv").write_text(messy(gaps=9))
+    options = FILE.data_options
+    dataset = build_dataset(
+        FILE,
+        read_file("mine.csv", ignore=names_from_text(options["ignore"]), groups=views_from_text(options["groups"])),
+    )
+    parts = filled(split(dataset, FILE), FILE, dataset)
+    model = build_estimator(FILE, dataset.task, len(parts.train), dataset.views).fit(parts.X_train, parts.y_train)
+    program = to_python(FILE, [], dataset)
+    assert "SimpleImputer" in program
+    exec(program, {})
+    said = dict(line.rsplit(" ", 1) for line in capsys.readouterr().out.splitlines())
+    assert float(said["test error"]) == pytest.approx(1 - model.score(parts.X_test, parts.y_test))
+
+
+def test_cells_are_filled_by_training_rows_only():
+    dataset = read_file(messy(gaps=9).encode(), name="mine.csv", ignore=["id", "when", "who", "unit"])
+    settings = Settings(data="file", data_options={"name": "mine.csv", "impute": "mean"}, method="MAC")
+    parts = split(dataset, settings)
+    whole = filled(parts, settings, dataset)
+    b = dataset.feature_names.index("b")
+    assert not np.isnan(whole.X_test).any()
+    assert whole.X_train[np.isnan(parts.X_train[:, b]), b] == pytest.approx(np.nanmean(parts.X_train[:, b]))
+    assert whole.X_test[np.isnan(parts.X_test[:, b]), b] == pytest.approx(np.nanmean(parts.X_train[:, b]))
+    kept = Settings(data="file", data_options=settings.data_options, method="NSDR")
+    assert filled(parts, kept, dataset) is parts
+
+
+def test_names_with_commas_and_quotes_survive():
+    names = ["plain", "with, comma", 'with "quotes"', " spaced "]
+    assert names_from_text(names_to_text(names)) == names
+    views = dict.fromkeys(names[:2], "left") | {names[2]: "right"}
+    assert views_from_text(views_to_text(views)) == {"left": names[:2], "right": names[2:3]}
