@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -14,9 +13,28 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "core")]
 
 project = "supdr-viz"
+copyright = "the supdr-viz authors"
 release = importlib.metadata.version("supdr-viz")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-myst_enable_extensions = ["colon_fence", "deflist"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+]
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "download_all_examples": False,
+    "min_reported_time": float("inf"),
+    "show_signature": False,
+    "within_subsection_order": "FileNameSortKey",
+    "write_computation_times": False,
+}
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "examples"]
@@ -31,27 +49,23 @@ numpydoc_class_members_toctree = False
 LAST_UNDERSCORE = re.compile(r"(?<=\w)_(?=[),;.])")
 """As in "sum of views_)"; not before a colon, where an attribute is declared."""
 
-html_theme = "alabaster"
+html_theme = "furo"
+html_title = "supdr-viz"
 html_theme_options = {
-    "description": "See supervised dimensionality reduction learn",
-    "page_width": "1040px",
-    "fixed_sidebar": True,
-    "show_powered_by": False,
-    "font_family": "Roboto, 'Segoe UI', Helvetica, Arial, sans-serif",
+    "light_css_variables": {"color-brand-primary": "#2563b0", "color-brand-content": "#2563b0"},
+    "dark_css_variables": {"color-brand-primary": "#7db2f0", "color-brand-content": "#7db2f0"},
 }
-html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_static_path = ["_static", "style"]
 (HERE / "_static").mkdir(exist_ok=True)
 html_show_sourcelink = False
 
 
 def prepare(_app: object) -> None:
-    """Run the gallery and lay BokehJS beside the pages, so that they work from disk."""
-    import bokeh
-    from gallery import write_gallery
+    """Run an example of each method for the film on its page."""
+    from films import write_films
 
-    static = HERE / "_static"
-    shutil.copy(Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js", static)
-    write_gallery(HERE / "examples", HERE / "gallery.md")
+    write_films(HERE / "_static" / "films")
 
 
 def escape_marks(_app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
