@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
-import re
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import numpy as np
+from client import Client, Served
 from playwright.sync_api import sync_playwright
-from tornado.httpclient import HTTPRequest
-from tornado.websocket import websocket_connect
-
-from supdr_viz.stage.wire import decode
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 POINTS = "?data=spirals&data.n_per_class=1000&method=LSDR&method.solver=sgd&method.max_iter=100000&method.tol=0"
@@ -44,48 +37,6 @@ COMPARED = (
     "&d=SLDR&d.solver=alternating&d.n_models=3&d.n_init=3&d.max_iter=100000&d.tol=0"
 )
 LIGHT = FAST.replace("n_per_class=1000", "n_per_class=250")
-
-PATIENCE = 120
-"""Seconds that a client waits for a page or a socket, as browsers do."""
-
-PATIENT = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE}
-
-
-class Served:
-    """`benchmarks/served.py` in a process of its own."""
-
-    def __init__(self) -> None:
-        self.port, self.gauge_port = free_port(), free_port()
-        script = Path(__file__).with_name("served.py")
-        self.began = time.monotonic()
-        self.process = subprocess.Popen(
-            [sys.executable, str(script), str(self.port), str(self.gauge_port)], stdout=subprocess.DEVNULL
-        )
-        self.url = f"http://localhost:{self.port}/explorer"
-        while True:
-            try:
-                urllib.request.urlopen(self.url, timeout=60).close()
-                break
-            except OSError:
-                time.sleep(0.05)
-        self.page_ready = time.monotonic() - self.began
-
-    def gauges(self, command: str = "gauges") -> dict:
-        """Ask for the counts so far."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.gauge_port}/{command}", timeout=60) as answer:
-            return json.load(answer)
-
-    def stop(self) -> None:
-        """End the server."""
-        self.process.terminate()
-        self.process.wait()
-
-
-def free_port() -> int:
-    """Find a port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def open_page(playwright, served: Served, query: str, name: str = "explorer"):
@@ -280,59 +231,6 @@ async def _watched(served: Served, seconds: float) -> float:
     await asyncio.wait([task], timeout=2.0)
     await asyncio.to_thread(served.gauges, "pause")
     return (after["steps"] - before["steps"]) / (after["now"] - before["now"])
-
-
-class Client:
-    """A session without a browser: takes frames and acknowledges them as the page does."""
-
-    def __init__(self, served: Served) -> None:
-        self.served, self.frames, self.times = served, 0, []
-
-    async def run(self, query: str, until: asyncio.Event) -> None:
-        """Connect, then answer until told to stop."""
-        html = await asyncio.to_thread(
-            lambda: urllib.request.urlopen(self.served.url + query, timeout=PATIENCE).read().decode()
-        )
-        token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
-        address = self.served.url.replace("http", "ws") + "/ws"
-        socket_ = await websocket_connect(
-            HTTPRequest(address, headers={"Origin": self.served.url.rsplit("/", 1)[0]}, **PATIENT),
-            subprotocols=["bokeh", token],
-            max_message_size=2**30,
-        )
-        for _ in range(3):  # header, metadata and content of the server's greeting: before it nobody listens
-            await socket_.read_message()
-        await self._message(socket_, "PULL-DOC-REQ", {})
-        while (part := await socket_.read_message()) is not None:
-            if isinstance(part, str) and (found := re.search(r'"ticket":"([^"]+)"', part)):
-                break
-        ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
-        event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}
-        await self._message(socket_, "PATCH-DOC", {"events": [event]})
-        origin = self.served.url.rsplit("/", 1)[0]
-        address = origin.replace("http", "ws") + "/stage?ticket=" + found.group(1)
-        request = HTTPRequest(address, headers={"Origin": origin}, **PATIENT)
-        stage = await websocket_connect(request, max_message_size=2**30)
-        idle = asyncio.create_task(self._ignore(socket_))
-        while not until.is_set() and (message := await stage.read_message()) is not None:
-            number = decode(message).get("number")
-            if number is not None:
-                self.frames += 1
-                self.times.append(time.monotonic())
-                await stage.write_message(json.dumps({"kind": "painted", "number": number}))
-        idle.cancel()
-        stage.close()
-        socket_.close()
-
-    async def _ignore(self, socket_) -> None:
-        """Take what else the page is told."""
-        while await socket_.read_message() is not None:
-            pass
-
-    async def _message(self, socket_, kind: str, content: dict) -> None:
-        header = {"msgid": os.urandom(8).hex(), "msgtype": kind}
-        for part in (header, {}, content):
-            await socket_.write_message(json.dumps(part))
 
 
 async def _crowd(served: Served, count: int, seconds: float) -> tuple[list[float], float, float]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from supdr_viz.settings.knobs import ParameterSpec, choices, count, scale
-from supdr_viz.settings.methods import (
+from supdr_viz.settings.methods import MAC_KNOBS, SDRGLM_KNOBS
+from supdr_viz.settings.shared_knobs import (
     COEF0,
     COMPONENTS,
     DEGREE,
     GAMMA,
     HINGE_WEIGHT,
     KERNEL,
-    MAC_KNOBS,
     PLANE,
     POLY,
     PREPROCESSING,
     RBF,
-    SDRGLM_KNOBS,
     SHELL,
     SVM_WEIGHT,
     Entry,

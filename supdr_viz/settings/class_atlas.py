@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from supdr_viz.settings.knobs import ParameterSpec, choices, count, scale
-from supdr_viz.settings.methods import PREPROCESSING, SHELL, Entry
+from supdr_viz.settings.shared_knobs import PREPROCESSING, SHELL, Entry
 
 _PCS, _EMBEDDED = {"charts": ("pca+embed", "pca")}, {"charts": ("pca+embed", "embed")}
 

@@ -59,6 +59,11 @@ def component_count(n_components: int | None, targets: Targets, shape: tuple[int
     return min(n_columns, max(2, told_apart, min(n_rows, n_columns, 2 * MOST_COMPONENTS) // 2))
 
 
+def too_few_components(n_components: int | None, targets: Targets) -> bool:
+    """Return whether the user asks for fewer latent coordinates than K classes can need, K - 1."""
+    return targets.classes is not None and n_components is not None and n_components < len(targets.classes) - 1
+
+
 def warn_of_few_components(n_components: int, X: NDArray, codes: NDArray, guesses: NDArray) -> None:
     """Warn, on behalf of the caller of `fit`, where fewer coordinates than K - 1 cost many errors.
 

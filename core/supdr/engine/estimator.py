@@ -29,7 +29,7 @@ from supdr.engine.checks import (
     check_unchanged,
     naming_extremes,
 )
-from supdr.engine.components import warn_of_few_components
+from supdr.engine.components import too_few_components, warn_of_few_components
 from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, iterate
@@ -387,11 +387,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     def _warn_if_few_components(self) -> None:
         """Warn, on behalf of the caller of `fit`, where the user's number of latent coordinates costs many errors."""
         X, targets = self._training
-        if (
-            targets.classes is not None
-            and self.n_components is not None
-            and self.n_components < len(targets.classes) - 1
-        ):
+        if too_few_components(self.n_components, targets):
             rows = targets.labelled
             scores = self._latent_scores(self._latent(X[rows]), self._calibrated())
             warn_of_few_components(self.n_components, X[rows], targets.codes[rows], winning_codes(scores))
