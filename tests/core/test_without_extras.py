@@ -172,8 +172,9 @@ def test_the_oldest_versions_keep_the_promises(tmp_path):
         ROOT / "tests" / "core" / f"test_{name}.py" for name in ("protocol", "datasets_files", "datasets_bad_files")
     ]
     own = tmp_path / "own"  # what tests share, without the sources beside it
-    (own / "tests").mkdir(parents=True)
-    (own / "tests" / "bad_input").symlink_to(ROOT / "tests" / "bad_input")
+    (own / "tests" / "core").mkdir(parents=True)
+    for shared in ("bad_input", "core/polls.py"):
+        (own / "tests" / shared).symlink_to(ROOT / "tests" / shared)
     options = ["--noconftest", "-c", os.devnull, f"--rootdir={tmp_path}", "--import-mode=importlib", "-q"]
     options += ["-o", f"pythonpath={own}"]
     selected = ["-k", "not callback and not verbose_shows_a_bar and not within_100_ms", "-p", "no:cacheprovider"]

@@ -32,7 +32,7 @@ random_state, verbose, missing_label
     # What SNF would ask for beyond the parameters below.
     kernel, degree, gamma, coef0 = "linear", 1, 0.5, 1.0
     solver, lr_reconstruction = "lbfgs", 1e-3
-    init_scale, n_init, n_iter_no_change = None, 1, 10
+    init_scale, n_init = None, 1
 
     def __init__(
         self,

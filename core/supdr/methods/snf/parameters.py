@@ -35,7 +35,8 @@ def check_settings(estimator: Any, n_rows: int, n_columns: int) -> None:
         check_integer(name, value)
         if value > most:
             raise ValueError(f"{name} must be at most {most} (n_samples = {n_rows}); got {value!r}")
-    check_integer("n_iter_no_change", estimator.n_iter_no_change)
+    if hasattr(estimator, "n_iter_no_change"):  # what stands on SNF without early stopping has none
+        check_integer("n_iter_no_change", estimator.n_iter_no_change)
     for name in ("reg_v", "reg_z", "lr_reconstruction"):
         check_number(name, getattr(estimator, name), "> 0", lambda value: value > 0.0)
     if estimator.reg_w is not None:
