@@ -74,6 +74,7 @@ class UploadPanel:
     def __init__(self, on_loaded: Loaded) -> None:
         self._on_loaded = on_loaded
         self.look: Preview | None = None
+        self._content = b""
         self._wanted: dict[str, Any] = {}
         self._guessed = ""
         self._number = 0
@@ -83,6 +84,7 @@ class UploadPanel:
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
         self.columns.param.watch(self._roles_chosen, "roles")
+        self.sheet = widgets.select("Sheet", {"": ""}, "", self._sheet_chosen, visible=False)
         self.target = widgets.select("Target", {"": ""}, "", self._target_chosen, visible=False)
         self.task = widgets.select("Task", TASKS, "classification", visible=False)
         self.impute = widgets.select(
@@ -96,6 +98,7 @@ class UploadPanel:
             self.dropper,
             self.paste.view,
             self.message,
+            self.sheet,
             self.table,
             self.columns,
             self.target,
@@ -141,15 +144,24 @@ class UploadPanel:
         content : str or bytes
             Text files come decoded.
         """
-        data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
+        self._content = content.encode("utf-8") if isinstance(content, str) else bytes(content)
+        wanted = self._wanted.get("sheet") if self._wanted.get("name") == name else ""
+        self._show(None)
+        self._look_at(name, wanted or None)
+
+    def _look_at(self, name: str, sheet: str | None) -> None:
+        data = self._content
         self._number += 1
         number = self._number
-        self._show(None)
         widgets.message(self.message, f"Reading {name} …")
         in_background(
-            lambda: preview(data, name, limits=LIMITS),
+            lambda: preview(data, name, sheet=sheet, limits=LIMITS),
             widgets.guarded(lambda outcome: self._previewed(outcome, number)),
         )
+
+    def _sheet_chosen(self, sheet: str) -> None:
+        if self.look is not None and not self._silence and sheet != self.look.sheet:
+            self._look_at(self.look.name, sheet)
 
     def _previewed(self, outcome: Outcome, number: int) -> None:
         if number != self._number:  # another file was chosen meanwhile
@@ -168,13 +180,14 @@ class UploadPanel:
         words = f"{look.name}: {look.n_rows:,} rows, {len(look.columns):,} columns ({look.format})."
         widgets.message(self.message, " ".join([words, *look.notes]))
         self.table.object = preview_table(look)
-        fits = self._wanted.get("name") == look.name
+        fits = self._wanted.get("name") == look.name and self._wanted.get("sheet", "") in ("", look.sheet)
         target = self._wanted.get("target") if fits else ""
         chosen = target if target in look.columns else _likely_target(look)
         # What settings of this file leave out is known; else it is proposed.
         ignore = names_from_text(self._wanted.get("ignore", "")) if fits else look.suggested(chosen)
         groups = views_from_text(self._wanted.get("groups", "")) if fits else {}
         with self._silence:
+            self.sheet.param.update(options={name: name for name in look.sheets} or {"": ""}, value=look.sheet)
             self.target.param.update(options={name: name for name in look.columns}, value=chosen)
             self.impute.value = self._wanted.get("impute", IMPUTE.default) if fits else IMPUTE.default
             self.columns.param.update(
@@ -191,6 +204,7 @@ class UploadPanel:
         for part in (self.table, self.columns, self.target, self.task, self.use):
             part.visible = open
         self.impute.visible = open and self.look is not None and any(each.missing for each in self.look.facts)
+        self.sheet.visible = open and self.look is not None and len(self.look.sheets) > 1
 
     def _open_again(self) -> None:
         self._unfold(True)
@@ -238,6 +252,7 @@ class UploadPanel:
         # What the library would choose by itself is left out of links and snippets.
         options = {
             "name": look.name,
+            "sheet": look.sheet if len(look.sheets) > 1 else "",
             "target": "" if target == look.target else target,
             "task": "auto" if task == self._guessed else task,
             "ignore": names_to_text(ignore),

@@ -170,6 +170,7 @@ _OPENML_FORM = (
 )
 _FILE_FORM = (
     ParameterSpec("name", "File", "text", help="Name of the file.", default="", main=True),
+    ParameterSpec("sheet", "Sheet", "text", help="Of a workbook; else the first that holds something.", default=""),
     _TARGET,
     ParameterSpec(
         "task",

@@ -160,13 +160,13 @@ RECORDS = [
 CONTAINERS = [
     (
         "unknown type",
-        "a.xlsx",
+        "a.docx",
         b"PK\x03\x04",
-        r"^a.xlsx ends in '.xlsx'; accepted are .csv, .tsv, .parquet, .arff, .npz, .libsvm",
+        r"^a.docx ends in '.docx'; accepted are .csv, .tsv, .xlsx, .parquet, .arff, .npz, .libsvm",
     ),
     ("no type", "data", GOOD, "^data has no ending; accepted are .csv"),
     ("Parquet called CSV", "a.csv", columns(a=[1], y=[0]), "a.csv is called .csv but holds Parquet data"),
-    ("Excel called CSV", "a.csv", npz_bytes(X=np.eye(2)), "a.csv is called .csv but holds ZIP or NPZ data"),
+    ("NPZ called CSV", "a.csv", npz_bytes(X=np.eye(2)), "a.csv is called .csv but holds ZIP, Excel or NPZ data"),
     ("gzip called CSV", "a.csv", gzip.compress(GOOD), "a.csv is called .csv but holds gzip data"),
     ("CSV called gzip", "a.csv.gz", GOOD, "a.csv.gz is not a complete gzip file"),
     ("truncated gzip", "a.csv.gz", gzip.compress(GOOD)[:-9], "a.csv.gz is not a complete gzip file"),

@@ -30,7 +30,7 @@ from supdr_viz.settings.state import from_json, parse_entries, parse_query, to_j
 from supdr_viz.stage.socket import understood
 from supdr_viz.sweeps.files import from_toml
 from supdr_viz.sweeps.settings import parse_sweep, sweep_query
-from tests.bad_input import files, settings
+from tests.bad_input import files, settings, workbooks
 from tests.viz.visitor import Visitor
 
 MOST_SECONDS, MOST_BYTES = 2.0, 1e9
@@ -214,8 +214,9 @@ def kinds(visitor: Visitor) -> Kinds:
         ),
         "message": (messages, hearer(visitor)),
     }
-    for ending in (".csv", ".tsv", ".arff", ".npz", ".libsvm", ".parquet", ".csv.gz"):
-        given = [data for _, name, data, _ in [*files.ODD, *files.BAD] if name.endswith(ending) and len(data) < 100_000]
+    examples = [*files.ODD, *files.BAD, *workbooks.ODD, *workbooks.BAD]
+    for ending in (".csv", ".tsv", ".xlsx", ".arff", ".npz", ".libsvm", ".parquet", ".csv.gz"):
+        given = [data for _, name, data, _ in examples if name.endswith(ending) and len(data) < 100_000]
         made[f"file {ending}"] = (given, file_taker(f"a{ending}"))
     return made
 

@@ -10,7 +10,11 @@ import pytest
 from pyarrow import parquet
 
 from supdr.datasets import FileProblem, Limits, read_file
-from tests.bad_input.files import BAD, GOOD, HEADER, LONG_NAMES, ODD, npz_bytes, parquet_bytes
+from tests.bad_input import files, workbooks
+from tests.bad_input.files import GOOD, HEADER, LONG_NAMES, npz_bytes, parquet_bytes
+
+BAD = files.BAD + workbooks.BAD
+ODD = files.ODD + workbooks.ODD
 
 
 @pytest.mark.parametrize(("name", "data", "words"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])

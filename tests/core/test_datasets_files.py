@@ -2,7 +2,10 @@
 
 import gzip
 import io
+import struct
 import tracemalloc
+import zipfile
+from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
@@ -10,6 +13,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, load, preview, read_file
+from tests.bad_input.workbooks import workbook
 
 IRIS = load("iris")
 FRAME = pd.DataFrame(IRIS.X, columns=["sepal_length", "sepal_width", "petal_length", "petal_width"])
@@ -38,6 +42,10 @@ def libsvm_bytes(X, y, **options):
     return buffer.getvalue()
 
 
+def rows_of(frame):
+    return [list(frame.columns), *(list(row) for row in frame.itertuples(index=False))]
+
+
 def arff_bytes(frame, levels):
     declared = [f"@ATTRIBUTE '{column}' REAL" for column in frame.columns[:-1]]
     lines = ["% a comment", "@RELATION iris", *declared, f"@attribute species {{{','.join(levels)}}}", "", "@DATA"]
@@ -58,6 +66,7 @@ ROUND_TRIPS = {
     "quoted.csv": csv_bytes(quoting=1),
     "IRIS.CSV": csv_bytes(),
     "iris.csv.gz": gzip.compress(csv_bytes()),
+    "iris.xlsx": workbook(iris=rows_of(TABLE)),
     "iris.parquet": parquet_bytes(TABLE),
     "category.parquet": parquet_bytes(TABLE.astype({"species": "category"})),
     "iris.arff": arff_bytes(TABLE, IRIS.target_names),
@@ -288,6 +297,50 @@ def test_number_classes_are_told_from_text():
     assert preview(mixed.encode(), "a.csv").task == "classification"
     empty_text = read_file(npz_bytes(X=np.eye(3), y=np.array(["u", "v", ""])), name="a.npz")
     np.testing.assert_array_equal(empty_text.y, [0, 1, np.nan])
+
+
+def test_a_sheet_may_be_chosen():
+    other = TABLE[["petal_width", "petal_length", "species"]].iloc[::-1]
+    data = workbook(notes=[["made in spring"]], iris=rows_of(TABLE), turned=rows_of(other))
+    with pytest.raises(FileProblem, match="Sheet 'notes' has only one column"):
+        preview(data, "a.xlsx")
+    look = preview(data, "a.xlsx", sheet="turned")
+    assert look.sheets == ("notes", "iris", "turned")
+    assert look.sheet == "turned"
+    np.testing.assert_array_equal(look.read().X, other.iloc[:, :2])
+    chosen = read_file(data, name="a.xlsx", sheet="iris")
+    np.testing.assert_array_equal(chosen.X, IRIS.X)
+    assert "sheet 'iris' of an Excel workbook" in chosen.description
+    assert "Sheet 'iris' of notes, iris, turned." in chosen.description
+    with pytest.raises(FileProblem, match=r"no sheet 'roses' in a\.xlsx; the sheets are notes, iris, turned"):
+        preview(data, "a.xlsx", sheet="roses")
+    with pytest.raises(FileProblem, match=r"a\.csv has no sheets"):
+        preview(csv_bytes(), "a.csv", sheet="iris")
+
+
+def test_numbers_days_and_yes_in_a_sheet():
+    rng = np.random.default_rng(0)
+    numbers = rng.standard_normal(40) * 10.0 ** rng.integers(-300, 300, 40)
+    day = date(2024, 2, 28)
+    rows = [["Titles of a report"], [], ["x", "when", "yes", "whole", "y"]]
+    rows += [[float(x), day + timedelta(k), k % 3 == 0, 2**50 + k, f"c{k % 2}"] for k, x in enumerate(numbers)]
+    dataset = read_file(workbook(one=rows), name="a.xlsx")
+    np.testing.assert_array_equal(dataset.X[:, 0], numbers)
+    np.testing.assert_array_equal(dataset.X[:, 1] - dataset.X[0, 1], np.arange(40))
+    np.testing.assert_array_equal(dataset.X[:, 2], np.arange(40) % 3 == 0)
+    np.testing.assert_array_equal(dataset.X[:, 3], 2**50 + np.arange(40))
+    assert "Left out: 1 row above the table." in dataset.description
+
+
+def test_a_workbook_that_lies_about_its_size_is_refused():
+    honest = workbook(one=[["a", "y"], *([k, k % 2] for k in range(2000))])
+    member = zipfile.ZipFile(io.BytesIO(honest)).getinfo("xl/worksheets/sheet1.xml")
+    lying = honest.replace(struct.pack("<I", member.file_size), struct.pack("<I", 500))
+    assert lying != honest
+    with pytest.raises(FileProblem, match="is not a complete Excel workbook"):
+        read_file(lying, name="a.xlsx")
+    with pytest.raises(FileProblem, match=r"unpacks to more than 0\.0 MB"):
+        read_file(honest, name="a.xlsx", limits=Limits(max_unpacked_bytes=20_000))
 
 
 def test_preview():

@@ -298,7 +298,7 @@ def choose_file(controls, name, content):
     return panel
 
 
-AS_PROPOSED = {"target": "", "task": "auto", "ignore": "", "groups": "", "impute": "median"}
+AS_PROPOSED = {"sheet": "", "target": "", "task": "auto", "ignore": "", "groups": "", "impute": "median"}
 
 
 def test_upload_from_choosing_to_use(watched):

@@ -1,5 +1,6 @@
 """A table of one's own that is not tidy: from the file to a run, a link, a saved state and a program."""
 
+import io
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ from supdr_viz.settings.columns import names_from_text, names_to_text, views_fro
 from supdr_viz.settings.making import build_dataset, build_estimator, filled, split
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.state import Settings, from_json, to_json
+from tests.bad_input.workbooks import workbook
 from tests.viz.visitor import Visitor
 
 ROWS = 60
@@ -68,6 +70,26 @@ def test_from_an_untidy_file_to_a_run_and_back_by_its_link():
         visitor.press("Use this file").settle()
         assert visitor.query == query
         assert visitor.stands == ("ready", 0)
+
+
+def test_a_sheet_of_a_workbook_is_part_of_the_link():
+    frame = pd.read_csv(io.StringIO(messy()))[["a", "b", "class"]]
+    rows = [list(frame.columns), *(list(row) for row in frame.itertuples(index=False))]
+    data = workbook(readme=[["What", "is", "this"], [1, 2, 0], [2, 1, 1]], mine=rows)
+    with Visitor(OPENING) as visitor:
+        visitor.choose("Data set", "A file …").upload("mine.xlsx", data)
+        assert visitor.sees("mine.xlsx: 2 rows, 3 columns (sheet 'readme' of an Excel workbook)")
+        visitor.choose("Sheet", "mine").settle()
+        assert visitor.sees("mine.xlsx: 60 rows, 3 columns (sheet 'mine' of an Excel workbook)")
+        visitor.press("Use this file").settle()
+        assert visitor.stands == ("ready", 0)
+        query = visitor.query
+    assert "data.sheet=mine" in query
+    with Visitor(f"?{query}") as visitor:
+        visitor.upload("mine.xlsx", data)
+        assert visitor.sees("60 rows, 3 columns (sheet 'mine'")
+        visitor.press("Use this file").settle()
+        assert visitor.query == query
 
 
 def test_a_link_from_before_columns_could_be_left_out_leaves_none_out():

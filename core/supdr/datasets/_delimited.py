@@ -37,7 +37,11 @@ def read_tsv(data: bytes, name: str, limits: Limits) -> Table:
 
 def _read(data: bytes, name: str, limits: Limits, delimiter: str | None) -> Table:
     text, notes = decode(data, name)
-    delimiter = delimiter or _sniff_delimiter(text)
+    return read_text(text, name, limits, delimiter or _sniff_delimiter(text), notes)
+
+
+def read_text(text: str, name: str, limits: Limits, delimiter: str, notes: list[str]) -> Table:
+    """Read separated text; `notes` are sentences that come first."""
     sample = _sample(text, delimiter)
     if not sample:
         raise FileProblem(f"{name} is empty.")
@@ -49,6 +53,7 @@ def _read(data: bytes, name: str, limits: Limits, delimiter: str | None) -> Tabl
         raise FileProblem(f"{name} has only one column; separate the target and the features by {separators}.")
     if has_header and n_records == 1:
         raise FileProblem(f"{name} has a header but no rows.")
+    notes = list(notes)
     names = [cell.strip() for cell in sample[0]] if has_header else [f"x{j + 1}" for j in range(width)]
     check_names([cell for cell in names if cell])
     frame = parse(

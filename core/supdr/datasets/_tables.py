@@ -28,13 +28,16 @@ class Table:
     """What a reader found in a file.
 
     Columns have distinct names and hold numbers, booleans, text or declared levels (categories). `target` is the
-    target column if the format marks one; `notes` are sentences for the description.
+    target column if the format marks one; `notes` are sentences for the description. Of a workbook, `sheets` are all
+    sheets and `sheet` is the one that was read.
     """
 
     frame: pandas.DataFrame
     format: str
     target: str | None = None
     notes: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
+    sheet: str = ""
 
 
 def check_names(names: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Read data files that people bring: CSV, TSV, Parquet, ARFF, NPZ and LIBSVM.
+"""Read data files that people bring: CSV, TSV, Excel, Parquet, ARFF, NPZ and LIBSVM.
 
 Everything that can be wrong with a file raises `FileProblem` with one sentence for the person who chose it. Nothing is
 unpickled or executed, and sizes are checked before memory is filled.
@@ -16,16 +16,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from supdr.datasets import _arff, _binary, _delimited
+from supdr.datasets import _arff, _binary, _delimited, _excel
 from supdr.datasets._facts import ColumnFacts, facts_of
 from supdr.datasets._tables import Table, choose_target, guess_column_task, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
 from supdr.engine.optional import PackageMissing, require
 
-READERS: dict[str, Callable[[bytes, str, Limits], Table]] = {
+WORKBOOK = ".xlsx"
+READERS: dict[str, Callable[..., Table]] = {
     ".csv": _delimited.read_csv,
     ".tsv": _delimited.read_tsv,
+    WORKBOOK: _excel.read_excel,
     ".parquet": _binary.read_parquet,
     ".arff": _arff.read_arff,
     ".npz": _binary.read_npz,
@@ -33,7 +35,15 @@ READERS: dict[str, Callable[[bytes, str, Limits], Table]] = {
 }
 EXTENSIONS = tuple(READERS)
 TEXTS = (".csv", ".tsv", ".arff", ".libsvm")
-MAGIC = {b"PAR1": "Parquet", b"PK\x03\x04": "ZIP or NPZ", b"\x1f\x8b": "gzip", b"\x93NUMPY": "NPY"}
+MAGIC = {
+    b"PAR1": ("Parquet", (".parquet",)),
+    b"PK\x03\x04": ("ZIP, Excel or NPZ", (".npz", WORKBOOK)),
+    b"\x1f\x8b": ("gzip", ()),
+    b"\x93NUMPY": ("NPY", ()),
+    b"\xd0\xcf\x11\xe0": ("old or protected Excel", ()),
+}
+"""How a file begins -> what it holds, and the endings of such files."""
+
 PREVIEW_ROWS = 5
 LONGEST_NAME = 80
 DEFAULT_LIMITS = Limits()
@@ -47,14 +57,15 @@ def read_file(
     task: str | None = None,
     ignore: Sequence[str] = (),
     groups: Mapping[str, Sequence[str]] | None = None,
+    sheet: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Dataset:
     """Read a data file.
 
-    The ending of the name tells the format: .csv, .tsv, .parquet, .arff, .npz or .libsvm, each also with .gz. Text
-    separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8, UTF-16 or
-    Latin-1. An NPZ file holds one table or several views and the targets `y`. If all features are called
-    `view:feature`, they are grouped into views.
+    The ending of the name tells the format: .csv, .tsv, .xlsx, .parquet, .arff, .npz or .libsvm, each also with .gz.
+    Text separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8, UTF-16
+    or Latin-1. A sheet of a workbook is read as such text; rows of titles above it are left out. An NPZ file holds one
+    table or several views and the targets `y`. If all features are called `view:feature`, they are grouped into views.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
@@ -74,6 +85,8 @@ def read_file(
         Columns to leave out: ids and whatever else says nothing of the target; see `Preview.facts`.
     groups : mapping of str to sequence of str, optional
         Name of a view -> its columns; those that are in none form a view of their own. Default: by the columns' names.
+    sheet : str, optional
+        Of a workbook. Default: the first that is not empty.
     limits : Limits
         Sizes beyond which the file is refused.
 
@@ -86,9 +99,10 @@ def read_file(
     FileProblem
         If the file cannot be used; the message is one sentence that names the column, row or line.
     PackageMissing
-        Without pandas, or for Parquet without pyarrow; the message says what to install.
+        Without pandas, pyarrow (Parquet) or python-calamine (Excel); the message says what to install.
     """
-    return preview(path_or_bytes, name, limits=limits).read(target=target, task=task, ignore=ignore, groups=groups)
+    look = preview(path_or_bytes, name, sheet=sheet, limits=limits)
+    return look.read(target=target, task=task, ignore=ignore, groups=groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +127,10 @@ class Preview:
         Suggested target column and task.
     notes : tuple of str
         What the reader found remarkable, in sentences.
+    sheets : tuple of str
+        Of a workbook: the names of all its sheets.
+    sheet : str
+        The one that was read.
     """
 
     name: str
@@ -126,6 +144,8 @@ class Preview:
     notes: tuple[str, ...]
     table: Table = field(repr=False)
     limits: Limits = field(repr=False)
+    sheets: tuple[str, ...] = ()
+    sheet: str = ""
 
     def task_of(self, target: str) -> str:
         """Suggest the task for another target column.
@@ -199,13 +219,17 @@ class Preview:
 
 
 def preview(
-    path_or_bytes: str | os.PathLike[str] | bytes, name: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+    path_or_bytes: str | os.PathLike[str] | bytes,
+    name: str | None = None,
+    *,
+    sheet: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Preview:
     """Parse a file and describe its columns; `Preview.read` then makes the data set.
 
     Parameters
     ----------
-    path_or_bytes, name, limits
+    path_or_bytes, name, sheet, limits
         As in `read_file`.
 
     Returns
@@ -217,12 +241,12 @@ def preview(
     FileProblem
         If the file cannot be parsed.
     PackageMissing
-        Without pandas, or for Parquet without pyarrow; the message says what to install.
+        Without pandas, pyarrow (Parquet) or python-calamine (Excel); the message says what to install.
     """
     require("Reading a file", "pandas", extra="files")
     data, name = _content(path_or_bytes, name, limits)
     with _plainly(name):
-        table = _parse(data, name, limits)
+        table = _parse(data, name, limits, sheet)
         target = choose_target(table, None)
         frame = table.frame
         head = frame.head(PREVIEW_ROWS).astype(object)
@@ -238,6 +262,8 @@ def preview(
             notes=table.notes,
             table=table,
             limits=limits,
+            sheets=table.sheets,
+            sheet=table.sheet,
         )
 
 
@@ -287,7 +313,7 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}…{name[-LONGEST_NAME // 2 + 1 :]}"
 
 
-def _parse(data: bytes, name: str, limits: Limits) -> Table:
+def _parse(data: bytes, name: str, limits: Limits, sheet: str | None) -> Table:
     if not data:
         raise FileProblem(f"{name} is empty.")
     plain = name
@@ -299,12 +325,14 @@ def _parse(data: bytes, name: str, limits: Limits) -> Table:
     if reader is None:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
         raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, also with .gz.")
-    content = next((words for magic, words in MAGIC.items() if data.startswith(magic)), None)
-    if content and content.split()[-1].lower() != ending[1:]:
+    content, endings = next((known for magic, known in MAGIC.items() if data.startswith(magic)), ("", ()))
+    if content and ending not in endings:
         raise FileProblem(f"{name} is called {ending} but holds {content} data.")
     if ending in TEXTS:
         limits.check_text(name, data)
-    return reader(data, name, limits)
+    if sheet is not None and ending != WORKBOOK:
+        raise FileProblem(f"{name} has no sheets: only a workbook ({WORKBOOK}) does.")
+    return reader(data, name, limits) if sheet is None else reader(data, name, limits, sheet)
 
 
 def _unpack(data: bytes, name: str, limits: Limits) -> bytes:

@@ -24,7 +24,7 @@ class Limits:
     max_bytes : float
         Bytes of the file as given.
     max_unpacked_bytes : float
-        Bytes after decompression (.gz, NPZ, Parquet).
+        Bytes after decompression (.gz, Excel, NPZ, Parquet).
     max_rows, max_columns, max_cells : int
         Size of the table; columns are counted after text columns have been turned into numbers.
     max_classes : int

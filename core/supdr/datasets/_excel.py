@@ -1,0 +1,113 @@
+"""Excel workbooks: one sheet, read as the text that it would be saved as.
+
+So headers, dates, missing cells and columns without a name are found as in a CSV file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from typing import Any
+
+from supdr.datasets._delimited import read_text
+from supdr.datasets._tables import Table
+from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
+from supdr.engine.optional import require
+
+PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)(\d+)\s*["']""")
+"""Of a cell or a row: how far a sheet reaches, which a library would fill with empty cells."""
+
+
+def read_excel(data: bytes, name: str, limits: Limits, sheet: str | None = None) -> Table:
+    """Read a sheet of a workbook: the one that is named, else the first that is not empty."""
+    require("Reading Excel", "python_calamine", extra="files")
+    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(_unpacked(data, name, limits)))
+        sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
+        rows: list[list[Any]] = []
+        for chosen in sheets if sheet is None else [_known(sheet, sheets, name)]:
+            rows = book.get_sheet_by_name(chosen).to_python(skip_empty_area=True)
+            if rows:
+                break
+        else:
+            raise FileProblem(f"{name} is empty." if sheet is None else f"Sheet {shown(sheet)} of {name} is empty.")
+    except (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise FileProblem(f"{name} is not a complete Excel workbook ({reason_of(error)}).") from None
+    table, notes = _without_titles(rows)
+    if not table or len(table[0]) < 2:
+        raise FileProblem(f"Sheet {shown(chosen)} has only one column; a target and features are needed.")
+    if len(sheets) > 1:
+        notes.append(f"Sheet {shown(chosen)} of {listed(sheets)}.")
+    read = read_text(_as_text(table), name, limits, ",", notes)
+    return replace(read, format=f"sheet {shown(chosen)} of an Excel workbook", sheets=tuple(sheets), sheet=chosen)
+
+
+def _known(sheet: str, sheets: Sequence[str], name: str) -> str:
+    if sheet not in sheets:
+        raise FileProblem(f"There is no sheet {shown(sheet)} in {name}; the sheets are {listed(sheets)}.")
+    return sheet
+
+
+def _unpacked(data: bytes, name: str, limits: Limits) -> bytes:
+    """Return the same archive without compression.
+
+    What unpacks to more than it says, or reaches further than a table may, would fill the memory of the library.
+    """
+    whole = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(whole, "w") as plain:
+        members = archive.infolist()
+        limits.check_unpacked(name, sum(member.file_size for member in members))
+        for member in members:
+            content = archive.read(member)
+            if b"sheetData" in content:
+                rows, columns = _reach(content)
+                limits.check_shape(name, rows - 1, columns)  # one is the header
+            plain.writestr(member.filename, content)
+    return whole.getvalue()
+
+
+def _reach(content: bytes) -> tuple[int, int]:
+    """Return the last row and the last column that the text of a sheet names."""
+    rows, columns = 0, 0
+    for letters, digits in set(PLACE.findall(content)):
+        rows = max(rows, int(digits[:9]))
+        column = 0
+        for letter in letters.upper():
+            column = 26 * column + letter - ord("A") + 1
+        columns = max(columns, column)
+    return rows, columns
+
+
+def _without_titles(rows: list[list[Any]]) -> tuple[list[list[Any]], list[str]]:
+    """Leave out empty rows, and those above the table in which one cell at most is filled."""
+    filled = [row for row in rows if any(cell not in ("", None) for cell in row)]
+    first = next((i for i, row in enumerate(filled) if sum(cell not in ("", None) for cell in row) > 1), len(filled))
+    title = ["1 row" if first == 1 else f"{first} rows"]
+    return filled[first:], [f"Left out: {title[0]} above the table."] if first else []
+
+
+def _as_text(rows: list[list[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_cell(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    """Write a cell exactly: whole numbers without a point, days without midnight."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, datetime) and value.time() == datetime.min.time():
+        return value.date().isoformat()
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    return "" if value is None else str(value).replace("\0", "")
