@@ -19,6 +19,7 @@ APP_PACKAGES = (
     "param",
     "PIL",
     "pyarrow",
+    "python_calamine",
     "tornado",
     "tqdm",
 )
