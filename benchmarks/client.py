@@ -112,3 +112,24 @@ class Client:
         header = {"msgid": os.urandom(8).hex(), "msgtype": kind}
         for part in (header, {}, content):
             await socket_.write_message(json.dumps(part))
+
+
+class Follower:
+    """One who follows a class link: takes frames and says that they are painted."""
+
+    def __init__(self, link: str) -> None:
+        self.link, self.frames, self.bytes = link, 0, 0
+
+    async def run(self, until: asyncio.Event) -> None:
+        """Join, then answer until told to stop."""
+        origin, _, query = self.link.partition("/follow")
+        request = HTTPRequest(origin.replace("http", "ws") + "/stage" + query, headers={"Origin": origin}, **PATIENT)
+        stage = await websocket_connect(request, max_message_size=2**30)
+        while not until.is_set() and (message := await stage.read_message()) is not None:
+            self.bytes += len(message)
+            size = int.from_bytes(message[:4], "little")
+            number = json.loads(message[4 : 4 + size])["patch"].get("number")
+            if number is not None:
+                self.frames += 1
+                await stage.write_message(json.dumps({"kind": "painted", "number": number}))
+        stage.close()

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from client import Client, Served
+from client import Client, Follower, Served
 from playwright.sync_api import sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
@@ -270,6 +271,48 @@ def crowd(served: Served, count: int = 20, seconds: float = 12.0) -> list[tuple[
     ]
 
 
+async def _followed(link: str, count: int, seconds: float) -> tuple[list[float], float]:
+    until, followers = asyncio.Event(), [Follower(link) for _ in range(count)]
+    tasks = [asyncio.create_task(each.run(until)) for each in followers]
+    while any(each.frames == 0 for each in followers):
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(2.0)
+    before, began = [(each.frames, each.bytes) for each in followers], time.monotonic()
+    await asyncio.sleep(seconds)
+    elapsed = time.monotonic() - began
+    rates = [(each.frames - frames) / elapsed for each, (frames, _) in zip(followers, before, strict=True)]
+    sent = sum(each.bytes - size for each, (_, size) in zip(followers, before, strict=True)) / elapsed
+    until.set()
+    for task in tasks:
+        task.cancel()
+    return rates, sent
+
+
+def followers(served: Served, count: int = 200, seconds: float = 12.0) -> list[tuple[str, str, str]]:
+    """Frames a second of two hundred who follow the run of one page, and of that page."""
+    with sync_playwright() as playwright:
+        browser, page = open_page(playwright, served, FAST)
+        page.get_by_role("button", name="Share").first.click()
+        page.get_by_role("button", name="Open a class link").click()
+        page.get_by_text("Nobody follows yet").wait_for()
+        link = page.get_by_label("Class link").input_value()
+        page.keyboard.press("Escape")
+        page.wait_for_timeout(500)
+        run_key(page)
+        page.wait_for_timeout(1000)
+        before = served.gauges()
+        with ThreadPoolExecutor(1) as thread:  # this one has the browser's event loop
+            rates, sent = thread.submit(asyncio.run, _followed(link, count, seconds)).result()
+        after = served.gauges()
+        browser.close()
+    own = (after["acknowledged"] - before["acknowledged"]) / (after["now"] - before["now"])
+    return [
+        (f"frames of each of {count} who follow", f"{min(rates):.1f} to {max(rates):.1f} / s", ">= 5 / s"),
+        ("sent to all of them", f"{sent / 1e6:.0f} MB / s", ""),
+        ("frames of the page they follow, meanwhile", f"{own:.1f} / s", ""),
+    ]
+
+
 def visits(served: Served) -> list[tuple[str, str, str]]:
     """Start of the server, a further visit, and the first live frame."""
     with sync_playwright() as playwright:
@@ -329,6 +372,7 @@ PARTS = {
     "latency": latency,
     "watching": watching,
     "crowd": crowd,
+    "followers": followers,
     "throttled": throttled,
 }
 

@@ -242,6 +242,7 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     from tornado.web import RedirectHandler
 
     from supdr_viz.kit.own_files import OwnFile
+    from supdr_viz.pages.follow import FollowPage
     from supdr_viz.stage.socket import StageSocket
 
     # What helps who writes a page costs who opens it.
@@ -253,6 +254,7 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
         StageSocket.route(),
         OwnFile.route(),
+        FollowPage.route(),
     ]
     pages: dict[str, Any] = {name: _page(name) for name in PAGES}
     _build_unseen(next(iter(pages.values())))

@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 
 import panel as pn
 
+from supdr_viz.controls.class_link import ClassLink
 from supdr_viz.export.work import KINDS, RUN_KINDS
 from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, in_background
@@ -50,6 +51,8 @@ class ShareMenu:
         Title -> name of the figures that can be saved as pictures.
     what : str
         What is shared: "run", "comparison".
+    class_link : ClassLink, optional
+        By which others follow what is shown.
     """
 
     def __init__(
@@ -66,7 +69,9 @@ class ShareMenu:
         plots: dict[str, str] | None = None,
         save_plot: Callable[[str, str], Any] | None = None,
         what: str = "run",
+        class_link: ClassLink | None = None,
     ) -> None:
+        self._class_link = class_link
         self._plots, self._save_plot = plots or {}, save_plot
         self._on_compare, self._what = on_compare, what
         self._works: dict[str, Callable[[], Callable[[], bytes] | None]] = {}
@@ -78,6 +83,7 @@ class ShareMenu:
         self._code = self._link = ""
         self.dialogs = pn.Column(margin=0, width=0, height=0)
         self._built: dict[str, Any] = {}
+        self._share_buttons: list[Any] = []
 
     def buttons(self) -> list[Any]:
         """Make the buttons of the header, which show in wide windows only."""
@@ -88,7 +94,9 @@ class ShareMenu:
         kinds = [("Share", "link", self.share), ("Python", "code", self.python), ("Export", "download", self.export)]
         if self._on_compare is not None:
             kinds.insert(0, ("Add to comparison", "add_chart", self._on_compare))
-        return [widgets.button(label, act, icon=icon, **options) for label, icon, act in kinds]
+        made = [widgets.button(label, act, icon=icon, **options) for label, icon, act in kinds]
+        self._share_buttons += [each for each in made if each.label == "Share"]
+        return made
 
     def drawer_row(self) -> pn.Row:
         """Make the same buttons for the sidebar, where they show in narrow windows only."""
@@ -151,8 +159,18 @@ class ShareMenu:
             ),
             self._link_field,
             widgets.button("Copy link", lambda: self._copy(self._link, "Link"), icon="content_copy", kind="contained"),
+            *self._following(),
             width_option="sm",
         )
+
+    def _following(self) -> list[Any]:
+        link = self._class_link
+        return link.build(self._copy) if link is not None and link.offered else []
+
+    def show_followers(self, number: int) -> None:
+        """Say on the buttons that lead to the class link how many follow."""
+        for each in self._share_buttons:
+            each.label = f"Share · {number}" if number else "Share"
 
     def _build_python(self) -> Any:
         self._code_pane = widgets.html(self._code_html())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from supdr.datasets import Dataset
 from supdr_viz.controls.bundle import Controls
+from supdr_viz.controls.class_link import ClassLink
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
@@ -44,6 +45,10 @@ PLOTS = {
 """What can be saved as a picture: title -> name of the view."""
 
 
+FURTHEST = 100_000
+"""Steps that a run takes by itself, at most, when its page is opened."""
+
+
 def explorer() -> Any:
     """Build the explorer for the visitor of the current session.
 
@@ -52,12 +57,19 @@ def explorer() -> Any:
     panel_material_ui.Page
     """
     pn.extension("filedropper", notifications=True)
-    arguments = pn.state.session_args
+    arguments = dict(pn.state.session_args)
+    iteration = _whole_number(arguments.pop("iteration", []))
     if not arguments:
         opening = PRESETS.opening
         return Explorer(opening.settings, [], preset=opening.name).page
     settings, problems = parse_query(arguments)
-    return Explorer(settings, problems).page
+    return Explorer(settings, problems, iteration=iteration).page
+
+
+def _whole_number(values: Sequence[bytes]) -> int:
+    """Read where a run is to begin by itself; anything but a number of steps is none."""
+    text = values[-1] if values else b""
+    return min(int(text), FURTHEST) if text.isdigit() and len(text) < 10 else 0
 
 
 def _link_to(settings: Settings) -> str:
@@ -77,6 +89,8 @@ class Explorer:
         What was wrong with the address; shown once the page is loaded.
     preset : str
         Name of the preset that the settings are, if any.
+    iteration : int
+        Run up to there as soon as the page is loaded.
     bridge : Bridge, optional
         With other keys than the explorer's own.
     query_of : callable
@@ -108,6 +122,7 @@ class Explorer:
         problems: list[str],
         preset: str = "",
         *,
+        iteration: int = 0,
         bridge: Bridge | None = None,
         query_of: Callable[[Settings], str] = to_query,
         link_to: Callable[[Settings], str] = _link_to,
@@ -115,7 +130,7 @@ class Explorer:
         on_compiled: Callable[[], Any] | None = None,
         **layout: Any,
     ) -> None:
-        self._problems, self._preset = problems, preset
+        self._problems, self._preset, self._begins_at = problems, preset, iteration
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
         self.bridge = bridge or Bridge()
@@ -134,8 +149,15 @@ class Explorer:
             on_escape=self._escape,
             on_key=on_key,
         )
+        self.class_link = ClassLink(
+            self.bridge,
+            self.board.stage,
+            on_open=self._surround,
+            on_count=lambda number: self.share.show_followers(number),
+        )
         self.share = ShareMenu(
             self.bridge,
+            class_link=self.class_link,
             get_link=lambda: link_to(self.controls.settings),
             get_python=self.session.python,
             get_json=lambda: to_json(self.controls.settings),
@@ -162,7 +184,7 @@ class Explorer:
         self._apply(self.controls.experiment)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
-        pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link))
+        pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
 
     # --- the page's life ---------------------------------------------------------------------------------------------
 
@@ -173,11 +195,33 @@ class Explorer:
         if document is not None:
             self.link.attach(self.session.player, document)
             self.transport.compile_first(document, self._compiled)
+            if not self.transport.warming:
+                self._begin()
 
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)
+        self._begin()
         if self._on_compiled is not None:
             self._on_compiled()
+
+    def _begin(self) -> None:
+        """Take the steps that the address asks for."""
+        steps, self._begins_at = self._begins_at, 0
+        if steps:
+            self.session.player.run(until=steps, hurry_to=steps)
+
+    def _surround(self) -> None:
+        """Tell those who follow what stands around the views."""
+        if self.class_link.audience is None or self.session.scene is None or self.session.settings is None:
+            return
+        settings = self.session.settings
+        self.board.stage.put(
+            "followed",
+            title=f"{MENU[settings.method].label} on {self.session.scene.title}",
+            classes=self.layout.classes.object,
+            query=to_query(settings),
+            iteration=self.session.player.iteration,
+        )
 
     # --- settings → session -----------------------------------------------------------------------------------------
 
@@ -224,6 +268,7 @@ class Explorer:
         self.layout.show_method_modes(self.board.method)
         self.layout.show_colours(self.board.points)
         self.layout.refresh_heads(self.board)
+        self._surround()
 
     def _describe(self, dataset: Dataset) -> None:
         self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
@@ -313,9 +358,12 @@ class Explorer:
                 self._counted = True
             if self.teller.show_numbers(frame, status):
                 self.layout.refresh_heads(self.board)
+            if self.class_link.audience is not None:
+                self.board.stage.put("followed", iteration=frame.iteration)
         self.teller.show_status(status)
 
 
-def _end(session: Session, link: LiveLink, _context: Any) -> None:
+def _end(session: Session, link: LiveLink, class_link: ClassLink, _context: Any) -> None:
+    class_link.close()
     link.detach()
     session.close()

@@ -14,7 +14,7 @@ from panel.custom import JSComponent
 
 from supdr_viz.kit.markup import TEXT_CSS
 from supdr_viz.kit.own_files import Script, sheet
-from supdr_viz.stage.socket import StageSocket
+from supdr_viz.stage.socket import Connection, StageSocket
 from supdr_viz.stage.stage import Stage
 
 _SCRIPTS = Path(__file__).parents[1] / "assets" / "stage"
@@ -106,11 +106,14 @@ class Hub(JSComponent):
         """
         self._send_msg({"kind": "save", "view": view, "format": format, "name": name})
 
-    def joined(self, send: Callable[[bytes], None]) -> None:
-        """Tell a browser that has opened the socket all, and from now on what is new."""
-        self._locked(partial(self.stage.connect, send))
+    def joined(self, browser: Connection) -> None:
+        """Tell the browser that has opened the socket all, and from now on what is new."""
+        self._connect(browser.send)
 
-    def heard(self, message: dict[str, Any]) -> None:
+    def left(self, browser: Connection) -> None:
+        """Do nothing: it comes again, or its page ends."""
+
+    def heard(self, message: dict[str, Any], browser: Connection | None = None) -> None:
         """Take what the browser says; that a frame is painted concerns no document."""
         hear = partial(self.stage.hear, message)
         if message.get("kind") == "painted":
@@ -122,9 +125,12 @@ class Hub(JSComponent):
         """Take what the browser says where there is no socket."""
         message = event.data if isinstance(event.data, dict) else {}
         if message.get("kind") == "hello":
-            self.joined(self._send_msg)
+            self._connect(self._send_msg)
         else:
             self.heard(message)
+
+    def _connect(self, send: Callable[[bytes], None]) -> None:
+        self._locked(partial(self.stage.connect, send))
 
     def _locked(self, act: Callable[[], None]) -> None:
         """Act under the document's lock, which neither sockets nor messages hold."""

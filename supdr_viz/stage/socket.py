@@ -25,14 +25,27 @@ UNKNOWN_TICKET = 4404
 """Code with which a socket is closed whose ticket nobody knows: its page is gone."""
 
 
+class Connection(Protocol):
+    """One browser, seen from its stage."""
+
+    def send(self, message: bytes) -> None:
+        """Tell it something."""
+
+    def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Tell it nothing any more."""
+
+
 class Owner(Protocol):
     """Whose stage it is."""
 
-    def joined(self, send: Any) -> None:
-        """Take note that the browser is there."""
+    def joined(self, browser: Connection) -> None:
+        """Take note that a browser is there."""
 
-    def heard(self, message: dict[str, Any]) -> None:
-        """Take what the browser says."""
+    def heard(self, message: dict[str, Any], browser: Connection) -> None:
+        """Take what a browser says."""
+
+    def left(self, browser: Connection) -> None:
+        """Take note that a browser is gone."""
 
 
 class StageSocket(WebSocketHandler):
@@ -62,6 +75,11 @@ class StageSocket(WebSocketHandler):
         cls._owners[ticket] = owner
         return ticket
 
+    @classmethod
+    def void(cls, ticket: str) -> None:
+        """Let nobody in with a ticket any more."""
+        cls._owners.pop(ticket, None)
+
     def check_origin(self, origin: str) -> bool:
         """Let in the pages that may talk to this server: those that its other websockets let in."""
         server = cast(BokehTornado, self.application)
@@ -74,20 +92,27 @@ class StageSocket(WebSocketHandler):
         if owner is None:
             self.close(UNKNOWN_TICKET, "unknown ticket")
         else:
-            owner.joined(self._send)
+            owner.joined(self)
 
     def on_message(self, message: str | bytes) -> None:
         """Pass on what the browser says."""
         owner, said = self._owner(), understood(message)
         if owner is not None and said is not None:
-            owner.heard(said)
+            owner.heard(said, self)
+
+    def on_close(self) -> None:
+        """Say that the browser is gone."""
+        owner = self._owner()
+        if owner is not None:
+            owner.left(self)
+
+    def send(self, message: bytes) -> None:
+        """Tell the browser something."""
+        with contextlib.suppress(WebSocketClosedError):  # the browser joins again, or is gone
+            self.write_message(message, binary=True).add_done_callback(_noticed)
 
     def _owner(self) -> Owner | None:
         return self._owners.get(self.get_query_argument("ticket", ""))
-
-    def _send(self, message: bytes) -> None:
-        with contextlib.suppress(WebSocketClosedError):  # the browser joins again, or is gone
-            self.write_message(message, binary=True).add_done_callback(_noticed)
 
 
 def understood(message: str | bytes) -> dict[str, Any] | None:

@@ -61,6 +61,7 @@ class Stage:
         self.tree: Tree = {}
         self._pending: Tree = {}
         self._send: Callable[[bytes], None] | None = None
+        self._watchers: list[Callable[[Tree, bytes], None]] = []
         self._held = 0
         self._listeners: dict[str, list[Callable[[Tree], Any]]] = {}
 
@@ -136,11 +137,24 @@ class Stage:
             known = known.get(name) if isinstance(known, dict) else None
         return known
 
+    def watch(self, watcher: Callable[[Tree, bytes], None]) -> None:
+        """Call ``watcher(patch, message)`` with whatever changes, as a tree and as it travels."""
+        self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Callable[[Tree, bytes], None]) -> None:
+        """Do not call a watcher any more."""
+        self._watchers.remove(watcher)
+
     def flush(self) -> None:
         """Send what has changed since the last time, in one piece."""
         pending, self._pending = self._pending, {}
-        if pending and self._send is not None:
-            self._send(encode(pending))
+        if not pending or (self._send is None and not self._watchers):
+            return
+        message = encode(pending)
+        if self._send is not None:
+            self._send(message)
+        for watcher in list(self._watchers):
+            watcher(pending, message)
 
     def __enter__(self) -> Stage:
         """Collect what is put; all of it is sent together at the end."""

@@ -204,3 +204,29 @@ def test_a_lesson_from_disk(open_app, tmp_path):
     assert app.width <= 390
     assert findings(page) == []
     back_on_line(app)
+
+
+def test_a_class_follows_a_run(app):
+    app.press("Share").press("Open a class link")
+    app.until_seen("Nobody follows yet.")
+    link = app.page.get_by_label("Class link").input_value()
+    app.close_dialog()
+    problems = []
+    page = app.page.context.new_page()
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto(link)
+    expect(page.locator("#said")).to_be_hidden()
+    app.press("Step").press("Step").settle()
+    status = page.locator("[data-slot='words/status'] .status")
+    expect(status).to_have_text(app.page.locator(".status").text_content())
+    expect(status).to_contain_text("iteration 2")
+    places = "(board) => Array.from(board.tree.planes.latent.place.levels)"
+    theirs = page.evaluate(f"({places})(board)")
+    assert theirs == app.evaluate(f"({places})([...supdrStage.boards.values()][0])")
+    assert not findings(page)
+    expect(page.get_by_text("Take over")).to_have_attribute("href", re.compile(r"explorer\?data=.*&iteration=2$"))
+    app.press("Share · 1").press("End the class link")
+    expect(page.locator("#said")).to_have_text("The run is not shown any more.")
+    page.close()
+    assert not problems

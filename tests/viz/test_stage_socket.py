@@ -17,16 +17,20 @@ from supdr_viz.stage.socket import UNKNOWN_TICKET, StageSocket
 
 class Owner:
     def __init__(self):
-        self.send, self.messages = None, []
+        self.send, self.messages, self.gone = None, [], False
         self.came = asyncio.Event()
 
-    def joined(self, send):
-        self.send = send
+    def joined(self, browser):
+        self.send = browser.send
         self.came.set()
 
-    def heard(self, message):
+    def heard(self, message, browser):
+        assert browser.send == self.send
         self.messages.append(message)
         self.came.set()
+
+    def left(self, browser):
+        self.gone = True
 
     async def next(self):
         await asyncio.wait_for(self.came.wait(), 10)
@@ -82,6 +86,7 @@ def test_bytes_go_out_and_sentences_come_in(offered):
         assert owner.messages == [{"kind": "painted", "number": 7}]
         browser.close()
         assert await browser.read_message() is None
+        assert owner.gone
         owner.send(b"late")  # to a browser that is gone: nothing happens
 
     served(offered, act)

@@ -36,7 +36,7 @@ from supdr_viz.stage.wire import unpacked_places
 
 PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
 NUMBERS = itertools.count(1)
-PATIENCE = 60
+PATIENCE = 180
 """Seconds after which a page that does not settle has failed."""
 
 REFRESH = 0.01

@@ -1,0 +1,68 @@
+"""The page of those who follow a run: HTML and one script, no session on the server, nothing that could be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+
+from tornado.web import RequestHandler
+
+from supdr_viz.controls.class_link import FOLLOW
+from supdr_viz.controls.training import STATUS_CSS
+from supdr_viz.kit.markup import HEAD_CSS, TEXT_CSS
+from supdr_viz.kit.own_files import OwnFile
+from supdr_viz.kit.theme import css_variables, palette
+from supdr_viz.stage.components import DRAWING
+
+SCRIPTS = (*(f"stage/{part}.js" for part in DRAWING), "follow.js")
+
+_SQUARES = {"input": (), "latent": ("numbers of the map",), "method": ("keys", "numbers")}
+_CURVES = ("losses", "errors")
+
+
+class FollowPage(RequestHandler):
+    """Answers with the page; which run it shows is in its address, and its script reads it there."""
+
+    @classmethod
+    def route(cls) -> tuple[str, type[FollowPage]]:
+        """Return the address and its handler, for a server that offers the page."""
+        return f"/{FOLLOW}", cls
+
+    def get(self) -> None:
+        """Answer with the page."""
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.set_header("Referrer-Policy", "no-referrer")  # the address is a key
+        self.finish(page())
+
+
+@cache
+def page() -> str:
+    """Return the page, the same for everybody."""
+    folder = resources.files("supdr_viz") / "assets"
+    style = (folder / "follow.css").read_text(encoding="utf-8")
+    script = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    light, dark = (css_variables(palette(each)) for each in (False, True))
+    variables = f"html {{color-scheme: light; {light}}} html[data-theme=dark] {{color-scheme: dark; {dark}}}"
+    squares = "".join(_card(name, f'<div data-slot="planes/{name}"></div>', under) for name, under in _SQUARES.items())
+    curves = "".join(_card(name, f'<div class="chart" data-slot="charts/{name}"></div>') for name in _CURVES)
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>supdr · Following a run</title><style>{variables}{style}</style></head><body>
+<header><h1>Following a run</h1><span id="title"></span>
+<a id="take" hidden href="explorer" target="_blank">Take over</a></header>
+<main><p id="said" role="status">Joining …</p><div class="row">{_words("status")}{_words("classes", slot=False)}</div>
+<div class="squares">{squares}</div><div class="curves">{curves}</div></main>
+<script src="{OwnFile.address(script, "js")}"></script></body></html>
+"""
+
+
+def _card(name: str, view: str, under: Sequence[str] = ()) -> str:
+    return f"<figure>{_words(f'head of {name}')}{view}{''.join(map(_words, under))}</figure>"
+
+
+def _words(name: str, slot: bool = True) -> str:
+    """Make the place of a text, with the styles that it has in the explorer."""
+    mark = f'data-slot="words/{name}"' if slot else f'id="{name}"'
+    sheet = f"<style>{TEXT_CSS}{HEAD_CSS}{STATUS_CSS}</style>"
+    return f'<div {mark}><template shadowrootmode="open">{sheet}<div></div></template></div>'
