@@ -22,6 +22,9 @@ from supdr_viz.pages import PAGES, title_of
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::")
 
+MOST_PAGES = "200"
+"""Pages that are open at the same time, unless the operator says otherwise: about 6 MB each."""
+
 COMMANDS = {
     "sweep": ("supdr_viz.sweeps.command", "add_sweep"),
     "lesson": ("supdr_viz.lessons.command", "add_lesson"),
@@ -128,6 +131,22 @@ def _parser() -> argparse.ArgumentParser:
         "environment does the same and keeps it out of the list of processes",
     )
     parser.add_argument(
+        "--most-pages",
+        type=_count,
+        default=os.environ.get("SUPDR_MOST_PAGES", MOST_PAGES),
+        metavar="N",
+        help="pages open at the same time, 0 for as many as come; whoever comes later is told so. SUPDR_MOST_PAGES in "
+        "the environment does the same (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--embed-in",
+        type=_site,
+        action="append",
+        default=[],
+        metavar="SITE",
+        help="another site, such as https://school.example, that may show the pages in a frame; may be repeated",
+    )
+    parser.add_argument(
         "--scheduler",
         metavar="ADDRESS",
         help="Dask scheduler such as tcp://host:8786 that computes sweeps, or 'dask' for a cluster on this machine "
@@ -152,6 +171,7 @@ def _for_networks(arguments: argparse.Namespace) -> dict[str, bool]:
     return {
         "--address": arguments.address != "localhost",
         "--allow-websocket-origin": bool(arguments.allow_websocket_origin),
+        "--embed-in": bool(arguments.embed_in),
         "--basic-auth": arguments.basic_auth != os.environ.get("PANEL_BASIC_AUTH"),
     }
 
@@ -165,6 +185,18 @@ def _port(text: str) -> int:
 def _origin(text: str) -> str:
     if not re.fullmatch(r"[^\s:/]+(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a host: a name or IPv4 address, with :PORT if not 80")
+    return text
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of pages: 0 or more")
+    return int(text)
+
+
+def _site(text: str) -> str:
+    if not re.fullmatch(r"https?://[\w.-]+(:\d+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a site: https:// and a name, with :PORT if need be")
     return text
 
 
@@ -241,23 +273,28 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     from bokeh.settings import settings
     from tornado.web import RedirectHandler
 
+    from supdr_viz.kit.guard import Headers, Health, Visitors
     from supdr_viz.kit.own_files import OwnFile
     from supdr_viz.pages.follow import FollowPage
+    from supdr_viz.run.pool import shared_pool
     from supdr_viz.stage.socket import StageSocket
 
     # What helps who writes a page costs who opens it.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
+    visitors = Visitors(arguments.most_pages)
     routes = [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
         StageSocket.route(),
         OwnFile.route(),
         FollowPage.route(),
+        Health.route(visitors, lambda: shared_pool().n_jobs),
     ]
     pages: dict[str, Any] = {name: _page(name) for name in PAGES}
     _build_unseen(next(iter(pages.values())))
+    pages = {name: visitors.admitting(page) for name, page in pages.items()}
     try:
         server = pn.io.server.get_server(
             pages,
@@ -269,6 +306,7 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
             cookie_secret=cookie_secret,
             show=_opens_browser(arguments.show),
             extra_patterns=routes,
+            transforms=[Headers.shown_in(arguments.embed_in)],
             **SERVER_OPTIONS,
         )
     except OSError as error:

@@ -1,12 +1,14 @@
 """The command supdr-viz: its options, its messages, and that it serves."""
 
 import importlib.metadata
+import json
 import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
@@ -70,6 +72,8 @@ def test_help_names_every_option():
         "--address",
         "--allow-websocket-origin",
         "--basic-auth",
+        "--most-pages",
+        "--embed-in",
         "--scheduler",
         "--show",
         "--no-browser",
@@ -94,6 +98,10 @@ def test_version_is_that_of_the_package():
         (["--port", "five"], "'five' is not a port"),
         (["--allow-websocket-origin", "http://example.org"], "'http://example.org' is not a host"),
         (["--show", "--no-browser"], "not allowed with"),
+        (["--most-pages", "-1"], "-1"),
+        (["--most-pages", "many"], "'many' is not a number of pages"),
+        (["--embed-in", "school.example"], "'school.example' is not a site"),
+        (["--embed-in", "https://a.example; script-src *"], "is not a site"),
     ],
 )
 def test_wrong_options_are_named(options, message):
@@ -167,6 +175,38 @@ def test_websocket_is_open_to_own_pages_only(explorer, origin, accepted):
         connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         status = connection.recv(64).split()[1]
     assert status == (b"101" if accepted else b"403")
+
+
+def headers_of(address):
+    try:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return answer.status, answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers
+
+
+@pytest.mark.parametrize("path", ["explorer", "lessons", "follow", "health", "static/js/bokeh.min.js", "nowhere"])
+def test_every_answer_says_what_a_browser_may_do_with_it(explorer, path):
+    status, headers = headers_of(explorer.removesuffix("explorer") + path)
+    assert status == (404 if path == "nowhere" else 200)
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == ("no-referrer" if path == "follow" else "same-origin")
+    policy = dict(rule.split(" ", 1) for rule in headers["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == policy["frame-ancestors"] == "'self'"
+    assert policy["object-src"] == "'none'"
+    allowed = {source for rule in policy.values() for source in rule.split()}
+    host = re.search(r"//([^/]+)/", explorer)[1]
+    assert {source for source in allowed if "//" in source} == {f"ws://{host}", f"wss://{host}"}
+
+
+def test_health_counts_and_names_nobody(explorer):
+    _, before = get(explorer.replace("explorer", "health"))
+    get(explorer)
+    _, after = get(explorer.replace("explorer", "health"))
+    before, after = json.loads(before), json.loads(after)
+    assert after["pages"] > before["pages"] or after["runs"] > before["runs"]
+    assert before.keys() == after.keys() == {"status", "pages", "runs"}
+    assert after["status"] == "ok"
 
 
 def test_password_is_asked_for():

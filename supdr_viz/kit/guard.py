@@ -1,0 +1,148 @@
+"""What stands between the server and the network: headers of every answer, how many may come in, and how it is.
+
+What each of them is for is said in docs/security.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import OutputTransform, RequestHandler
+
+from supdr_viz.kit.markup import escape
+
+HEALTH = "/health"
+
+
+class Headers(OutputTransform):
+    """Adds to every answer what keeps a browser from doing more with it than is meant.
+
+    Attributes
+    ----------
+    embedders : tuple of str
+        Origins of other sites that may show the pages in a frame.
+    """
+
+    embedders: tuple[str, ...] = ()
+
+    def __init__(self, request: HTTPServerRequest) -> None:
+        self._host = request.host
+
+    @classmethod
+    def shown_in(cls, embedders: Sequence[str]) -> type[Headers]:
+        """Return the same, for pages that these sites may show in a frame."""
+        return type(cls.__name__, (cls,), {"embedders": tuple(embedders)})
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        """Add the headers that are not there."""
+        for name, value in {
+            "Content-Security-Policy": policy(self._host, self.embedders),
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+        }.items():
+            headers.setdefault(name, value)
+        return status_code, headers, chunk
+
+
+def policy(host: str, embedders: Sequence[str] = ()) -> str:
+    """Return the content security policy: everything from this server, and talk to nobody else.
+
+    The kit's pages hold scripts of their own, make modules from text and compile templates: without that they stay
+    empty.
+
+    Parameters
+    ----------
+    host : str
+        Name under which the browser reached the server, with its port.
+    embedders : sequence of str
+        Origins that may show the page in a frame.
+
+    Returns
+    -------
+    str
+    """
+    own = f" ws://{host} wss://{host}" if re.fullmatch(r"[\w.:\[\]-]+", host) else ""
+    rules = {
+        "default-src": "'self'",
+        "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "worker-src": "'self' blob:",
+        "connect-src": f"'self'{own} blob: data:",
+        "frame-ancestors": " ".join(["'self'", *embedders]),
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+class Visitors:
+    """Counts the pages that are open, and turns away those beyond a limit.
+
+    Parameters
+    ----------
+    most : int
+        0: as many as come.
+
+    Attributes
+    ----------
+    open : int
+        Pages that are open.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self.open = most, 0
+
+    def admitting(self, page: Callable[[], Any]) -> Callable[[], Any]:
+        """Return a function that builds a page, or says that there is no room for it."""
+
+        def _admit() -> Any:
+            if self._most and self.open >= self._most:
+                return _full(self._most)
+            self.open += 1
+            pn.state.on_session_destroyed(self._left)
+            return page()
+
+        return _admit
+
+    def _left(self, _context: Any) -> None:
+        self.open -= 1
+
+
+def _full(most: int) -> Any:
+    said = f"This server shows {most:,} pages at a time, and all are taken. Please try again in a while."
+    text = f'<p role="alert" style="font: 18px/1.5 sans-serif; max-width: 34em; margin: 4em auto">{escape(said)}</p>'
+    return pn.pane.HTML(text, sizing_mode="stretch_width")
+
+
+class Health(RequestHandler):
+    """Answers how the server is: for whoever watches over it, without a word about its visitors."""
+
+    @classmethod
+    def route(cls, visitors: Visitors, running: Callable[[], int]) -> tuple[str, type[Health], dict[str, Any]]:
+        """Return the address, its handler and what that needs.
+
+        Parameters
+        ----------
+        visitors : Visitors
+        running : callable
+                Returns how many runs there are.
+        """
+        return HEALTH, cls, {"visitors": visitors, "running": running}
+
+    def initialize(self, visitors: Visitors, running: Callable[[], int]) -> None:
+        """Keep what is asked for."""
+        self._visitors, self._running = visitors, running
+
+    def get(self) -> None:
+        """Answer in JSON."""
+        self.set_header("Cache-Control", "no-store")
+        self.finish({"status": "ok", "pages": self._visitors.open, "runs": self._running()})

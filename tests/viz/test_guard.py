@@ -1,0 +1,69 @@
+"""What stands between the server and the network, without a server."""
+
+import pytest
+from bokeh.document import Document
+from bokeh.server.contexts import BokehSessionContext
+from panel.io.state import set_curdoc
+from tornado.httputil import HTTPHeaders
+
+from supdr_viz.kit.guard import Headers, Visitors, policy
+
+
+class Request:
+    host = "localhost:5006"
+
+
+def visit(build):
+    """Build a page; return it and the function that ends its session."""
+    document = Document()
+    context = BokehSessionContext("somebody", None, document)
+    with set_curdoc(document):
+        page = build()
+
+    def leave():
+        for callback in document.session_destroyed_callbacks:
+            callback(context)
+
+    return page, leave
+
+
+def test_pages_beyond_the_limit_are_told_so_until_somebody_leaves():
+    visitors = Visitors(2)
+    build = visitors.admitting(lambda: "page")
+    other = visitors.admitting(lambda: "other page")
+    (first, leave), (second, _) = visit(build), visit(other)
+    assert (first, second) == ("page", "other page")
+    refused, leave_refused = visit(build)
+    assert "This server shows 2 pages at a time, and all are taken." in refused.object
+    leave_refused()
+    assert visitors.open == 2
+    leave()
+    assert visit(build)[0] == "page"
+    assert visitors.open == 2
+
+
+def test_without_a_limit_everybody_comes_in():
+    visitors = Visitors(0)
+    assert [visit(visitors.admitting(lambda: "page"))[0] for _ in range(5)] == ["page"] * 5
+    assert visitors.open == 5
+
+
+def test_what_an_answer_says_by_itself_stays():
+    headers = HTTPHeaders({"Referrer-Policy": "no-referrer"})
+    status, told, chunk = Headers(Request()).transform_first_chunk(200, headers, b"text", True)
+    assert (status, chunk) == (200, b"text")
+    assert told["Referrer-Policy"] == "no-referrer"
+    assert told["Content-Security-Policy"] == policy("localhost:5006")
+
+
+def test_only_named_sites_show_the_pages_in_a_frame():
+    headers = HTTPHeaders()
+    Headers.shown_in(["https://school.example"])(Request()).transform_first_chunk(200, headers, b"", True)
+    assert "frame-ancestors 'self' https://school.example;" in headers["Content-Security-Policy"]
+    assert "school.example" not in policy("localhost:5006")
+
+
+@pytest.mark.parametrize("host", ["a; script-src *", "a b", "a,b", "'strict-dynamic'"])
+def test_a_name_that_is_none_does_not_become_a_rule(host):
+    assert host not in policy(host)
+    assert "ws://" not in policy(host)
