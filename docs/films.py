@@ -16,7 +16,7 @@ from supdr_viz.settings.experiment import Experiment
 
 FILMS = {
     "nsdr": "two-spirals",
-    "mac": "mac-figure-3-3",
+    "mac": "three-spirals",
     "sldr": "sldr-zigzag",
     "sdr_glm": "sdr-glm-ascent-fast",
     "snf": "unrolling-sheet",

@@ -83,6 +83,22 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False) -> Image.Im
     return image.resize(size, Image.Resampling.LANCZOS)
 
 
+def squares(replay: Replay, *, dark: bool = False) -> Image.Image:
+    """Draw the input space and the latent space of the last moment, without words.
+
+    Parameters
+    ----------
+    replay : Replay
+    dark : bool
+
+    Returns
+    -------
+    PIL.Image.Image
+        In RGB.
+    """
+    return picture(replay, dark=dark).crop((GAP, HEAD, 2 * (GAP + SIDE), HEAD + SIDE))
+
+
 def sheet_colours(replay: Replay, dark: bool) -> list[str]:
     """Return the colours of the levels of a decision surface."""
     if replay.scene.task == "regression":

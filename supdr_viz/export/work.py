@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from supdr_viz.export.film import gif
-from supdr_viz.export.replay import Replay, make_replay
+from supdr_viz.export.replay import MAX_MOMENTS, Replay, make_replay
 from supdr_viz.export.report import report
 from supdr_viz.run.history import MAX_DRAWN
 from supdr_viz.run.session import Session
@@ -48,12 +48,14 @@ RUN_KINDS = ("report", "film")
 """Those of a run."""
 
 
-def filming(session: Session) -> Callable[[], Replay] | None:
+def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[[], Replay] | None:
     """Gather what a film of the session's run needs and return the work itself, for another thread.
 
     Parameters
     ----------
     session : Session
+    moments : int
+        Most moments of the film, the first and the last among them.
 
     Returns
     -------
@@ -72,6 +74,7 @@ def filming(session: Session) -> Callable[[], Replay] | None:
         losses=session.player.curves(MAX_DRAWN)[0],
         options=session.options,
         legs=tuple(leg.first_iteration for leg in session.player.legs),
+        limit=moments,
     )
 
 
