@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.pool import Pool
@@ -16,7 +17,7 @@ from supdr_viz.settings.experiment import Experiment
 
 FILMS = {
     "nsdr": "two-spirals",
-    "mac": "mac-figure-3-3",
+    "mac": "three-spirals",
     "sldr": "sldr-zigzag",
     "sdr_glm": "sdr-glm-ascent-fast",
     "snf": "unrolling-sheet",
@@ -53,4 +54,4 @@ def _film(pool: Pool, example: str) -> bytes:
             time.sleep(0.05)
         work = export_work(session, "report")
         assert work is not None
-        return work()
+        return work(unheard)

@@ -13,7 +13,7 @@ from supdr.datasets import Dataset
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.display import DisplayControls
 from supdr_viz.controls.method import MethodControls
-from supdr_viz.controls.presets import PresetMenu
+from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.kit import widgets
 from supdr_viz.presets.catalogue import PRESETS, Needs
 from supdr_viz.settings.experiment import Experiment
@@ -23,7 +23,7 @@ from supdr_viz.settings.state import Settings
 
 
 class Controls:
-    """Presets, data, split, method and planes.
+    """Examples, data, split, method and planes.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ class Controls:
     ----------
     view : Column
         For the sidebar.
-    presets : PresetMenu
+    presets : PresetGallery
+        Beside it: a page need not offer examples.
     data, split, method, planes
         The parts.
     """
@@ -48,7 +49,7 @@ class Controls:
         self._experiment = Experiment(settings)
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
-        self.presets = PresetMenu(PRESETS, preset, self._preset_chosen)
+        self.presets = PresetGallery(preset, self._preset_chosen)
         self.data = DataControls(settings)
         self.split = SplitControls(settings)
         self.method = MethodControls(settings)
@@ -60,8 +61,6 @@ class Controls:
         if preset:
             self.presets.say(PRESETS[preset], at_hand=False)
         self.view = pn.Column(
-            self.presets.select,
-            self.presets.note,
             self.data.view,
             self.split.view,
             self.method.view,

@@ -1,42 +1,35 @@
-"""The menu of prepared settings, and what is said of the chosen ones."""
+"""The menu or the gallery of prepared settings, and what is said of the chosen ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import panel as pn
+
 from supdr_viz.kit import widgets
+from supdr_viz.kit.gallery import Gallery
+from supdr_viz.kit.own_files import image
 from supdr_viz.kit.silence import Silence
-from supdr_viz.presets.preset import Preset, Presets
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.gallery import picture_of, shelves, title_of
+from supdr_viz.presets.preset import OWN, Preset, Presets
 
 
-class PresetMenu:
-    """A menu of presets with a note below.
+class _Chooser:
+    """What offers presets: something to choose with, and a note below."""
 
-    Parameters
-    ----------
-    presets : Presets
-    name : str
-        Which is chosen at first; empty: none, the settings are the user's own.
-    on_choose : callable
-        ``on_choose(name)`` after a user's choice.
-
-    Attributes
-    ----------
-    select : Select
-    note : HTML
-    """
-
-    def __init__(self, presets: Presets[Any], name: str, on_choose: Callable[[str], Any]) -> None:
+    def __init__(self, select: Any, on_choose: Callable[[str], Any]) -> None:
         self._silence = Silence()
-        self._on_choose = on_choose
-        self.select = widgets.select("Example", presets.menu(), name, self._chosen)
+        self._on_choose = widgets.guarded(on_choose)
+        self.select = select
         self.note = widgets.html(visible=False, margin=(0, 8, 2, 8))
+        self.select.param.watch(lambda event: self._chosen(event.new), "value")
 
     @property
     def name(self) -> str:
         """Name of the chosen preset, empty if none."""
-        return self.select.value
+        return str(self.select.value)
 
     def show(self, name: str) -> None:
         """Name another preset as the chosen one, without reporting it; the note stays."""
@@ -58,3 +51,70 @@ class PresetMenu:
     def _chosen(self, name: str) -> None:
         if not self._silence:
             self._on_choose(name)
+
+
+class PresetMenu(_Chooser):
+    """A menu of presets with a note below.
+
+    Parameters
+    ----------
+    presets : Presets
+    name : str
+        Which is chosen at first; empty: none, the settings are the user's own.
+    on_choose : callable
+        ``on_choose(name)`` after a user's choice.
+
+    Attributes
+    ----------
+    select : Select
+    note : HTML
+    """
+
+    def __init__(self, presets: Presets[Any], name: str, on_choose: Callable[[str], Any]) -> None:
+        super().__init__(widgets.select("Example", presets.menu(), name), on_choose)
+
+
+class PresetGallery(_Chooser):
+    """The explorer's examples as pictures, with a note below.
+
+    Parameters
+    ----------
+    name : str
+        Which is chosen at first; empty: none, the settings are the user's own.
+    on_choose : callable
+        ``on_choose(name)`` after a user's choice.
+
+    Attributes
+    ----------
+    select : Gallery
+    note : HTML
+    view : Column
+        Both.
+    """
+
+    def __init__(self, name: str, on_choose: Callable[[str], Any]) -> None:
+        super().__init__(Gallery(_pictured, value=name, margin=(2, 8, 6, 8), **widgets.WIDE), on_choose)
+        self.select.param.watch(lambda _event: self._describe(), "value")
+        self._describe()
+        self.view = pn.Column(self.select, self.note, margin=0, **widgets.WIDE)
+
+    def _describe(self) -> None:
+        """Show the chosen one on the button."""
+        preset = PRESETS.get(self.name)
+        if preset is None:
+            self.select.param.update(title=OWN, picture="")
+        else:
+            self.select.param.update(title=title_of(preset), picture=_address(preset.name))
+
+
+def _pictured() -> list[dict[str, Any]]:
+    """Return the shelves of the gallery with the addresses of their pictures."""
+    return [
+        {**shelf, "cards": [{**card, "picture": _address(card["name"])} for card in shelf["cards"]]}
+        for shelf in shelves()
+    ]
+
+
+def _address(name: str) -> str:
+    content = picture_of(name)
+    return "" if content is None else image(content)

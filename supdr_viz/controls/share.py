@@ -10,16 +10,15 @@ from urllib.parse import urljoin
 import panel as pn
 
 from supdr_viz.controls.class_link import ClassLink
-from supdr_viz.export.work import KINDS, RUN_KINDS
+from supdr_viz.controls.file_making import NOTHING, FileMaking, GetWork
+from supdr_viz.export.progress import Told
+from supdr_viz.export.work import RUN_KINDS
 from supdr_viz.kit import widgets
-from supdr_viz.kit.background import Outcome, in_background
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.dropper import file_dropper
 
 LARGEST_SETTINGS = 1_000_000
 """Characters of saved settings that are read: a comparison with drawn points has some ten thousand."""
-
-NOTHING = "There is nothing to save yet: run the method first."
 
 
 class ShareMenu:
@@ -46,7 +45,7 @@ class ShareMenu:
         Adds what is shown to the comparison; without it there is no such button.
     get_work : callable, optional
         ``get_work("report")`` returns a function that makes the file, for another thread, or None if there is nothing
-        yet; without it there are no such buttons.
+        yet, see `GetWork`; without it there are no such buttons.
     plots : dict of str to str, optional
         Title -> name of the figures that can be saved as pictures.
     what : str
@@ -65,7 +64,7 @@ class ShareMenu:
         get_csv: Callable[[str], str],
         on_load_json: Callable[[str], list[str]],
         on_compare: Callable[[], Any] | None = None,
-        get_work: Callable[[str], Callable[[], bytes] | None] | None = None,
+        get_work: Callable[[str], Callable[[Told], bytes] | None] | None = None,
         plots: dict[str, str] | None = None,
         save_plot: Callable[[str, str], Any] | None = None,
         what: str = "run",
@@ -74,7 +73,7 @@ class ShareMenu:
         self._class_link = class_link
         self._plots, self._save_plot = plots or {}, save_plot
         self._on_compare, self._what = on_compare, what
-        self._works: dict[str, Callable[[], Callable[[], bytes] | None]] = {}
+        self._works: dict[str, GetWork] = {}
         if get_work is not None:
             self._works = {kind: partial(get_work, kind) for kind in RUN_KINDS}
         self._bridge = bridge
@@ -102,7 +101,7 @@ class ShareMenu:
         """Make the same buttons for the sidebar, where they show in narrow windows only."""
         return widgets.flow(*self._make_buttons(margin=2), css_classes=["narrow-only"], margin=(4, 4, 0, 4))
 
-    def offer(self, kind: str, get_work: Callable[[], Callable[[], bytes] | None]) -> None:
+    def offer(self, kind: str, get_work: GetWork) -> None:
         """Offer one more file, before the dialog is opened for the first time.
 
         Parameters
@@ -187,6 +186,7 @@ class ShareMenu:
 
     def _build_export(self) -> Any:
         self._export_message = widgets.html(visible=False)
+        self._files = FileMaking(self._bridge, self._works, partial(widgets.message, self._export_message))
         self._dropper = file_dropper(self._load, max_bytes=1e6)
         return widgets.dialog(
             "Export and import",
@@ -194,9 +194,11 @@ class ShareMenu:
                 widgets.button("Settings (JSON)", self._save_json, icon="save"),
                 widgets.button("Embedding (CSV)", lambda: self._save_csv("embedding"), icon="table_view"),
                 widgets.button("Losses (CSV)", lambda: self._save_csv("losses"), icon="show_chart"),
+                *self._files.buttons,
                 *self._more_exports(),
                 margin=0,
             ),
+            self._files.progress,
             *self._pictures(),
             widgets.caption("Load settings that were saved as JSON:"),
             self._dropper,
@@ -205,12 +207,7 @@ class ShareMenu:
         )
 
     def _more_exports(self) -> list[Any]:
-        if self._works:
-            return [
-                widgets.button(KINDS[kind].label, partial(self._make, kind), icon=KINDS[kind].icon)
-                for kind in self._works
-            ]
-        if self._what == "run":
+        if self._works or self._what == "run":
             return []
         return [widgets.button("Table (CSV)", lambda: self._save_csv("table"), icon="table_rows")]
 
@@ -254,23 +251,6 @@ class ShareMenu:
             self._save(f"supdr-{what}.csv", text, "text/csv")
         else:
             widgets.message(self._export_message, NOTHING, "warning")
-
-    def _make(self, kind: str) -> None:
-        """Make a file in another thread and save it."""
-        work = self._works[kind]()
-        if work is None:
-            widgets.message(self._export_message, NOTHING, "warning")
-            return
-        widgets.message(self._export_message, KINDS[kind].note)
-        in_background(work, widgets.guarded(lambda outcome: self._made(kind, outcome)))
-
-    def _made(self, kind: str, outcome: Outcome) -> None:
-        if outcome.problem:
-            widgets.message(self._export_message, outcome.problem, "error")
-            return
-        name, mime = KINDS[kind].file, KINDS[kind].mime
-        widgets.message(self._export_message, f"{name}: {len(outcome.value) / 1e6:.1f} MB.")
-        self._bridge.download_bytes(name, outcome.value, mime)
 
     def _load(self, name: str, content: str | bytes) -> None:
         text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from supdr_viz.export.progress import Told, unheard
 from supdr_viz.export.replay import Moment, Replay
 from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Sheet
@@ -26,19 +27,24 @@ HOLD = 1500
 STEP = 120
 
 
-def gif(replay: Replay, *, dark: bool = False) -> bytes:
+def gif(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
     """Return an animated GIF: input space, latent space and objective, moment by moment.
 
     Parameters
     ----------
     replay : Replay
     dark : bool
+    told : callable
+        ``told(done, total)`` after each picture.
 
     Returns
     -------
     bytes
     """
-    pictures = [picture(replay, number, dark=dark) for number in range(len(replay.moments))]
+    pictures = []
+    for number in range(len(replay.moments)):
+        pictures.append(picture(replay, number, dark=dark))
+        told(number + 1, len(replay.moments))
     # One palette for all: colours must not flicker.
     base = pictures[-1].quantize(128)
     frames = [each.quantize(palette=base, dither=Image.Dither.NONE) for each in pictures]
@@ -81,6 +87,22 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False) -> Image.Im
     for column, text in enumerate(texts):
         draw.text((_left(column), 14 * SMOOTH), text, fill=colours.text, font=ImageFont.load_default(13 * SMOOTH))
     return image.resize(size, Image.Resampling.LANCZOS)
+
+
+def squares(replay: Replay, *, dark: bool = False) -> Image.Image:
+    """Draw the input space and the latent space of the last moment, without words.
+
+    Parameters
+    ----------
+    replay : Replay
+    dark : bool
+
+    Returns
+    -------
+    PIL.Image.Image
+        In RGB.
+    """
+    return picture(replay, dark=dark).crop((GAP, HEAD, 2 * (GAP + SIDE), HEAD + SIDE))
 
 
 def sheet_colours(replay: Replay, dark: bool) -> list[str]:

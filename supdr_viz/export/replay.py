@@ -5,7 +5,7 @@ Plain arrays like `Frame`, but all moments at once, with their decision surfaces
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from supdr.engine.iterate import Snapshot
+from supdr_viz.export.progress import Told, unheard
 from supdr_viz.frames.modes import Mode, mode_of
 from supdr_viz.frames.surface import error_rates, evaluate
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
@@ -83,6 +84,7 @@ def make_replay(
     options: DisplayOptions | None = None,
     legs: tuple[int, ...] = (),
     limit: int = MAX_MOMENTS,
+    told: Told = unheard,
 ) -> Replay:
     """Draw recorded snapshots once more, evenly chosen, first and last included.
 
@@ -101,6 +103,8 @@ def make_replay(
         Iterations at which hyper-parameters changed.
     limit : int
         Most moments.
+    told : callable
+        ``told(done, total)`` after each moment.
 
     Returns
     -------
@@ -120,7 +124,8 @@ def make_replay(
     builder = FrameBuilder(scene, split)
     span = (recorded[0][0].iteration, recorded[-1][0].iteration)
     moments, caption = [], ""
-    for snapshot, estimator in _chosen(recorded, limit):
+    chosen = _chosen(recorded, limit)
+    for snapshot, estimator in chosen:
         fitted = estimator.at(snapshot)
         draw = partial(
             builder.build,
@@ -138,6 +143,7 @@ def make_replay(
         caption = frame.latent_caption
         numbers = {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)}
         moments.append(Moment(replace(frame, iteration=snapshot.iteration), surface, numbers))
+        told(len(moments), len(chosen))
     return Replay(scene, method, tuple(moments), losses, caption, mode)
 
 
@@ -156,6 +162,6 @@ def _until(curves: Curves, iteration: int) -> Curves:
     return Curves(curves.iteration[known], {name: values[known] for name, values in curves.values.items()})
 
 
-def _chosen(recorded: Sequence[tuple[Snapshot, Any]], limit: int) -> Iterable[tuple[Snapshot, Any]]:
+def _chosen(recorded: Sequence[tuple[Snapshot, Any]], limit: int) -> list[tuple[Snapshot, Any]]:
     places = np.unique(np.linspace(0, len(recorded) - 1, min(limit, len(recorded))).round().astype(int))
     return [recorded[place] for place in places]

@@ -7,7 +7,8 @@ from functools import partial
 from typing import NamedTuple
 
 from supdr_viz.export.film import gif
-from supdr_viz.export.replay import Replay, make_replay
+from supdr_viz.export.progress import Told, part
+from supdr_viz.export.replay import MAX_MOMENTS, Replay, make_replay
 from supdr_viz.export.report import report
 from supdr_viz.run.history import MAX_DRAWN
 from supdr_viz.run.session import Session
@@ -38,9 +39,7 @@ class Kind(NamedTuple):
 KINDS = {
     "report": Kind("supdr-report.html", "text/html", "Report (HTML)", "description"),
     "film": Kind("supdr-run.gif", "image/gif", "Film (GIF)", "movie"),
-    "lesson": Kind(
-        "supdr-lesson.html", "text/html", "Lesson (HTML)", "school", "Running every step; this may take a minute …"
-    ),
+    "lesson": Kind("supdr-lesson.html", "text/html", "Lesson (HTML)", "school", "Running every step …"),
 }
 """The kinds of exports by name."""
 
@@ -48,17 +47,19 @@ RUN_KINDS = ("report", "film")
 """Those of a run."""
 
 
-def filming(session: Session) -> Callable[[], Replay] | None:
+def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Replay] | None:
     """Gather what a film of the session's run needs and return the work itself, for another thread.
 
     Parameters
     ----------
     session : Session
+    moments : int
+        Most moments of the film, the first and the last among them.
 
     Returns
     -------
     callable or None
-        None: nothing has been recorded yet.
+        ``work(told=told)``, of `make_replay`; None: nothing has been recorded yet.
     """
     recorded, settings, scene, parts = session.player.recorded, session.settings, session.scene, session.split
     if not recorded or settings is None or scene is None or parts is None:
@@ -72,10 +73,11 @@ def filming(session: Session) -> Callable[[], Replay] | None:
         losses=session.player.curves(MAX_DRAWN)[0],
         options=session.options,
         legs=tuple(leg.first_iteration for leg in session.player.legs),
+        limit=moments,
     )
 
 
-def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[[], bytes] | None:
+def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[[Told], bytes] | None:
     """Gather what an export needs and return the work itself, for another thread.
 
     Parameters
@@ -88,13 +90,13 @@ def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[
     Returns
     -------
     callable or None
-        ``work()`` returns the content of the file; None: nothing has been recorded yet.
+        ``work(told)`` returns the content of the file; None: nothing has been recorded yet.
     """
     draw, settings = filming(session), session.settings
     if draw is None or settings is None:
         return None
     if kind == "film":
-        return lambda: gif(draw(), dark=dark)
+        return lambda told: gif(draw(told=part(told, 0, 2)), dark=dark, told=part(told, 1, 2))
     pairs = (pair.partition("=") for pair in to_query(settings).split("&"))
     listed, python = [(name, value) for name, _, value in pairs], session.python()
-    return lambda: report(draw(), listed, python).encode()
+    return lambda told: report(draw(told=told), listed, python).encode()

@@ -23,10 +23,56 @@ _AT_WORK: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Outcome:
-    """What slow work came to: a value, or a sentence that says what is wrong."""
+    """What slow work came to: a value, or a sentence that says what is wrong, or nothing as it was cancelled."""
 
     value: Any = None
     problem: str = ""
+    cancelled: bool = False
+
+
+class Cancelled(Exception):
+    """Ends slow work that nobody wants any more."""
+
+
+class Job:
+    """Slow work that can be cancelled, seen from the page; the work calls it between its parts.
+
+    Parameters
+    ----------
+    show : callable
+        ``show(done, total)`` is called in the page when the work has come further.
+    """
+
+    def __init__(self, show: Callable[[int, int], Any]) -> None:
+        document = pn.state.curdoc
+        self._call = caller(document) if document is not None else None
+        self._show = show
+        self._last = (-1, -1)
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """End the work between this part and the next."""
+        self._cancelled.set()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell the page how far the work has come.
+
+        Parameters
+        ----------
+        done, total : int
+            Parts.
+
+        Raises
+        ------
+        Cancelled
+            If the work was cancelled.
+        """
+        if self._cancelled.is_set():
+            raise Cancelled
+        if (done, total) != self._last:
+            self._last = (done, total)
+            shown = partial(self._show, done, total)
+            shown() if self._call is None else self._call(shown)
 
 
 def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> None:
@@ -73,6 +119,8 @@ def attempt(work: Callable[[], Any]) -> Outcome:
     """Call `work` and turn whatever it raises into a sentence."""
     try:
         return Outcome(work())
+    except Cancelled:
+        return Outcome(cancelled=True)
     except FileProblem as error:
         return Outcome(problem=str(error))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The app's own scripts and style sheets: files that a browser keeps, where the server offers them.
+"""The app's own scripts, style sheets and pictures: files that a browser keeps, where the server offers them.
 
 A page names them by what they contain, so that a browser may keep them for ever.  Where the server does not offer them
 (a notebook, `panel serve`), they are part of the page, as they are of everything that is saved.
@@ -6,6 +6,7 @@ A page names them by what they contain, so that a browser may keep them for ever
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Callable
 from functools import cache
@@ -16,11 +17,7 @@ from tornado.web import HTTPError, RequestHandler
 FOLDER = "own"
 """Of these files, beside the pages."""
 
-TYPES = {"css": "text/css", "js": "text/javascript"}
-_LOADED = """
-const own = await import(new URL("%s", document.baseURI).href)
-export const render = own.render
-"""
+TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "webp": "image/webp"}
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -34,50 +31,67 @@ class OwnFile(RequestHandler):
     """
 
     offered: ClassVar[bool] = False
-    _texts: ClassVar[dict[str, bytes]] = {}
+    _contents: ClassVar[dict[str, bytes]] = {}
 
     @classmethod
     def route(cls) -> tuple[str, type[OwnFile]]:
         """Return the address and its handler, for a server that offers the files."""
         cls.offered = True
-        return rf"/{FOLDER}/(\w+\.(?:css|js))", cls
+        return rf"/{FOLDER}/(\w+\.(?:css|js|webp))", cls
 
     @classmethod
-    def address(cls, text: str, ending: str) -> str:
-        """Return the address of a file with this text, relative to the page's; it can be read from now on.
+    def address(cls, content: str | bytes, ending: str) -> str:
+        """Return the address of a file with this content, relative to the page's; it can be read from now on.
 
         Parameters
         ----------
-        text : str
+        content : str or bytes
             One that the program knows, not one that a visitor brings: it is kept.
-        ending : {"css", "js"}
+        ending : {"css", "js", "webp"}
 
         Returns
         -------
         str
         """
-        name = _name(text, ending)
-        cls._texts.setdefault(name, text.encode())
+        content = content.encode() if isinstance(content, str) else content
+        name = _name(content, ending)
+        cls._contents.setdefault(name, content)
         return f"{FOLDER}/{name}"
 
     def get(self, name: str) -> None:
         """Answer with the file of this name."""
-        text = self._texts.get(name)
-        if text is None:
+        content = self._contents.get(name)
+        if content is None:
             raise HTTPError(404)
-        self.set_header("Content-Type", f"{TYPES[name.rpartition('.')[2]]}; charset=utf-8")
+        self.set_header("Content-Type", TYPES[name.rpartition(".")[2]])
         self.set_header("Cache-Control", FOR_EVER)
-        self.finish(text)
+        self.finish(content)
 
 
 @cache
-def _name(text: str, ending: str) -> str:
-    return f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.{ending}"
+def _name(content: bytes, ending: str) -> str:
+    return f"{hashlib.sha256(content).hexdigest()[:16]}.{ending}"
 
 
 def sheet(css: str) -> str:
     """Return what a component takes as one of its style sheets: the address of the file, or its text."""
     return OwnFile.address(css, "css") if OwnFile.offered else css
+
+
+def image(content: bytes) -> str:
+    """Return the address of a picture in WebP: of its file, or one that holds it.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    str
+    """
+    if OwnFile.offered:
+        return OwnFile.address(content, "webp")
+    return f"data:{TYPES['webp']};base64,{base64.b64encode(content).decode()}"
 
 
 class Script:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 
+from supdr_viz.export.progress import Told, unheard
 from supdr_viz.export.report import PLAYER, PLAYER_SCRIPTS, document, film_data
 from supdr_viz.kit.markup import escape, markdown
 from supdr_viz.lessons.model import Lesson, Question, Step
@@ -12,7 +13,7 @@ from supdr_viz.lessons.recorded import record
 from supdr_viz.settings.state import to_query
 
 
-def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> str:
+def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None, told: Told = unheard) -> str:
     """Run a lesson and write it down; the file opens from disk and asks nobody for anything.
 
     Parameters
@@ -20,6 +21,8 @@ def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None) 
     lesson : Lesson
     on_step : callable, optional
         ``on_step(index)`` is called before each step is run.
+    told : callable
+        ``told(done, total)``, steps, is called over and over.
 
     Returns
     -------
@@ -31,7 +34,7 @@ def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None) 
     ValueError
         A step cannot be run; the message names it.
     """
-    recorded = record(lesson, on_step)
+    recorded = record(lesson, on_step, told)
     shown = [
         {
             "before": asdict(before),

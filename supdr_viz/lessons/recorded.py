@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
+from supdr_viz.export.progress import Told, unheard
 from supdr_viz.export.replay import Replay
 from supdr_viz.export.work import filming
 from supdr_viz.frames.modes import modes_of
@@ -52,7 +54,7 @@ class RecordedLesson:
     steps: list[tuple[Showing, Showing | None]] = field(default_factory=list)
 
 
-def record(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> RecordedLesson:
+def record(lesson: Lesson, on_step: Callable[[int], object] | None = None, told: Told = unheard) -> RecordedLesson:
     """Play a lesson as the page would for somebody who only presses "next", and film it.
 
     The free end, where the page waits for the visitor, is run to its end.  A run without an end of its own stops after
@@ -63,6 +65,8 @@ def record(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> Re
     lesson : Lesson
     on_step : callable, optional
         ``on_step(index)`` is called before each step.
+    told : callable
+        ``told(done, total)``, steps, is called over and over.
 
     Returns
     -------
@@ -78,6 +82,7 @@ def record(lesson: Lesson, on_step: Callable[[int], object] | None = None) -> Re
         for index, step in enumerate(lesson.steps):
             if on_step is not None:
                 on_step(index)
+            camera.look = partial(told, index, len(lesson.steps))
             try:
                 camera.take(step)
             except ValueError as error:
@@ -115,6 +120,7 @@ class _Camera:
         self.session = Session(self._pool, lambda: None)
         self.made = RecordedLesson()
         self._last: tuple[object, ...] = ()
+        self.look: Callable[[], object] = partial(unheard, 0, 0)
         self._mode = ""
 
     def take(self, step: Step) -> None:
@@ -163,6 +169,7 @@ class _Camera:
         player = self.session.player
         self._pool.turn(0.0)
         while player.status.phase in (Phase.preparing, Phase.running):
+            self.look()
             self._pool.turn(1.0)
         if player.status.phase is Phase.failed:
             raise ValueError(player.status.message)
@@ -175,6 +182,6 @@ class _Camera:
         if len(self._last) != len(shown) or any(old is not new for old, new in zip(self._last, shown)):
             draw = filming(session)
             assert draw is not None
-            self.made.films.append(draw())
+            self.made.films.append(draw(told=lambda _done, _total: self.look()))
             self._last = shown
         return Showing(len(self.made.films) - 1, start, plays)

@@ -215,8 +215,7 @@ class CompareLayout:
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def _edit(self, controls: Controls) -> None:
-        """Put the choice of the column above the method in the sidebar; examples belong to the explorer."""
-        controls.presets.select.visible = controls.presets.note.visible = False
+        """Put the choice of the column above the method in the sidebar."""
         row = pn.Row(self._choice, pn.layout.HSpacer(), self._remove, margin=(0, 6, 0, 2), **widgets.WIDE)
         place = list(controls.view).index(controls.method.view)
         controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))

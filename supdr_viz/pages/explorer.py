@@ -175,7 +175,7 @@ class Explorer:
             self.controls,
             self.share,
             on_option=self.set_option,
-            **layout,
+            **{"text": [self.controls.presets.view], **layout},
         )
         self.teller = Teller(self.session, self.transport, self.layout, self.bridge)
         self.board.input.on_drawn(self._points_drawn)
@@ -230,7 +230,8 @@ class Explorer:
         self._apply(new)
         if self.controls.preset and self.controls.preset != self._preset and self.session.settings is not None:
             self.session.player.reset()  # an example starts afresh, also where it could carry on
-            self.show_mode(PRESETS[self.controls.preset].mode)  # what the example is about
+            first = next((mode.name for mode in self.board.method.modes or ()), "")
+            self.show_mode(PRESETS[self.controls.preset].mode or first)  # what the example is about
         if self.session.settings is not None or not self.controls.preset:
             self._preset = self.controls.preset  # an example whose data are yet to come has not begun
 

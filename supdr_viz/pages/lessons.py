@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.controls.lesson import OWN, LessonPanel
+from supdr_viz.export.progress import Told
 from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
@@ -107,9 +108,9 @@ class Lessons:
 
     # --- what the explorer asks --------------------------------------------------------------------------------------
 
-    def _lesson_work(self) -> Callable[[], bytes]:
+    def _lesson_work(self) -> Callable[[Told], bytes]:
         lesson = self.lesson
-        return lambda: lesson_html(lesson).encode()
+        return lambda told: lesson_html(lesson, told=told).encode()
 
     def _is_own(self) -> bool:
         return LESSONS.get(self.lesson.name) is not self.lesson

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from supdr_viz.presets.class_atlas import atlas_of_digits
-from supdr_viz.presets.mac import mac_presets, ten_digits
+from supdr_viz.presets.mac import mac_presets, ten_digits, three_spirals
 from supdr_viz.presets.preset import Needs as Needs
 from supdr_viz.presets.preset import Preset as Preset
 from supdr_viz.presets.preset import Presets
@@ -240,6 +240,7 @@ def _figures() -> list[Preset]:
 
 
 ALL = (
+    three_spirals(),
     *_friendly(),
     atlas_of_digits(),
     ten_digits(),
@@ -252,5 +253,5 @@ ALL = (
     *_table_presets(),
 )
 
-PRESETS = Presets(ALL, opening="two-spirals")
+PRESETS = Presets(ALL, opening="three-spirals")
 """The explorer's presets."""

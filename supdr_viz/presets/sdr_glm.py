@@ -201,7 +201,6 @@ def _bits() -> list[Preset]:
                 method_options={"family_x": "gaussian", "preprocessing": "none", **_OLD},
             ),
             "The paper finds the Bernoulli model better on bits. Not here: .031 against .047 over ten seeds.",
-            mode="parameters",
         ),
     ]
 

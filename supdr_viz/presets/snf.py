@@ -62,15 +62,6 @@ def snf_presets() -> list[Preset]:
     """Return the presets of SNF's paper, in the order of the menu."""
     return [
         Preset(
-            "snf-sheet-torn",
-            "The sheet, target weight 1,000",
-            GROUP,
-            _sheet("SNF", target_weight=1000.0, calibrate=True, max_iter=300),
-            "Labelled rows leave their neighbours to fit their labels. Switch the latent rows shown to transform: "
-            "embedded without labels they lie on the sheet again.",
-            slow_start=UNROLLING_STEPS,
-        ),
-        Preset(
             "snf-sheet-llr",
             "The sheet by LLR, five dimensions",
             GROUP,

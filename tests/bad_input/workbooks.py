@@ -74,6 +74,8 @@ def workbook(compression=zipfile.ZIP_DEFLATED, **sheets):
 TABLE = [["a", "b", "class"], [1, 2.5, "x"], [3, None, "y"]]
 FAR = f'<worksheet {MAIN}><sheetData><row><c r="A1"><v>1</v></c><c r="{{}}"><v>1</v></c></row></sheetData></worksheet>'
 
+UNNAMED = f'<worksheet {MAIN}><sheetData><row>{"<c/>" * 6000}</row><row r="2"><c/></row></sheetData></worksheet>'
+
 BAD = [
     ("a workbook cut short", "a.xlsx", workbook(one=TABLE)[:-40], "a.xlsx is not a complete Excel workbook"),
     ("a workbook begun", "a.xlsx", b"PK\x03\x04", "a.xlsx is not a complete Excel workbook"),
@@ -83,6 +85,7 @@ BAD = [
     ("a header only", "a.xlsx", workbook(one=TABLE[:1]), "a.xlsx has a header but no rows|No row is labelled"),
     ("a cell far below", "a.xlsx", workbook(one=FAR.format("B1048576")), "a.xlsx has 1,048,575 rows; at most 100,000"),
     ("a cell far to the right", "a.xlsx", workbook(one=FAR.format("XFD2")), "a.xlsx has 16,384 columns; at most 5,000"),
+    ("cells without names", "a.xlsx", workbook(one=UNNAMED), "a.xlsx has 6,000 columns; at most 5,000"),
     ("old Excel", "a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "holds old or protected Excel data"),
     ("a workbook called CSV", "a.csv", workbook(one=TABLE), "a.csv is called .csv but holds ZIP, Excel or NPZ data"),
     ("CSV called Excel", "a.xlsx", b"a,b,class\n1,2,x\n", "a.xlsx is not a complete Excel workbook"),

@@ -172,7 +172,7 @@ class App:
 
     def sees(self, text):
         """Whether this text can be read somewhere in the page."""
-        return self.page.get_by_text(text).first.is_visible()
+        return self.page.get_by_text(text).filter(visible=True).count() > 0
 
     def texts(self, selector):
         """Texts of all elements, joined."""
@@ -288,6 +288,19 @@ class App:
         entries = self.page.locator("[role=listbox] [role=option], [role=listbox] [role=menuitem]")
         entries.get_by_text(option, exact=True).first.click()
         self.page.locator("[role=listbox]").first.wait_for(state="detached")
+        return self
+
+    def open_gallery(self):
+        """Open the examples by the keyboard."""
+        self.page.locator("button.chosen").press("Enter")
+        self.page.locator("dialog .card").first.wait_for()
+
+    def example(self, title):
+        """Choose an example of the gallery by typing what it is called."""
+        self.open_gallery()
+        self.page.get_by_label("Search the examples").fill(title)
+        self.page.locator("dialog .card").get_by_text(title, exact=True).click()
+        self.page.locator("dialog").wait_for(state="hidden")
         return self
 
     def open_fold(self, name, number=0):

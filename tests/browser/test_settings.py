@@ -3,6 +3,7 @@
 from urllib.parse import quote
 
 from supdr_viz.presets.catalogue import PRESETS
+from tests.browser.axe import findings
 
 
 def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
@@ -51,13 +52,17 @@ def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(
     assert app.evaluate("window.harmed") is None  # a link cannot bring markup into the page
     assert app.button("Run").is_disabled()
     example = next(preset for preset in PRESETS.values() if preset.label == "Fig. 3: digits in four views, R = 1")
-    app.choose("Example", example.label).settle()
+    app.open_gallery()
+    assert not findings(app.page, "dialog")
+    app.key("Escape")
+    app.page.locator("dialog").wait_for(state="hidden")
+    app.example(example.label).settle()
     assert f"method={example.settings.method}" in app.page.url
     assert app.sees("Local spaces")
     assert app.sees(example.note[:40])
     app.press("Step").settle()
     assert app.iteration == 1
     unavailable = next(preset for preset in PRESETS.values() if preset.needs is not None)
-    app.choose("Example", unavailable.label).settle()
+    app.example(unavailable.label).settle()
     assert app.sees(unavailable.needs.title + " is not included")
     assert app.button("Run").is_disabled()

@@ -15,7 +15,7 @@ from tornado.web import Application
 
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
-from supdr_viz.kit.own_files import OwnFile, sheet
+from supdr_viz.kit.own_files import OwnFile, image, sheet
 from supdr_viz.stage.components import Hub, script
 from supdr_viz.stage.stage import Stage
 
@@ -25,7 +25,7 @@ CSS = "p { margin: 0; } /* a style sheet of these tests */"
 @pytest.fixture(autouse=True)
 def unoffered(monkeypatch):
     monkeypatch.setattr(OwnFile, "offered", False)
-    monkeypatch.setattr(OwnFile, "_texts", {})
+    monkeypatch.setattr(OwnFile, "_contents", {})
 
 
 def answers(*addresses):
@@ -60,6 +60,14 @@ def test_a_style_sheet_is_a_file_that_browsers_keep():
     assert answer.body.decode() == CSS
     assert answer.headers["Content-Type"].startswith("text/css")
     assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_a_picture_is_a_file_where_there_are_files_and_part_of_the_page_elsewhere():
+    content = bytes(range(256))
+    assert image(content).startswith("data:image/webp;base64,")
+    OwnFile.route()
+    (answer,) = answers(image(content))
+    assert (answer.body, answer.headers["Content-Type"]) == (content, "image/webp")
 
 
 def test_another_text_is_another_file():

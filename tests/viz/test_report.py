@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from supdr_viz.export.film import gif, picture
+from supdr_viz.export.progress import unheard
 from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
@@ -174,7 +175,7 @@ def test_names_from_outside_stay_text(session):
 def test_without_a_run_there_is_nothing(session):
     empty = Session(Hands().pool, lambda: None)
     assert export_work(empty, "report") is None
-    assert export_work(session, "report")().startswith(b"<!doctype html>")
-    assert export_work(session, "film")().startswith(b"GIF8")
+    assert export_work(session, "report")(unheard).startswith(b"<!doctype html>")
+    assert export_work(session, "film")(unheard).startswith(b"GIF8")
     with pytest.raises(ValueError, match="nothing to show yet"):
         make_replay([], session.scene, session.split, method="x", losses=session.player.curves(500)[0])

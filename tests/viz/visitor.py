@@ -26,10 +26,12 @@ from tornado.ioloop import IOLoop
 
 from supdr_viz.controls.upload import LIMITS
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.gallery import Gallery
 from supdr_viz.pages.compare import compare
 from supdr_viz.pages.explorer import explorer
 from supdr_viz.pages.lessons import lessons
 from supdr_viz.pages.sensitivity import sensitivity
+from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run import course
 from supdr_viz.stage.components import Hub, Words
 from supdr_viz.stage.wire import unpacked_places
@@ -255,13 +257,22 @@ class Visitor:
         return self
 
     def choose(self, label, option):
-        """Choose an entry of a menu."""
+        """Choose an entry of a menu, or an example of the gallery."""
         menu = self.widget(label)
-        values = dict(menu.options) if isinstance(menu.options, dict) else {each: each for each in menu.options or ()}
+        options = getattr(menu, "options", None) or ()
+        values = dict(options) if isinstance(options, dict) else {each: each for each in options}
         for group in (getattr(menu, "groups", None) or {}).values():
             values |= group
+        if isinstance(menu, Gallery):
+            values = {preset.label: name for name, preset in PRESETS.items()}
         self.do(lambda: menu.param.update(value=values[option]))
         return self
+
+    def open_gallery(self):
+        """Open the examples; return their shelves."""
+        gallery = next(iter(self.page.select(Gallery)))
+        self.do(lambda: self._say({"kind": "opened"}, gallery))
+        return gallery.shelves
 
     def slide(self, label, position):
         """Let go of a slider at a position."""

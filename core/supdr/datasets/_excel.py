@@ -20,6 +20,7 @@ from supdr.datasets._tables import Table
 from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
 from supdr.engine.optional import require
 
+ROW, CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
 PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)(\d+)\s*["']""")
 """Of a cell or a row: how far a sheet reaches, which a library would fill with empty cells."""
 
@@ -75,8 +76,9 @@ def _unpacked(data: bytes, name: str, limits: Limits) -> bytes:
 
 
 def _reach(content: bytes) -> tuple[int, int]:
-    """Return the last row and the last column that the text of a sheet names."""
-    rows, columns = 0, 0
+    """Return the last row and the last column of a sheet, by the names of its cells and by their number."""
+    lines = ROW.split(content)
+    rows, columns = len(lines) - 1, max(len(CELL.findall(line)) for line in lines)
     for letters, digits in set(PLACE.findall(content)):
         rows = max(rows, int(digits[:9]))
         column = 0

@@ -1,0 +1,29 @@
+"""How slow work tells how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Told = Callable[[int, int], object]
+"""``told(done, total)`` is called between the parts of slow work; what it raises ends the work."""
+
+
+def unheard(_done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
+def part(told: Told, number: int, of: int) -> Told:
+    """Return what one of several parts of equal length tells.
+
+    Parameters
+    ----------
+    told : callable
+        Of the whole.
+    number, of : int
+        Which part, from 0, of how many.
+
+    Returns
+    -------
+    callable
+    """
+    return lambda done, total: told(number * total + done, of * total)

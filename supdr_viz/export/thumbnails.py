@@ -1,0 +1,99 @@
+"""Runs examples and draws the picture of each for the gallery: the data with the boundary, and the latent rows beside.
+
+``python -m supdr_viz.export.thumbnails`` draws all, with names of examples only those.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+from PIL import Image
+
+from supdr_viz.export.film import squares
+from supdr_viz.export.work import filming
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.gallery import PICTURES
+from supdr_viz.presets.preset import Preset
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.state import Settings
+
+SIZE = (372, 181)
+QUALITY = 50
+"""Of WebP, at which a picture takes about four kilobytes."""
+
+LONGEST = 60
+"""Seconds for which an example runs; what it shows then is drawn."""
+
+OVER = (Phase.finished, Phase.diverged, Phase.failed)
+
+
+def thumbnail(pool: Pool, preset: Preset[Settings]) -> bytes:
+    """Run an example and draw where it ends.
+
+    Parameters
+    ----------
+    pool : Pool
+    preset : Preset
+        One whose data are at hand.
+
+    Returns
+    -------
+    bytes
+        WebP.
+
+    Raises
+    ------
+    RuntimeError
+        If nothing came of it.
+    """
+    with closing(Session(pool, lambda: None)) as session:
+        session.apply(Experiment(replace(preset.settings, speed="fast")))
+        session.player.run()
+        until = time.monotonic() + LONGEST
+        while session.player.status.phase not in OVER and time.monotonic() < until:
+            time.sleep(0.02)
+        session.player.pause()
+        draw = filming(session, moments=2)
+        if draw is None:
+            raise RuntimeError(f"the example {preset.name!r} shows nothing: {session.player.status}")
+        replay = draw()
+    # The truth, also where the method does not see it: most rows would be grey.
+    scene = replace(replay.scene, is_labelled=np.ones_like(replay.scene.is_labelled))
+    out, drawn = io.BytesIO(), squares(replace(replay, scene=scene), dark=True)
+    drawn.resize(SIZE, Image.Resampling.LANCZOS).save(out, "WEBP", quality=QUALITY, method=6)
+    return out.getvalue()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw pictures of examples into the folder from which the gallery takes them.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Of the command line.
+    """
+    parser = argparse.ArgumentParser(description="Draw the pictures of the examples.")
+    able = [name for name, preset in PRESETS.items() if preset.needs is None]
+    parser.add_argument("names", nargs="*", metavar="EXAMPLE", help="names of examples; default: all")
+    names = parser.parse_args(arguments).names or able
+    if unknown := [name for name in names if name not in able]:
+        parser.error(f"there is no example {unknown[0]!r} whose data are included; there are {', '.join(able)}")
+    PICTURES.mkdir(exist_ok=True)
+    pool = Pool(1)
+    for name in names:
+        picture = thumbnail(pool, PRESETS[name])
+        (PICTURES / f"{name}.webp").write_bytes(picture)
+        print(f"{name}.webp: {len(picture) / 1e3:.1f} kB", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""The examples as a gallery: some with a story first, by idea, then the papers' figures, then what needs other data."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.preset import Preset
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.state import Settings
+
+PICTURES = Path(__file__).parent.parent / "assets" / "gallery"
+"""Where ``python -m supdr_viz.export.thumbnails`` puts a picture of every example whose data are included."""
+
+PAPERS, TO_LOAD = "Figures and tables of the papers", "Data to be loaded first"
+"""Titles of the folds."""
+
+MORE = "More to try"
+
+
+class Story(NamedTuple):
+    """An example as it is told to somebody who has never seen it.
+
+    Attributes
+    ----------
+    title, line : str
+        What it is, and what is to be seen.
+    """
+
+    title: str
+    line: str
+
+
+STORIES: dict[str, dict[str, Story]] = {
+    "Tangled classes come apart": {
+        "three-spirals": Story(
+            "Three tangled spirals", "Three arms come apart into three beams; the boundary folds around them."
+        ),
+        "mac-figure-2-400": Story("Two arms unwound", "Two arms wound around each other come apart to either side."),
+        "sldr-zigzag": Story("A zigzag", "Three short lines and a gate between them read what one line cannot."),
+        "mac-figure-3-3": Story("A triangle", "Three heaps open to the corners of a triangle."),
+    },
+    "Ten digits on a map": {
+        "digits-atlas": Story("A chart for every digit", "Doubtful digits lie at the border to what they could be."),
+        "digits-on-a-plane": Story("Ten spokes", "Far out a digit is typical; near the middle it is in doubt."),
+        "digits": Story("Nine dimensions", "Ten digits need nine directions: two would mix them."),
+        "sldr-figure-1": Story("Four views of a digit", "Every description of a digit gets a plane of its own."),
+    },
+    "Few labels, quiet labels": {
+        "unrolling-sheet": Story("A sheet unrolls", "A folded horseshoe opens into a square within fifteen steps."),
+        "few-labels": Story("One label in ten", "The rows without a label still shape the map."),
+        "sdr-glm-figure-1-labels": Story("The quietest factor", "Five louder factors hide the class; labels find it."),
+        "sdr-glm-figure-2-2": Story("A value, not a class", "500 columns, two directions, one slow response."),
+    },
+    "How good can it get?": {
+        "mac-certificate": Story("A floor below it", "No map can go below the dashed line; watch the gap close."),
+        "breast-cancer": Story("One line is enough", "Here one direction carries nearly everything."),
+        "mac-figure-2-10": Story("Too few pieces", "Ten Gaussians cannot follow two arms: watch them fail."),
+        "mac-figure-3-line": Story("Too few dimensions", "Six classes on a line: a threshold cannot single one out."),
+    },
+}
+"""Idea -> name of an example -> its story."""
+
+_TOLD = {name: story for idea in STORIES.values() for name, story in idea.items()}
+_NUMBERED = re.compile(r"(Figs?\.|Tables?) [^:]*")
+
+
+def title_of(preset: Preset[Settings]) -> str:
+    """Return what an example is called: by its story, if it has one.
+
+    Parameters
+    ----------
+    preset : Preset
+
+    Returns
+    -------
+    str
+    """
+    return _TOLD[preset.name].title if preset.name in _TOLD else preset.label
+
+
+def source_of(preset: Preset[Settings]) -> str:
+    """Return which method an example shows, and which figure of which paper it is.
+
+    Parameters
+    ----------
+    preset : Preset
+
+    Returns
+    -------
+    str
+    """
+    method = MENU[preset.settings.method].label
+    _, _, paper = preset.group.partition(" of the ")
+    number = _NUMBERED.match(preset.label) or _NUMBERED.match(preset.group.partition(" of ")[0])
+    return f"{method} · {paper}, {number[0]}" if paper and number else f"{method} · {paper}" if paper else method
+
+
+def picture_of(name: str) -> bytes | None:
+    """Return the picture of an example, if there is one.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    bytes or None
+        WebP.
+    """
+    path = PICTURES / f"{name}.webp"
+    return path.read_bytes() if path.exists() else None
+
+
+def shelves() -> list[dict[str, Any]]:
+    """Return all examples in the order in which they are offered.
+
+    Returns
+    -------
+    list of dict
+        Sections with ``title``, ``fold`` (of the papers, or of what must be loaded first; empty: always open) and
+        ``cards``, dicts with ``name``, ``title``, ``line``, ``source`` and ``more``, what a search finds besides.
+    """
+    told = [
+        {"title": idea, "fold": "", "cards": [_card(PRESETS[name], story.line) for name, story in stories.items()]}
+        for idea, stories in STORIES.items()
+    ]
+    others = [preset for name, preset in PRESETS.items() if name not in _TOLD]
+    at_hand = [preset for preset in others if preset.needs is None]
+    to_load = [preset for preset in others if preset.needs is not None]
+    return [*told, *_by_group(at_hand, PAPERS), *_by_group(to_load, TO_LOAD)]
+
+
+def _by_group(presets: list[Preset[Settings]], fold: str) -> list[dict[str, Any]]:
+    groups = dict.fromkeys(preset.group for preset in presets)
+    return [
+        {
+            "title": group if " of the " in group else MORE,
+            "fold": fold,
+            "cards": [
+                _card(preset, preset.note.split(". ")[0].rstrip(".") + ".")
+                for preset in presets
+                if preset.group == group
+            ],
+        }
+        for group in groups
+    ]
+
+
+def _card(preset: Preset[Settings], line: str) -> dict[str, str]:
+    source = SOURCES[preset.settings.data].label if preset.needs is None else preset.needs.title
+    return {
+        "name": preset.name,
+        "title": title_of(preset),
+        "line": line,
+        "source": source_of(preset),
+        "more": f"{preset.label} {source} {preset.note}",
+    }

@@ -1,0 +1,79 @@
+"""Files that take a while: they say how far they have come, and can be given up."""
+
+import threading
+import time
+
+import pytest
+
+from supdr_viz.export import film
+from supdr_viz.export.progress import part
+from supdr_viz.kit.background import Cancelled, Job, attempt
+from supdr_viz.lessons import LESSONS
+from supdr_viz.lessons.document import lesson_html
+from tests.viz.visitor import PATIENCE, Visitor
+
+SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.tol=0&speed=fast"
+
+
+def until_seen(visitor, text):
+    """Let the page work until it says something."""
+    deadline = time.monotonic() + PATIENCE
+    while not visitor.sees(text) and time.monotonic() < deadline:
+        visitor.do(lambda: None)
+    return visitor.sees(text)
+
+
+def test_a_film_can_be_given_up_and_made_afterwards(monkeypatch):
+    begun, gate, draw = threading.Event(), threading.Event(), film.picture
+
+    def held(*arguments, **options):
+        begun.set()
+        gate.wait(60)
+        return draw(*arguments, **options)
+
+    monkeypatch.setattr(film, "picture", held)
+    with Visitor(SMALL) as visitor:
+        visitor.press("Step").press("Step").settle().press("Export").press("Film (GIF)")
+        assert begun.wait(60)
+        assert until_seen(visitor, "Drawing the recorded iterations once more … 50 %")
+        assert visitor.widget("Film (GIF)").disabled
+        visitor.press("Cancel")
+        gate.set()
+        assert visitor.settle().sees("Cancelled; no file was made.")
+        visitor.press("Film (GIF)").settle()
+        assert visitor.sees("supdr-run.gif: 0.")
+        assert not visitor.sees("Drawing the recorded iterations")
+
+
+def test_the_steps_of_a_lesson_are_told_and_it_ends_where_it_is_cancelled():
+    lesson, said = LESSONS["1-why-supervise"], []
+
+    def told(done, total):
+        said.append((done, total))
+        if done == 1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        lesson_html(lesson, told=told)
+    assert set(said) == {(0, len(lesson.steps)), (1, len(lesson.steps))}
+    assert said.count((1, len(lesson.steps))) == 1
+
+
+def test_cancelled_work_came_to_nothing():
+    shown = []
+    job = Job(lambda *share: shown.append(share))
+    for _ in range(2):
+        job(1, 4)
+    assert shown == [(1, 4)]  # the same is said once
+    job.cancel()
+    outcome = attempt(lambda: job(2, 4))
+    assert outcome.cancelled
+    assert not outcome.problem
+
+
+def test_parts_make_a_whole():
+    said = []
+    for number in range(2):
+        for done in (1, 2, 3):
+            part(lambda *share: said.append(share), number, 2)(done, 3)
+    assert said == [(k, 6) for k in range(1, 7)]

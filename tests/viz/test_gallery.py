@@ -1,0 +1,85 @@
+"""The gallery of examples: every example is in it once, those with a story first, and choosing one works as ever."""
+
+import io
+
+import pytest
+from PIL import Image
+
+from supdr_viz.export.thumbnails import SIZE, main, thumbnail
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, picture_of, shelves, source_of, title_of
+from supdr_viz.run.pool import Pool
+from tests.viz.visitor import Visitor
+
+WITH_DATA = [name for name, preset in PRESETS.items() if preset.needs is None]
+HEAVIEST = 300_000
+"""Bytes of all pictures: they are part of the package."""
+
+
+def names(fold):
+    return [card["name"] for shelf in shelves() if shelf["fold"] == fold for card in shelf["cards"]]
+
+
+def test_every_example_is_offered_once_and_what_must_be_loaded_last():
+    offered = names("") + names(PAPERS) + names(TO_LOAD)
+    assert sorted(offered) == sorted(PRESETS)
+    assert names("") == [name for idea in STORIES.values() for name in idea]
+    assert names("")[0] == PRESETS.opening.name
+    assert all((PRESETS[name].needs is None) == (name not in names(TO_LOAD)) for name in offered)
+
+
+def test_cards_say_what_is_to_be_seen():
+    cards = [card for shelf in shelves() for card in shelf["cards"]]
+    assert len({card["title"] for card in cards}) == len(cards)
+    for card in cards:
+        assert card["line"].endswith((".", "?")), card
+        assert card["source"], card
+    assert source_of(PRESETS["mac-figure-2-10"]) == "MAC · MAC paper, Fig. 2"
+    assert source_of(PRESETS["table-1-sonar-nsdr"]) == "NSDR · NSDR paper, Table 1"
+
+
+def test_pictures_are_those_of_the_examples_and_light():
+    assert sorted(path.stem for path in PICTURES.iterdir()) == sorted(WITH_DATA)
+    contents = [picture_of(name) for name in WITH_DATA]
+    assert sum(map(len, contents)) <= HEAVIEST
+    assert {Image.open(io.BytesIO(content)).size for content in contents} == {SIZE}
+
+
+def test_a_picture_is_drawn_from_a_run():
+    drawn = Image.open(io.BytesIO(thumbnail(Pool(1), PRESETS["figure-1"])))
+    assert drawn.size == SIZE
+    assert len(set(drawn.convert("P").tobytes())) > 3
+
+
+def test_pictures_of_what_is_not_there_are_not_drawn(capsys):
+    with pytest.raises(SystemExit):
+        main(["figure-3"])
+    assert "no example 'figure-3' whose data are included" in capsys.readouterr().err
+
+
+def test_the_opening_goes_from_a_tangle_to_a_good_test_error():
+    with Visitor() as visitor:
+        assert visitor.sees("Press Run: three tangled arms come apart")
+        assert visitor.number("test error") > 40
+        visitor.press("Run").settle()
+        assert visitor.chip == "finished"
+        assert visitor.number("test error") < 2
+
+
+def test_the_gallery_is_filled_when_it_is_opened():
+    with Visitor() as visitor:
+        gallery = visitor.widget("Example")
+        assert (gallery.value, gallery.shelves) == (PRESETS.opening.name, [])
+        opened = visitor.open_gallery()
+        pictured = [card["name"] for shelf in opened for card in shelf["cards"] if card["picture"]]
+        assert sorted(pictured) == sorted(WITH_DATA)
+
+
+def test_an_example_without_a_picture_of_its_own_begins_with_the_methods_first():
+    with Visitor() as visitor:
+        visitor.choose("Example", "Fig. 1b: labels lead, κ = 0.01").settle()
+        assert visitor.widget("Example").title == title_of(PRESETS["sdr-glm-figure-1-labels"])
+        assert "of X and targets" in visitor.head("Balance")
+        visitor.choose("Example", "Fig. 1c: 1,000 Gaussian columns").settle()
+        with pytest.raises(StopIteration):
+            visitor.head("Balance")
