@@ -33,7 +33,7 @@ from supdr_viz.settings.making import NotAtHand, usable_drawn
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
-from supdr_viz.views import Board
+from supdr_viz.views import Board, class_legend
 
 PLOTS = {
     "Input space": "input",
@@ -285,8 +285,14 @@ class Explorer:
         return self.session.embedding_csv() if what == "embedding" else self.session.curves_csv()
 
     def _save_plot(self, plot: str, format: str) -> None:
-        """Save a view as a picture of the user's."""
-        self.board.hub.save_view(plot, format, f"supdr-{plot}")
+        """Save a view as a picture of the user's, with its title and its legend."""
+        view = getattr(self.board, plot)
+        legend = list(view.legend) if plot in ("losses", "errors", "method") else []
+        if plot not in ("losses", "errors") and self.session.scene is not None:
+            legend = [*class_legend(self.session.scene, self.board.points.colour_by), *legend]
+        marks = [{"name": key.name, "colour": key.colour, "kind": key.kind, "dash": key.dash} for key in legend]
+        words = {"title": view.title, "note": view.caption(), "legend": marks}
+        self.board.hub.save_view(plot, format, f"supdr-{plot}", words)
 
     # --- what the user does to the run and to the views --------------------------------------------------------------
 

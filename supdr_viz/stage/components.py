@@ -42,7 +42,9 @@ export function render({model}) {
 @cache
 def script() -> str:
     """Return the script of the stage: its parts, which share one scope, in one piece."""
-    return "\n".join((_SCRIPTS / f"{part}.js").read_text(encoding="utf-8") for part in (*DRAWING, "svg", "hub"))
+    return "\n".join(
+        (_SCRIPTS / f"{part}.js").read_text(encoding="utf-8") for part in (*DRAWING, "svg", "saving", "hub")
+    )
 
 
 class Hub(JSComponent):
@@ -94,8 +96,8 @@ class Hub(JSComponent):
         sheets = [sheet(each) for each in (TEXT_CSS, css) if each]
         return Words(self.stage, name, slot=f"{self.board}/words/{name}", **{"stylesheets": sheets, **options})
 
-    def save_view(self, view: str, format: str, name: str) -> None:
-        """Save a square or a chart as a picture of the user's.
+    def save_view(self, view: str, format: str, name: str, words: dict[str, Any]) -> None:
+        """Save a square or a chart as a picture of the user's, at least twice as fine as on the page.
 
         Parameters
         ----------
@@ -103,8 +105,11 @@ class Hub(JSComponent):
         format : {"png", "svg"}
         name : str
             Of the file, without the ending.
+        words : dict
+            What stands above it: ``title``, ``note``, and ``legend``, a list of dicts with ``name``, ``colour``,
+            ``kind`` and ``dash``.
         """
-        self._send_msg({"kind": "save", "view": view, "format": format, "name": name})
+        self._send_msg({"kind": "save", "view": view, "format": format, "name": name, "words": words})
 
     def joined(self, browser: Connection) -> None:
         """Tell the browser that has opened the socket all, and from now on what is new."""

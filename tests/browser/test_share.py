@@ -83,6 +83,8 @@ def test_everything_is_saved_and_settings_are_loaded_again(app, tmp_path):
             assert file.suffix == f".{format.lower()}"
             assert start in file.read_bytes()[:200]
             assert file.stat().st_size > 2000
+    with Image.open(tmp_path / "supdr-losses.png") as image:
+        assert image.width >= 2 * app.box("losses")["width"]
     strokes = {path.get("stroke") for path in ElementTree.parse(file).getroot().findall(f".//{SVG}path")}
     assert strokes >= set(app.evaluate("chart('losses').tree.lines.map((line) => line.colours[0])"))
     app.choose("Plot", "Latent space")
@@ -92,6 +94,8 @@ def test_everything_is_saved_and_settings_are_loaded_again(app, tmp_path):
     visible = app.evaluate("square('latent').places.filter(Number.isFinite).length / 2")
     assert len(drawing.findall(f".//{SVG}path")) >= visible == 120  # every row
     assert re.fullmatch(r"\d+", drawing.get("width"))
+    words = {text.text for text in drawing.iter(f"{SVG}text")}
+    assert words >= {"Latent space", "arm 1", "arm 2", "test"}
     embedding = pd.read_csv(app.save("Embedding (CSV)", tmp_path))
     assert len(embedding) == 120
     assert {"row", "part", "label", "predicted", "z1", "z2"} <= set(embedding.columns)

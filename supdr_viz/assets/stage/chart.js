@@ -160,10 +160,10 @@ class Chart {
     this.board.point(null)
   }
 
-  async saved(format) {
-    if (format !== "svg") return new Promise((done) => this.canvas.toBlob(done, "image/png"))
+  // The chart, drawn by a pen that writes SVG.
+  drawing() {
     const pen = new SvgPen(this.canvas.clientWidth, this.canvas.clientHeight)
     this.draw(pen, ...pen.size)
-    return new Blob([pen.text], {type: "image/svg+xml"})
+    return pen
   }
 }

@@ -49,13 +49,3 @@ export function render({model}) {
   })
   return document.createElement("span")
 }
-
-async function save(board, {view, format, name}) {
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(await (board.planes.get(view) ?? board.charts.get(view)).saved(format))
-  link.download = `${name}.${format}`
-  document.body.append(link)
-  link.click()
-  link.remove()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
-}

@@ -201,10 +201,9 @@ class Plane {
     this.pen.putImageData(this.image, 0, 0)
   }
 
-  // The view as a picture: SVG as text, or PNG as a blob.
-  async saved(format) {
+  // The view, drawn by a pen that writes SVG.
+  drawing() {
     const side = this.canvas.clientWidth
-    if (format !== "svg") return new Promise((done) => this.canvas.toBlob(done, "image/png"))
     const pen = new SvgPen(side, side)
     this.drawnFrame = this.frameOn(side)
     this.drawBelow(pen, side)
@@ -213,7 +212,7 @@ class Plane {
     drawRows(pen, this)
     pen.restore()
     this.drawOver(pen)
-    return new Blob([pen.text], {type: "image/svg+xml"})
+    return pen
   }
 
   // The row nearest to a place, within a reach in pixels; -1 if there is none.
