@@ -73,7 +73,8 @@ def legend(entries: Sequence[Any]) -> str:
     Parameters
     ----------
     entries : sequence
-        With ``name``, ``colour``, ``dash`` (of lines) and ``kind`` ("line", "ring", "point" or "scale").
+        With ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale") and ``help``,
+        what the word means, or an empty text.
 
     Returns
     -------
@@ -88,5 +89,6 @@ def legend(entries: Sequence[Any]) -> str:
             dash = "dashed" if entry.dash == "dotdash" else escape(entry.dash)
             style += f";border-style:{dash};border-width:2.5px 0 0 0"
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
-        keys.append(f'<span class="key">{mark}{escape(entry.name)}</span>')
+        said = f' title="{escape(entry.help)}"' if entry.help else ""
+        keys.append(f'<span class="key"{said}>{mark}{escape(entry.name)}</span>')
     return "".join(keys)

@@ -28,6 +28,8 @@ class LegendEntry:
     kind : {"line", "ring", "point", "scale"}
     width : float
         Of lines, in pixels.
+    help : str
+        What the word means, shown on hovering.
     """
 
     name: str
@@ -35,6 +37,7 @@ class LegendEntry:
     dash: str = "solid"
     kind: str = "line"
     width: float = 1.5
+    help: str = ""
 
 
 def css(role: str) -> str:

@@ -11,6 +11,13 @@ from supdr_viz.frames.types import Curves, Frame
 from supdr_viz.views.curves import CurveView, Style
 from supdr_viz.views.figures import LegendEntry
 
+WORDS = {
+    "objective": "what the method makes small: the sum of the terms",
+    "surrogate": "what a step of the solver makes small instead: close to the objective, and easier",
+    "lower bound": "proved: no solution has an objective below it",
+}
+"""What curves are, in a sentence."""
+
 NOT_TERMS = ("objective", "surrogate", "bound")
 """Curves that are not part of the sum."""
 
@@ -77,7 +84,8 @@ class Losses(CurveView):
     def legend(self) -> list[LegendEntry]:
         """Entries of the curves shown: the objective, its terms, the surrogate, the bound with the gap it leaves."""
         order = {"objective": 0, "surrogate": 2, "lower bound": 3}
-        entries = sorted(super().legend, key=lambda entry: order.get(entry.name, 1))
+        entries = [replace(entry, help=WORDS.get(entry.name, "")) for entry in super().legend]
+        entries.sort(key=lambda entry: order.get(entry.name, 1))
         if self._gap is None:
             return entries
         said = f"lower bound, {self._gap:.1f} % below"

@@ -8,6 +8,7 @@ import pytest
 
 from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
 from supdr_viz.frames.types import Curves, Frame, Lines, Plane, Scene, Sheet, Surface
+from supdr_viz.kit.markup import legend
 from supdr_viz.stage.wire import Tail, decode, merge
 from supdr_viz.views import Board
 from supdr_viz.views.curves import linear_axis, log_axis, round_up
@@ -241,6 +242,8 @@ def test_bound_below_zero_does_not_spoil_the_log_axis():
     assert names[0] == "objective"
     assert names[-1] == "lower bound"
     assert board.losses.legend[-1].dash == "dashed"
+    assert "no solution has an objective below" in board.losses.legend[-1].help
+    assert "proved: no solution" in legend(board.losses.legend)
     assert board.losses.legend[0].width > board.losses.legend[1].width
 
 
