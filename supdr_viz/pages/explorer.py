@@ -18,7 +18,7 @@ from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.bridge import GONE, Bridge
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.telling import Teller
 from supdr_viz.pages.transport import Transport
@@ -51,7 +51,7 @@ def explorer() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True)
+    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
     arguments = pn.state.session_args
     if not arguments:
         opening = PRESETS.opening
@@ -160,6 +160,7 @@ class Explorer:
         self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
         self._apply(self.controls.experiment)
+        self.bridge.param.watch(lambda event: self._come_back(event.new), "lost_at")
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link))
@@ -176,8 +177,14 @@ class Explorer:
 
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)
+        self._come_back(self.bridge.lost_at)
         if self._on_compiled is not None:
             self._on_compiled()
+
+    def _come_back(self, iteration: int) -> None:
+        """Take the steps to what the visitor saw when the server went away, and pause there."""
+        if iteration and not self.transport.warming and self.session.settings is not None:
+            self.session.player.run(until=iteration, hurry_to=iteration)
 
     # --- settings → session -----------------------------------------------------------------------------------------
 
@@ -308,6 +315,7 @@ class Explorer:
             self.board.show_surface(surface)
         if frame is not None:
             self.board.show_frame(frame)
+            self.board.stage.put(iteration=frame.iteration)
             if not self._counted and self.session.dataset is not None:
                 self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
                 self._counted = True
