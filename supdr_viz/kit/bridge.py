@@ -28,7 +28,37 @@ LESSON_KEYS = {"PageDown": "next", "PageUp": "back", "n": "next", "b": "back", *
 LOOK_AGAIN = 20
 """Milliseconds after which a page that was asked whether it is settled, and was not, looks again."""
 
+GONE = "The server has gone away. This page waits for it, and comes back with the same settings."
+"""What a page says whose server does not answer any more."""
+
 _ESM = """
+// The server is gone, or has forgotten this page: wait until it answers, then open the page again where it was.
+const LOST = "supdr-lost"
+const here = () => location.pathname + location.search
+function boards() { return [...globalThis.supdrStage?.boards.values() ?? []] }
+
+async function answers() {
+  try { return (await fetch(new URL("stage", location.href), {cache: "no-store"})).status < 500 }
+  catch (error) { return false }
+}
+
+async function lost() {
+  const iteration = Math.max(0, ...boards().map((board) => board.tree.iteration ?? 0))
+  try { sessionStorage.setItem(LOST, JSON.stringify({page: here(), iteration})) } catch (error) {}
+  // Not all of a class at once.
+  const wait = () => new Promise((done) => setTimeout(done, 1000 + 1000 * Math.random()))
+  do { await wait() } while (!await answers())
+  location.reload()
+}
+
+function lostAt() {
+  try {
+    const {page, iteration} = JSON.parse(sessionStorage.getItem(LOST) ?? "{}")
+    sessionStorage.removeItem(LOST)
+    return page === here() ? iteration : 0
+  } catch (error) { return 0 }
+}
+
 const QUIET = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, " +
   "[contenteditable=true], [role=combobox], [role=listbox], [role=menu], [role=dialog]"
 const HIDDEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
@@ -132,6 +162,14 @@ export function render({model}) {
   onresize()
   if (model.origin !== location.origin + location.pathname) model.origin = location.origin + location.pathname
 
+  let waiting = false
+  for (const page of Bokeh.documents) page.on_event("connection_lost", () => {
+    if (!waiting) lost()
+    waiting = true
+  })
+  const before = lostAt()
+  if (before > 0) model.lost_at = before
+
   asking.observe(root, {attributeFilter: ["data-settle"]})
   ask()
   const idle = window.requestIdleCallback ?? requestAnimationFrame
@@ -177,6 +215,8 @@ class Bridge(JSComponent):
         Keys of the browser that are reported.
     origin : str
         Address of the page without its query; empty until the browser has answered.
+    lost_at : int
+        Iteration that was last seen, where the page had lost its server and has come back.
     """
 
     tall = param.Boolean(default=True)
@@ -189,6 +229,7 @@ class Bridge(JSComponent):
     zoom = param.Number(default=1.0, doc="Size of the texts beside the usual one.")
     asked = param.String(default="", doc="The browser's last question whether the page is settled.")
     settled = param.String(default="", doc="The last of these questions that could be affirmed.")
+    lost_at = param.Integer(default=0, bounds=(0, None), doc="Iteration seen before the server went away.")
     memory = param.String(default="", doc="Name under which this tab remembers the query.")
 
     _esm = Script(lambda: _ESM)

@@ -19,7 +19,7 @@ from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.bridge import GONE, Bridge
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.telling import Teller
 from supdr_viz.pages.transport import Transport
@@ -56,7 +56,7 @@ def explorer() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True)
+    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
     arguments = dict(pn.state.session_args)
     iteration = _whole_number(arguments.pop("iteration", []))
     if not arguments:
@@ -182,6 +182,7 @@ class Explorer:
         self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
         self._apply(self.controls.experiment)
+        self.bridge.param.watch(lambda event: self._run_to(event.new), "lost_at")
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
@@ -195,20 +196,18 @@ class Explorer:
         if document is not None:
             self.link.attach(self.session.player, document)
             self.transport.compile_first(document, self._compiled)
-            if not self.transport.warming:
-                self._begin()
+            self._run_to(self._begins_at)
 
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)
-        self._begin()
+        self._run_to(self.bridge.lost_at or self._begins_at)
         if self._on_compiled is not None:
             self._on_compiled()
 
-    def _begin(self) -> None:
-        """Take the steps that the address asks for."""
-        steps, self._begins_at = self._begins_at, 0
-        if steps:
-            self.session.player.run(until=steps, hurry_to=steps)
+    def _run_to(self, iteration: int) -> None:
+        """Take the steps to where the address begins, or what was seen when the server went away, and pause there."""
+        if iteration and not self.transport.warming and self.session.settings is not None:
+            self.session.player.run(until=iteration, hurry_to=iteration)
 
     def _surround(self) -> None:
         """Tell those who follow what stands around the views."""
@@ -360,6 +359,7 @@ class Explorer:
             self.board.show_surface(surface)
         if frame is not None:
             self.board.show_frame(frame)
+            self.board.stage.put(iteration=frame.iteration)
             if not self._counted and self.session.dataset is not None:
                 self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
                 self._counted = True

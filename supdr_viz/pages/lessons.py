@@ -10,7 +10,7 @@ import panel as pn
 
 from supdr_viz.controls.lesson import OWN, LessonPanel
 from supdr_viz.export.progress import Told
-from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
+from supdr_viz.kit.bridge import GONE, KEYS, LESSON_KEYS, Bridge
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages.explorer import Explorer
@@ -28,7 +28,7 @@ def lessons() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True)
+    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
     lesson, index, problems = wanted(pn.state.session_args or {})
     return Lessons(lesson, index, problems).page
 
