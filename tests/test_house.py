@@ -13,6 +13,7 @@ MOST_FLOORS = 10
 FLOORS = {
     "supdr": [
         "supdr.engine",
+        "supdr.rows",
         "supdr.functions",
         "supdr.solvers",
         "supdr.methods.*",

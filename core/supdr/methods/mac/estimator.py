@@ -14,12 +14,13 @@ validation error does not change" stops on any plateau: `n_iter_no_change` is pa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.iterate import Monitor, Problem, Snapshot
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
@@ -32,6 +33,7 @@ from supdr.methods.mac.parameters import check_mac_parameters
 from supdr.methods.mac.problem import MACProblem, MACState
 from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes
 from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
+from supdr.rows.reading import in_partitions
 from supdr.solvers.left_out import best_scaling
 
 TRIVIAL = 0.01
@@ -275,6 +277,58 @@ class MAC(FittedMAC):
         self.missing_label = missing_label
         self.preprocessing = preprocessing
 
+    # --- rows in partitions -------------------------------------------------------------------------------------------
+
+    def iterate(
+        self,
+        X: Any,
+        y: Any,
+        start: Snapshot | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> Iterator[Snapshot]:
+        """Validate at once and return the stream of snapshots; X and y may be Dask arrays, data frame and series.
+
+        See `supdr.engine.estimator.SupervisedReducer.iterate`.
+        """
+        if not in_partitions(X):
+            return super().iterate(X, y, start, sample_weight=sample_weight, interrupted=interrupted)
+        from supdr.methods.mac.on_dask import check_supported, started_run
+
+        check_supported(self, sample_weight)
+        return started_run(self, X, y, start, interrupted)
+
+    def transform(self, X: Any) -> Any:
+        """Embed rows without looking at labels; a Dask collection gives a Dask array, computed when it is needed.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        if not in_partitions(X):
+            return super().transform(X)
+        from supdr.methods.mac.on_dask import lazily_embedded
+
+        check_is_fitted(self, "_state")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X must have {self.n_features_in_} columns as in fit; got {X.shape[1]}")
+        if self.n_layers != 1:
+            raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
+        return lazily_embedded(X, self._preprocessing, self._state)
+
+    def _stand_at(self, state: Any) -> None:
+        if "partitions_" in vars(self):
+            from supdr.methods.mac.on_dask import on_sample
+
+            state = on_sample(state, self.partitions_)
+        super()._stand_at(state)
+
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
@@ -301,8 +355,14 @@ class MAC(FittedMAC):
                 raise ValueError("sample_weight and class_weight must be None with n_layers=2, which cannot weigh rows")
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
             return TwoLayerProblem(**shared, n_centers=n_centers, head=self.head, scaling=self._preprocessing.kind)
-        return self.solvers[self.solver](
+        solver, spread = self.solvers[self.solver], {}
+        if "partitions_" in vars(self):
+            from supdr.methods.mac.partitioned import PartitionedPenalty
+
+            solver, spread = PartitionedPenalty, {"rows": self.partitions_}
+        return solver(
             **shared,
+            **spread,
             pool=X,
             mapping=self.mapping,
             n_centers=None if self.n_centers is None else int(self.n_centers),

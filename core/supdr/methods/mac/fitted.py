@@ -31,6 +31,7 @@ class FittedMAC(Weighted):
     classes_: NDArray
     coef_: NDArray
     intercept_: NDArray
+    snapshot_: Any
     _training: Any
     _state: Any
 
@@ -153,9 +154,9 @@ class FittedMAC(Weighted):
         if "calibrated" not in self._memo:
             problem = self._problem(*self._training)
             assert isinstance(problem, Passes)
-            rows = problem.judged_rows
+            state = self.snapshot_.state if "partitions_" in vars(self) else self._state
             self._memo["calibrated"] = loo_softmax(
-                problem.left_out_images(self._state), problem.codes[rows], problem.row_weights[rows]
+                problem.left_out_images(state), problem.judged_codes, problem.judged_weights
             )
         return self._memo["calibrated"]
 

@@ -25,7 +25,7 @@ from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets, simplex_codes, simplex_numbers
 from supdr.methods.mac.mapping import Features, choose_centers
-from supdr.methods.mac.target_step import cases
+from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.lbfgs import LBFGSState
@@ -277,7 +277,11 @@ class MACProblem(Problem):
     def penalised(self, state: MACState) -> float:
         """Return Q_mu."""
         terms = self.terms(state) | {"label": self.hinge(state.targets, state.heads)}
-        return math.fsum(terms.values()) + 0.5 * state.mu * float(((state.targets - state.latent) ** 2).sum())
+        return math.fsum(terms.values()) + 0.5 * state.mu * self.distance(state.targets, state.latent)
+
+    def distance(self, targets: Array, latent: Array) -> float:
+        """Return |Z - F|^2."""
+        return float(((targets - latent) ** 2).sum())
 
     def readings(self, state: MACState) -> dict[str, float]:
         """Return the surrogate with its mu."""
@@ -309,13 +313,28 @@ class MACProblem(Problem):
 
     def started(self, mapping: Mapping, reg_w: float, seed: int) -> MACState:
         """Return the start of a run with given features and reg_w."""
-        if isinstance(self.init, str):
-            rng = np.random.default_rng(seed)
-            targets = initial_targets(self.codes, self.n_classes, self.n_components, self.init, self.init_noise, rng)
-        else:
-            targets = np.array(self.init, dtype=float)
-        heads = solve_heads(targets, self.signs, self.costs, tol=SVM_TOL, n_jobs=self.n_jobs)
-        return self.mapped(targets, heads, mapping, reg_w, seed, 0)
+        targets = self.first_targets(seed)
+        return self.mapped(targets, self.classify(targets), mapping, reg_w, seed, 0)
+
+    def first_targets(self, seed: int) -> Array:
+        """Return the targets (n, L) that a run starts from."""
+        if not isinstance(self.init, str):
+            return np.array(self.init, dtype=float)
+        rng = np.random.default_rng(seed)
+        return initial_targets(self.codes, self.n_classes, self.n_components, self.init, self.init_noise, rng)
+
+    def move(self, images: Array, heads: Heads, mu: float, multiplier: Array) -> tuple[Array, Array]:
+        """Return targets (n, L) and multipliers (n, P) of the Z step from images (n, L)."""
+        cost = 2.0 * self.costs / mu
+        return move_points(images, heads.coef, heads.intercept, self.signs, cost, multiplier, n_jobs=self.n_jobs)
+
+    def classify(self, targets: Array, start: Heads | None = None) -> Heads:
+        """Return classifiers fitted to targets (n, L)."""
+        return solve_heads(targets, self.signs, self.costs, start, tol=SVM_TOL, n_jobs=self.n_jobs)
+
+    def no_multipliers(self) -> Array:
+        """Return multipliers 0, (n, P)."""
+        return np.zeros_like(self.signs)
 
     def mapped(
         self, targets: Array, heads: Heads, mapping: Mapping, reg_w: float, seed: int, iteration: int
@@ -330,7 +349,7 @@ class MACProblem(Problem):
                 latent=latent,
                 weights=weights,
                 heads=heads,
-                multiplier=np.zeros_like(self.signs),
+                multiplier=self.no_multipliers(),
                 residual=None,
                 mu=self.mu,
                 passes=0,
@@ -364,7 +383,7 @@ class MACProblem(Problem):
         latent, targets, heads = state.latent, state.targets, state.heads
         if rows != self.settings[2]:
             latent = targets = self.features(state.mapping).image(state.weights)
-            heads = solve_heads(latent, self.signs, self.costs, tol=SVM_TOL, n_jobs=self.n_jobs)
+            heads = self.classify(latent)
         else:
             heads = heads._replace(alpha=np.minimum(heads.alpha * (self.C / C), self.costs[:, None]))
         if features != self.settings[1]:
@@ -375,7 +394,7 @@ class MACProblem(Problem):
                 targets=targets,
                 latent=latent,
                 heads=heads,
-                multiplier=state.multiplier if rows == self.settings[2] else np.zeros_like(self.signs),
+                multiplier=state.multiplier if rows == self.settings[2] else self.no_multipliers(),
                 reg_w=state.reg_w if reg_w == self.reg_w else self.chosen_ridge(state.mapping, state.seed),
                 mu=state.mu if same_mu else self.mu,
                 residual=None,

@@ -15,9 +15,7 @@ from supdr.engine.timing import part
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import class_scores
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
-from supdr.methods.mac.problem import SVM_TOL, Array, MACProblem, MACState, least_ridge
-from supdr.methods.mac.target_step import move_points
-from supdr.solvers.linear_svm import solve_heads
+from supdr.methods.mac.problem import Array, MACProblem, MACState, least_ridge
 
 MOST_JUDGED = 2000
 """About how many rows at most are left out in turn."""
@@ -32,6 +30,16 @@ class Passes(Bounded):
         one_of_each = np.unique(self.codes, return_index=True)[1]
         return np.union1d(np.arange(0, len(self.codes), math.ceil(len(self.codes) / MOST_JUDGED)), one_of_each)
 
+    @cached_property
+    def judged_codes(self) -> NDArray:
+        """Their classes."""
+        return self.codes[self.judged_rows]
+
+    @cached_property
+    def judged_weights(self) -> Array:
+        """Their weights."""
+        return self.row_weights[self.judged_rows]
+
     def left_out_images(self, state: MACState) -> Array:
         """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
         features, rows = self.features(state.mapping), self.judged_rows
@@ -44,7 +52,7 @@ class Passes(Bounded):
         left_out = self.left_out_images(state)
         scores = class_scores(left_out @ state.heads.coef.T + state.heads.intercept, self.n_classes, self.scheme)
         guess = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return float(np.mean(guess != self.codes[self.judged_rows]))
+        return float(np.mean(guess != self.judged_codes))
 
     def wanted(self, state: MACState) -> Array:
         """Return what the mapping of `state` was fitted to."""
@@ -85,14 +93,10 @@ class Penalty(Passes):
             if raised > mu:
                 mu, passes, stage = raised, 0, stage + 1
                 before = self.penalised(state._replace(mu=mu))
-        cost = 2.0 * self.costs / mu
-        heads = state.heads
         with part("targets"):
-            targets, multiplier = move_points(
-                state.latent, heads.coef, heads.intercept, self.signs, cost, state.multiplier, n_jobs=self.n_jobs
-            )
+            targets, multiplier = self.move(state.latent, state.heads, mu, state.multiplier)
         with part("classifiers"):
-            heads = solve_heads(targets, self.signs, self.costs, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
+            heads = self.classify(targets, state.heads)
         with part("map"):
             weights = features.solve(targets, features.pull_back(targets), least_ridge(state.reg_w, mu, features))
             latent = features.image(weights)
@@ -122,19 +126,11 @@ class ADMM(Passes):
     def step(self, state: MACState) -> MACState:
         """One pass; the scaled multiplier R collects Z - F.  Same cost as a pass of "mac"."""
         assert state.residual is not None
-        features, heads = self.features(state.mapping), state.heads
+        features = self.features(state.mapping)
         with part("targets"):
-            targets, multiplier = move_points(
-                state.latent - state.residual,
-                heads.coef,
-                heads.intercept,
-                self.signs,
-                2.0 * self.costs / state.mu,
-                state.multiplier,
-                n_jobs=self.n_jobs,
-            )
+            targets, multiplier = self.move(state.latent - state.residual, state.heads, state.mu, state.multiplier)
         with part("classifiers"):
-            heads = solve_heads(targets, self.signs, self.costs, heads, tol=SVM_TOL, n_jobs=self.n_jobs)
+            heads = self.classify(targets, state.heads)
         with part("map"):
             wanted = targets + state.residual
             ridge = least_ridge(state.reg_w, state.mu, features)

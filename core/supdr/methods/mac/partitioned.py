@@ -1,0 +1,321 @@
+"""MAC's passes on rows in partitions: the same formulas, with sums over partitions where all rows are needed.
+
+A pass sends the weights (M, L) and the classifiers out, and sums Phi'Z (M, L), (L + 1)^2 numbers a classifier and a
+few scalars on the way back; once, Phi'Phi (M, M).  What is chosen from the data (centres, width, ridge, scaling) is
+chosen on a random sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.interruption import checkpoint
+from supdr.methods.mac.bounds import BoundSearch
+from supdr.methods.mac.certificate import NOTHING, certify
+from supdr.methods.mac.classes import class_scores, class_signs, initial_targets
+from supdr.methods.mac.mapping import Features
+from supdr.methods.mac.problem import SVM_TOL, Array, MACState, least_ridge
+from supdr.methods.mac.solvers import Penalty
+from supdr.methods.mac.target_step import move_points
+from supdr.rows.partitions import Partitions, gathered, listed, planned, spread, total
+from supdr.solvers.gaussians import Mapping, rows_in_memory
+from supdr.solvers.linear_svm import Heads
+from supdr.solvers.summed_heads import solve_summed_heads
+
+
+class PartitionedRows(NamedTuple):
+    """Labelled, preprocessed rows in partitions.
+
+    Attributes
+    ----------
+    X : Partitions of arrays of shape (n, D)
+        Read again whenever they are needed.
+    codes : Partitions of int arrays of shape (n,)
+        Classes.
+    sizes : tuple of int
+        Labelled rows of each partition.
+    judged : int array of shape (p,)
+        Numbers of the rows that are left out in turn.
+    judged_X : array of shape (p, D)
+        Those rows.
+    sampled : int array of shape (s,)
+        Numbers of the rows of the sample.
+    fingerprint : tuple
+        Tells these rows from others.
+    """
+
+    X: Partitions
+    codes: Partitions
+    sizes: tuple[int, ...]
+    judged: NDArray[np.intp]
+    judged_X: Array
+    sampled: NDArray[np.intp]
+    fingerprint: tuple
+
+    def taken(self, values: Partitions) -> Array:
+        """Return the values of the judged rows."""
+        return taken(values, self.sizes, self.judged)
+
+
+def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> Array:
+    """Return some rows of arrays in partitions, whose sizes are given; rows (p,) are sorted."""
+    ends = np.cumsum(sizes)
+    chosen = np.split(rows, np.searchsorted(rows, ends)[:-1])
+    local = [each - end + size for each, end, size in zip(chosen, ends, sizes)]
+    return np.concatenate(gathered(np.take, values, listed(local), 0))
+
+
+GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()
+"""Phi'Phi with the rows that it belongs to: summed once a mapping, also when a run goes on."""
+
+
+class SummedFeatures(Features):
+    """Features of rows in partitions: only their products are here; `X` are the rows that are left out in turn.
+
+    Parameters
+    ----------
+    rows : PartitionedRows
+        All labelled rows.
+    mapping : Mapping
+    """
+
+    def __init__(self, rows: PartitionedRows, mapping: Mapping) -> None:
+        super().__init__(rows.judged_X, mapping)
+        self.matrix, self.symmetric = None, False
+        fits = sum(rows.sizes) <= rows_in_memory(mapping.n_features)
+        self._fingerprint = rows.fingerprint
+        self._Phi = (spread if fits else planned)(_features, mapping, rows.X)
+
+    def image(self, weights: Array) -> Any:
+        """Return F in partitions."""
+        return spread(np.matmul, self._Phi, weights)
+
+    def pull_back(self, values: Any) -> Array:
+        """Return the sum of Phi' values (M, q)."""
+        checkpoint()
+        return total(_pulled, self._Phi, values)
+
+    def gram(self) -> Array:
+        """Return the sum of Phi'Phi (M, M)."""
+        if self._gram is None:
+            known = GRAMS.get(self.mapping)
+            if known is None or known[0] != self._fingerprint:
+                known = GRAMS[self.mapping] = (self._fingerprint, total(_pulled, self._Phi, self._Phi))
+            self._gram = known[1]
+        return self._gram
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedPenalty(Penalty):
+    """solver="mac" on rows in partitions.
+
+    X, pool, codes and row_weights are those of the sample on which mapping, width and ridge are chosen.
+
+    Attributes
+    ----------
+    rows : PartitionedRows
+        All labelled rows.
+    """
+
+    rows: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name, features, _, *rest = self.settings
+        object.__setattr__(self, "settings", (name, features, (self.rows.fingerprint, self.scheme), *rest))
+        object.__setattr__(self, "signs", planned(class_signs, self.rows.codes, self.n_classes, self.scheme))
+        object.__setattr__(self, "costs", planned(_costs, self.rows.codes, self.C))
+
+    @cached_property
+    def n_heads(self) -> int:
+        """Number of classifiers."""
+        return class_signs(self.codes[:1], self.n_classes, self.scheme).shape[1]
+
+    def features(self, mapping: Mapping) -> Features:
+        """Return the features of `mapping`, whose products are summed once."""
+        known = self._features.get(id(mapping))
+        if known is None:
+            self._features.clear()
+            known = self._features[id(mapping)] = SummedFeatures(self.rows, mapping)
+        return known
+
+    def chosen(self, seed: int) -> tuple[Mapping, float]:
+        """Return what is chosen on the sample; a chosen reg_w grows with the rows as Phi'Phi does."""
+        mapping, reg_w = self._chosen(seed)
+        return mapping, reg_w * self._growth
+
+    @property
+    def _growth(self) -> float:
+        return sum(self.rows.sizes) / len(self.X) if isinstance(self.reg_w, str) else 1.0
+
+    # --- what needs all rows ------------------------------------------------------------------------------------------
+
+    def hinge(self, latent: Any, heads: Heads) -> float:
+        """Return C times the sum of the hinges."""
+        return float(total(_hinge, latent, self.signs, self.costs, heads.coef, heads.intercept))
+
+    def distance(self, targets: Any, latent: Any) -> float:
+        """Return |Z - F|^2."""
+        return float(total(_distance, targets, latent))
+
+    def move(self, images: Any, heads: Heads, mu: float, multiplier: Any) -> tuple[Any, Any]:
+        """Return targets and multipliers of the Z step, in partitions."""
+        both = spread(_moved, images, heads.coef, heads.intercept, self.signs, self.costs, mu, multiplier)
+        return both.item(0), both.item(1)
+
+    def classify(self, targets: Any, start: Heads | None = None) -> Heads:
+        """Return classifiers fitted to the targets."""
+        return solve_summed_heads(targets, self.signs, self.costs, self.n_heads, start, tol=SVM_TOL)  # type: ignore[arg-type]
+
+    def first_targets(self, seed: int) -> Any:
+        """Return the targets that a run starts from: whatever the partitions, each row has the same."""
+        rng, states = np.random.default_rng(seed), []
+        for size in self.rows.sizes:
+            states.append(rng.bit_generator.state)
+            for begin in range(0, size, 1 << 16):
+                rng.standard_normal((min(1 << 16, size - begin), self.n_components))
+        return spread(
+            _first_targets, self.rows.codes, self.n_classes, self.n_components, self.init, self.init_noise,
+            listed(states),
+        )  # fmt: skip
+
+    def no_multipliers(self) -> Any:
+        """Return multipliers 0."""
+        return spread(np.zeros_like, self.signs)
+
+    def adopt(self, state: MACState) -> MACState:
+        """Return `state` if it belongs to these rows, partitions and parameters.
+
+        Raises
+        ------
+        ValueError
+            If it does not.
+        """
+        if state.settings != self.settings:
+            raise ValueError(
+                "the snapshot to start from belongs to other rows, other partitions or other parameters; a run on "
+                "partitions goes on with those it began with"
+            )
+        return state
+
+    def diagnostics(self, state: MACState) -> dict[str, float]:
+        """Return the shares of rows that support the classifiers, and of those that are wrong."""
+        heads = state.heads
+        wrong, support = total(
+            _counts,
+            self.rows.codes,
+            state.latent,
+            heads.coef,
+            heads.intercept,
+            heads.alpha,
+            self.n_classes,
+            self.scheme,
+        ) / sum(self.rows.sizes)
+        search = self._search_of(state)
+        with search.lock:
+            self._certify(state, search)
+        return {
+            "training_error": float(wrong),
+            "support_fraction": float(support),
+            **self._told(state, search),
+        }
+
+    def closed_bound(self, state: MACState) -> float:
+        """Return what the multipliers of the states seen prove; there is no companion on partitions."""
+        return self._search_of(state).best.bound
+
+    def _certify(self, state: MACState, search: BoundSearch) -> None:
+        """Let the multipliers of a state prove what they can, by sums over partitions."""
+        up, down = total(_balances, self.signs, state.heads.alpha)
+        least = np.minimum(up, down)
+        factors = np.divide(least, [up, down], out=np.zeros((2, len(up))), where=np.array([up, down]) > 0.0)
+        signed = planned(_signed, self.signs, state.heads.alpha, factors)
+        features: Any = self.features(state.mapping)
+        pulled = features.pull_back(signed)
+        known = search.best if search.best is not NOTHING else None
+        search.best = certify(2.0 * least, pulled, state.reg_w, known)
+
+    # --- left-out rows ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def judged_rows(self) -> NDArray[np.intp]:
+        """Rows that are left out in turn."""
+        return self.rows.judged
+
+    @cached_property
+    def judged_codes(self) -> NDArray:
+        """Their classes."""
+        return self.rows.taken(self.rows.codes)
+
+    @cached_property
+    def judged_weights(self) -> Array:
+        """Their weights."""
+        return np.ones(len(self.rows.judged))
+
+    def left_out_images(self, state: MACState) -> Array:
+        """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
+        features = self.features(state.mapping)
+        numbers = np.arange(len(self.rows.judged))
+        q = np.minimum(features.leverages(numbers, least_ridge(state.reg_w, state.mu, features)), 1.0 - 1e-10)[:, None]
+        latent, wanted = (self.rows.taken(values) for values in (state.latent, state.targets))
+        return (latent - q * wanted) / (1.0 - q)
+
+
+# --- on a partition -----------------------------------------------------------------------------------------------
+
+
+def _features(mapping: Mapping, X: Array) -> Array:
+    return mapping.features(X)
+
+
+def _pulled(Phi: Array, values: Array) -> Array:
+    return Phi.T @ values
+
+
+def _costs(codes: NDArray, C: float) -> Array:
+    return np.full(len(codes), C)
+
+
+def _hinge(latent: Array, signs: Array, costs: Array, coef: Array, intercept: Array) -> float:
+    missing = 1.0 - signs * (latent @ coef.T + intercept)
+    return float(costs @ np.where(signs != 0.0, np.maximum(missing, 0.0), 0.0).sum(axis=1))
+
+
+def _distance(targets: Array, latent: Array) -> float:
+    return float(((targets - latent) ** 2).sum())
+
+
+def _moved(
+    images: Array, coef: Array, intercept: Array, signs: Array, costs: Array, mu: float, multiplier: Array
+) -> tuple[Array, Array]:
+    return move_points(images, coef, intercept, signs, 2.0 * costs / mu, multiplier)
+
+
+def _first_targets(
+    codes: NDArray, n_classes: int, n_components: int, how: str, noise: float, state: dict[str, Any]
+) -> Array:
+    rng = np.random.default_rng()
+    rng.bit_generator.state = state
+    return initial_targets(codes, n_classes, n_components, how, noise, rng)
+
+
+def _counts(
+    codes: NDArray, latent: Array, coef: Array, intercept: Array, alpha: Array, n_classes: int, scheme: str
+) -> Array:
+    scores = class_scores(latent @ coef.T + intercept, n_classes, scheme)
+    guess = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+    return np.array([(guess != codes).sum(), (alpha > 0.0).any(axis=1).sum()])
+
+
+def _balances(signs: Array, alpha: Array) -> Array:
+    return np.array([(alpha * (signs > 0.0)).sum(axis=0), (alpha * (signs < 0.0)).sum(axis=0)])
+
+
+def _signed(signs: Array, alpha: Array, factors: Array) -> Array:
+    return alpha * np.where(signs > 0.0, factors[0], factors[1]) * signs

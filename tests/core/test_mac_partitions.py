@@ -1,0 +1,107 @@
+"""MAC on rows in partitions: the numbers of the fit in memory, whatever the partitions."""
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+
+from supdr import MAC
+
+
+@pytest.fixture(autouse=True)
+def in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(3, 5))
+    codes = rng.integers(0, 3, 400)
+    X = centers[codes] + 0.8 * rng.normal(size=(400, 5))
+    y = codes.astype(float)
+    y[::9] = np.nan
+    return X, y
+
+
+def partitioned(values, count):
+    ends = np.linspace(0, len(values), count + 1).astype(int)
+    return da.from_array(values, chunks=(tuple(np.diff(ends)), *values.shape[1:]))
+
+
+def model(**settings):
+    return MAC(n_centers=30, max_iter=2, random_state=3, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "counts"), [({}, (1, 7, 40)), ({"scheme": "ovo"}, (7,)), ({"mapping": "linear"}, (7,))]
+)
+def test_partitions_do_not_matter(rows, settings, counts):
+    # Classifiers are fitted to a relative gap of 1e-6; order of addition decides where below that they end.
+    X, y = rows
+    expected = model(**settings).fit(X, y)
+    for count in counts:
+        found = model(**settings).fit(partitioned(X, count), partitioned(y, count))
+        for name in ("objective", "surrogate"):
+            np.testing.assert_allclose(found.history_[name], expected.history_[name], rtol=1e-5)
+        np.testing.assert_allclose(found.embedding_, expected.embedding_, atol=0.01)
+        assert np.mean(found.predict(X) == expected.predict(X)) >= 0.99
+
+
+def test_a_snapshot_resumes_and_holds_references(rows):
+    X, y = (partitioned(values, 4) for values in rows)
+    steps = list(model(early_stopping=False, tol=-1).iterate(X, y))
+    again = list(model(early_stopping=False, tol=-1).set_params(max_iter=1).iterate(X, y, start=steps[1]))
+    assert [step.objective for step in again] == [step.objective for step in steps[1:]]
+    assert not any(isinstance(part, np.ndarray) for part in steps[1].state.targets.parts)
+
+
+def test_transform_is_lazy(rows):
+    X, y = (partitioned(values, 4) for values in rows)
+    fit = model()
+    last = list(fit.iterate(X, y))[-1]
+    touched = []
+
+    def touching(block):
+        touched.append(len(block))
+        return block
+
+    lazy = fit.at(last).transform(X.map_blocks(touching, dtype=float, meta=np.empty((0, 0))))
+    assert not touched
+    np.testing.assert_allclose(lazy.compute(), fit.at(last).transform(rows[0]), rtol=1e-12)
+    assert sum(touched) == len(rows[0])
+
+
+def test_the_bound_is_below_every_objective(rows):
+    X, y = (partitioned(values, 4) for values in rows)
+    fit = model().fit(X, y)
+    assert 0.0 < fit.history_["bound"][-1] < fit.history_["objective"].min()
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [({"solver": "lbfgs"}, "solver"), ({"n_layers": 2}, "n_layers"), ({"early_stopping": True}, "early_stopping")],
+)
+def test_what_partitions_cannot_do_is_refused(rows, settings, word):
+    X, y = (partitioned(values, 4) for values in rows)
+    with pytest.raises(ValueError, match=f"{word} must be .* in partitions"):
+        model(**settings).fit(X, y)
+
+
+def test_bad_partitions_are_refused(rows):
+    X, y = rows
+    broken = X.copy()
+    broken[5, 0] = np.inf
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model().fit(partitioned(broken, 3), partitioned(y, 3))
+    with pytest.raises(ValueError, match="partitioned alike"):
+        model().fit(partitioned(X, 3), partitioned(y, 4))
+    with pytest.raises(ValueError, match="y must be a Dask"):
+        model().fit(partitioned(X, 3), y)
+
+
+def test_without_distributed_a_sentence_says_what_to_install(rows, monkeypatch):
+    monkeypatch.setattr("supdr.engine.optional.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"Rows in partitions needs distributed: pip install"):
+        model().fit(partitioned(rows[0], 2), partitioned(rows[1], 2))
