@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.joint import WithoutTargets
-from supdr.methods.mac.problem import SVM_TOL, MACProblem, MACState
+from supdr.methods.mac.problem import SVM_TOL, MACProblem
+from supdr.methods.mac.state import MACState
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 from supdr.solvers.linear_svm import Heads, solve_heads, solve_linear_svm
 

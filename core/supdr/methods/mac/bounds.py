@@ -21,7 +21,8 @@ from weakref import WeakKeyDictionary
 from supdr.engine.interruption import checkpoint
 from supdr.methods.mac.certificate import NOTHING, Certificate, balanced, certify
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
-from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.methods.mac.problem import MACProblem
+from supdr.methods.mac.state import MACState
 from supdr.solvers.gaussians import Mapping
 
 COMPANION_SIZE = 4_000_000

@@ -14,13 +14,12 @@ validation error does not change" stops on any plateau: `n_iter_no_change` is pa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.iterate import Monitor, Problem, Snapshot
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
@@ -29,18 +28,19 @@ from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
 from supdr.methods.mac.fitted import FittedMAC
+from supdr.methods.mac.in_partitions import InPartitions
 from supdr.methods.mac.parameters import check_mac_parameters
-from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes
+from supdr.methods.mac.state import MACState
 from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
-from supdr.rows.reading import in_partitions
 from supdr.solvers.left_out import best_scaling
 
 TRIVIAL = 0.01
 """A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
 
 
-class MAC(FittedMAC):
+class MAC(InPartitions, FittedMAC):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
 
     Rows are mapped into L dimensions by a radial basis function network (or linearly); linear support vector machines
@@ -276,58 +276,6 @@ class MAC(FittedMAC):
         self.verbose = verbose
         self.missing_label = missing_label
         self.preprocessing = preprocessing
-
-    # --- rows in partitions -------------------------------------------------------------------------------------------
-
-    def iterate(
-        self,
-        X: Any,
-        y: Any,
-        start: Snapshot | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        interrupted: Callable[[], bool] | None = None,
-    ) -> Iterator[Snapshot]:
-        """Validate at once and return the stream of snapshots; X and y may be Dask arrays, data frame and series.
-
-        See `supdr.engine.estimator.SupervisedReducer.iterate`.
-        """
-        if not in_partitions(X):
-            return super().iterate(X, y, start, sample_weight=sample_weight, interrupted=interrupted)
-        from supdr.methods.mac.on_dask import check_supported, started_run
-
-        check_supported(self, sample_weight)
-        return started_run(self, X, y, start, interrupted)
-
-    def transform(self, X: Any) -> Any:
-        """Embed rows without looking at labels; a Dask collection gives a Dask array, computed when it is needed.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
-        if not in_partitions(X):
-            return super().transform(X)
-        from supdr.methods.mac.on_dask import lazily_embedded
-
-        check_is_fitted(self, "_state")
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X must have {self.n_features_in_} columns as in fit; got {X.shape[1]}")
-        if self.n_layers != 1:
-            raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
-        return lazily_embedded(X, self._preprocessing, self._state)
-
-    def _stand_at(self, state: Any) -> None:
-        if "partitions_" in vars(self):
-            from supdr.methods.mac.on_dask import on_sample
-
-            state = on_sample(state, self.partitions_)
-        super()._stand_at(state)
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 

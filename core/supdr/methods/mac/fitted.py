@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from supdr.engine.probabilities import class_probabilities
 from supdr.engine.weighted import Weighted
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
-from supdr.methods.mac.problem import MACProblem, MACState
+from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.solvers import Passes
+from supdr.methods.mac.state import MACState
 from supdr.methods.mac.target_step import cases
 from supdr.methods.mac.two_layer import TwoLayerState
 from supdr.solvers.left_out import enough_labels

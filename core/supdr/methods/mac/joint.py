@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import generator
-from supdr.methods.mac.problem import SVM_TOL, MACProblem, MACState
+from supdr.methods.mac.problem import SVM_TOL, MACProblem
+from supdr.methods.mac.state import MACState
 from supdr.solvers.lbfgs import Evaluate, LBFGSState, lbfgs_start, lbfgs_step
 from supdr.solvers.linear_svm import Heads, solve_linear_svm
 

@@ -17,8 +17,8 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import as_labels, missing_values
 from supdr.methods.mac.partitioned import PartitionedRows, taken
-from supdr.methods.mac.problem import MACState
 from supdr.methods.mac.solvers import MOST_JUDGED
+from supdr.methods.mac.state import MACState
 from supdr.rows.partitions import Partitions, gathered, listed, planned, spread
 from supdr.rows.reading import finite_rows, row_partitions
 from supdr.solvers.gaussians import Mapping

@@ -20,8 +20,9 @@ from supdr.methods.mac.bounds import BoundSearch
 from supdr.methods.mac.certificate import NOTHING, certify
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets
 from supdr.methods.mac.mapping import Features
-from supdr.methods.mac.problem import SVM_TOL, Array, MACState, least_ridge
+from supdr.methods.mac.problem import SVM_TOL, least_ridge
 from supdr.methods.mac.solvers import Penalty
+from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import move_points
 from supdr.rows.partitions import Partitions, gathered, listed, planned, spread, total
 from supdr.solvers.gaussians import Mapping, rows_in_memory

@@ -16,7 +16,7 @@ import math
 import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,12 @@ from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets, simplex_codes, simplex_numbers
 from supdr.methods.mac.mapping import Features, choose_centers
+from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.left_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
 from supdr.solvers.linear_svm import Heads, solve_heads
-
-Array = NDArray[np.float64]
 
 SVM_TOL = 1e-6
 
@@ -44,67 +42,6 @@ many rows per centre: with few rows per centre the fit interpolates noise, and i
 
 FEW_LABELS_RIDGE = 1e-3
 """reg_w where labels are too few to choose it."""
-
-
-class MACState(NamedTuple):
-    """Where a run stands.  Nothing in it is ever written to.
-
-    Attributes
-    ----------
-    targets : array of shape (n, L)
-        Z.
-    latent : array of shape (n, L)
-        F of the labelled rows.
-    weights : array of shape (M, L)
-        W'.
-    heads : Heads
-        U, b and the multipliers alpha.
-    multiplier : array of shape (n, P)
-        Lambda of the last Z step.
-    residual : array of shape (n, L) or None
-        "admm": the scaled multiplier of Z = F.
-    mu : float
-    passes : int
-        Passes made at this mu.
-    stage : int
-    decrease : float
-        Relative decrease of the surrogate in the last step.
-    surrogate : float
-        What the solver descends.
-    mapping : Mapping
-    reg_w : float
-        Given or chosen.
-    scaling : str
-        Of the columns, given or chosen.
-    search : LBFGSState or None
-        Memory of "lbfgs".
-    settings : tuple
-        What the rest belongs to.
-    seed, iteration : int
-    """
-
-    targets: Array
-    latent: Array
-    weights: Array
-    heads: Heads
-    multiplier: Array
-    residual: Array | None
-    mu: float
-    passes: int
-    stage: int
-    decrease: float
-    surrogate: float
-    mapping: Mapping
-    reg_w: float
-    scaling: str
-    search: LBFGSState | None
-    settings: tuple
-    seed: int
-    iteration: int
-
-    def image(self, X: Array) -> Array:
-        """Return F (n, L) of preprocessed rows (n, D)."""
-        return self.mapping.apply(X, self.weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from supdr.engine.timing import part
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import class_scores
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
-from supdr.methods.mac.problem import Array, MACProblem, MACState, least_ridge
+from supdr.methods.mac.problem import MACProblem, least_ridge
+from supdr.methods.mac.state import Array, MACState
 
 MOST_JUDGED = 2000
 """About how many rows at most are left out in turn."""

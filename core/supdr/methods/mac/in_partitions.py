@@ -1,0 +1,67 @@
+"""What MAC does when its rows come in partitions, see `supdr.methods.mac.on_dask`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.iterate import Snapshot
+from supdr.rows.reading import in_partitions
+
+
+class InPartitions(SupervisedReducer):
+    """The part of `MAC` that takes Dask arrays and data frames."""
+
+    def iterate(
+        self,
+        X: Any,
+        y: Any,
+        start: Snapshot | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> Iterator[Snapshot]:
+        """Validate at once and return the stream of snapshots; X and y may be Dask arrays, data frame and series.
+
+        See `supdr.engine.estimator.SupervisedReducer.iterate`.
+        """
+        if not in_partitions(X):
+            return super().iterate(X, y, start, sample_weight=sample_weight, interrupted=interrupted)
+        from supdr.methods.mac.on_dask import check_supported, started_run  # Dask is an extra
+
+        check_supported(self, sample_weight)
+        return started_run(self, X, y, start, interrupted)
+
+    def transform(self, X: Any) -> Any:
+        """Embed rows without looking at labels; a Dask collection gives a Dask array, computed when it is needed.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        if not in_partitions(X):
+            return super().transform(X)
+        from supdr.methods.mac.on_dask import lazily_embedded
+
+        check_is_fitted(self, "_state")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X must have {self.n_features_in_} columns as in fit; got {X.shape[1]}")
+        if self.n_layers != 1:
+            raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
+        return lazily_embedded(X, self._preprocessing, self._state)
+
+    def _stand_at(self, state: Any) -> None:
+        if "partitions_" in vars(self):
+            from supdr.methods.mac.on_dask import on_sample
+
+            state = on_sample(state, self.partitions_)
+        super()._stand_at(state)

@@ -1,0 +1,75 @@
+"""Where a run of MAC stands."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.solvers.gaussians import Mapping
+from supdr.solvers.lbfgs import LBFGSState
+from supdr.solvers.linear_svm import Heads
+
+Array = NDArray[np.float64]
+
+
+class MACState(NamedTuple):
+    """Where a run stands.  Nothing in it is ever written to.
+
+    Attributes
+    ----------
+    targets : array of shape (n, L)
+        Z.
+    latent : array of shape (n, L)
+        F of the labelled rows.
+    weights : array of shape (M, L)
+        W'.
+    heads : Heads
+        U, b and the multipliers alpha.
+    multiplier : array of shape (n, P)
+        Lambda of the last Z step.
+    residual : array of shape (n, L) or None
+        "admm": the scaled multiplier of Z = F.
+    mu : float
+    passes : int
+        Passes made at this mu.
+    stage : int
+    decrease : float
+        Relative decrease of the surrogate in the last step.
+    surrogate : float
+        What the solver descends.
+    mapping : Mapping
+    reg_w : float
+        Given or chosen.
+    scaling : str
+        Of the columns, given or chosen.
+    search : LBFGSState or None
+        Memory of "lbfgs".
+    settings : tuple
+        What the rest belongs to.
+    seed, iteration : int
+    """
+
+    targets: Array
+    latent: Array
+    weights: Array
+    heads: Heads
+    multiplier: Array
+    residual: Array | None
+    mu: float
+    passes: int
+    stage: int
+    decrease: float
+    surrogate: float
+    mapping: Mapping
+    reg_w: float
+    scaling: str
+    search: LBFGSState | None
+    settings: tuple
+    seed: int
+    iteration: int
+
+    def image(self, X: Array) -> Array:
+        """Return F (n, L) of preprocessed rows (n, D)."""
+        return self.mapping.apply(X, self.weights)
