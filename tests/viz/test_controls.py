@@ -135,8 +135,9 @@ def test_text_from_outside_is_escaped():
     pane = widgets.html()
     widgets.message(pane, "<script>alert(1)</script>", "error")
     assert "<script>" not in pane.object
-    entry = SimpleNamespace(name="<b>", colour='"><i', dash="solid", kind="line")
+    entry = SimpleNamespace(name="<b>", colour='"><i', dash="solid", kind="line", help='"><u>')
     assert "<b>" not in widgets.legend([entry])
+    assert "<u>" not in widgets.legend([entry])
     assert "color:&quot;&gt;&lt;i;" in widgets.legend([entry])
 
 

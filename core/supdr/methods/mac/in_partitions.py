@@ -27,7 +27,28 @@ class InPartitions(SupervisedReducer):
     ) -> Iterator[Snapshot]:
         """Validate at once and return the stream of snapshots; X and y may be Dask arrays, data frame and series.
 
-        See `supdr.engine.estimator.SupervisedReducer.iterate`.
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Data.
+        y : array-like or Dask collection of shape (n_samples,)
+            Targets; NaN or None where unlabelled.  In the partitions of X, if X has any.
+        start : Snapshot, optional
+            See `supdr.engine.estimator.SupervisedReducer.iterate`; on partitions, of the same ones.
+        sample_weight : array-like of shape (n_samples,), optional
+            See there; None on partitions.
+        interrupted : callable, optional
+            Polled during the run; True ends it at the last complete step.
+
+        Returns
+        -------
+        iterator of Snapshot
+            The starting point, then one snapshot per step.
+
+        Raises
+        ------
+        ValueError
+            If the data, the hyper-parameters or `start` do not fit.
         """
         if not in_partitions(X):
             return super().iterate(X, y, start, sample_weight=sample_weight, interrupted=interrupted)
