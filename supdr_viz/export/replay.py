@@ -151,9 +151,10 @@ def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: 
     """Draw a frame and its surface, and the frame again if its picture shows the surface."""
     frame = draw()
     assert builder.plane is not None
-    builder.surface = evaluate(
+    surface = evaluate(
         fitted, builder.scene, builder.split, builder.plane, iteration=frame.iteration, resolution=RESOLUTION
     )
+    builder.surface = surface.at_rest()
     return draw() if mode is not None and "surface" in mode.needs else frame, builder.surface
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.scene import Extent, spread_strip
-from supdr_viz.frames.types import Lines, Scene, Sheet, Surface
+from supdr_viz.frames.types import Lines, Relief, Scene, Sheet, Surface
 from supdr_viz.settings.making import Split
 
 COARSE, FINE = 50, 100
@@ -25,7 +25,10 @@ PIXELS = 150
 MAX_CELLS = 4_000_000
 """Most numbers in the lifted grid: wide data get a coarser picture rather than a slow one."""
 
-LEVELS = 255
+MAX_SCORES = 30_000
+"""Most numbers in a relief: more classes make a jump instead of a motion."""
+
+LEVELS, FINE_LEVELS = 255, 32767
 NO_LINES = Lines([], [])
 
 
@@ -255,16 +258,16 @@ def _sheet(
     has_margin: bool,
 ) -> Sheet:
     shape, resolution = (len(y), len(x)), len(x)
-    finer = _refined(scores.reshape(*shape, -1))
+    finer, relief = _refined(scores.reshape(*shape, -1)), _relief(scores.reshape(*shape, -1), classes, value_range)
     if classes is None:
         low, high = value_range
         levels = np.clip(np.round(LEVELS * (finer[..., 0] - low) / (high - low)), 0, LEVELS)
-        return Sheet(levels.astype(np.uint8), extent, NO_LINES, NO_LINES, resolution, caption)
+        return Sheet(levels.astype(np.uint8), extent, NO_LINES, NO_LINES, resolution, caption, relief)
     if scores.ndim == 1:
         image = classes[(finer[..., 0] > 0).astype(int)]
         plane = scores.reshape(shape)
         margin = contours(x, y, plane, -1.0, 1.0) if has_margin else NO_LINES
-        return Sheet(image, extent, contours(x, y, plane, 0.0), margin, resolution, caption)
+        return Sheet(image, extent, contours(x, y, plane, 0.0), margin, resolution, caption, relief)
     winner = scores.argmax(axis=1)
     boundary = Lines([], [])
     for code in np.unique(winner):
@@ -272,7 +275,21 @@ def _sheet(
         lines = contours(x, y, lead.reshape(shape), 0.0)
         boundary.xs.extend(lines.xs)
         boundary.ys.extend(lines.ys)
-    return Sheet(classes[finer.argmax(axis=2)], extent, boundary, NO_LINES, resolution, caption)
+    return Sheet(classes[finer.argmax(axis=2)], extent, boundary, NO_LINES, resolution, caption, relief)
+
+
+def _relief(scores: NDArray, classes: NDArray | None, value_range: tuple[float, float]) -> Relief | None:
+    """Write scores (r, r, K) of a surface as `Relief`; a fine grid by the means of its cells, two by two."""
+    if len(scores) > COARSE and len(scores) % 2 == 0:
+        half = len(scores) // 2
+        scores = scores.reshape(half, 2, half, 2, -1).mean(axis=(1, 3))
+    if scores.size > MAX_SCORES or not np.isfinite(scores).all():
+        return None
+    if classes is None:
+        low, high = value_range
+        scores = np.clip(LEVELS * (scores - low) / (high - low), 0, LEVELS)
+    scale = float(np.abs(scores).max()) / FINE_LEVELS or 1.0
+    return Relief(np.rint(scores.transpose(2, 0, 1) / scale).astype(np.int16), scale, classes)
 
 
 def _refined(scores: NDArray) -> NDArray:

@@ -6,7 +6,7 @@ which is dearer and may trail the frames.  All three are immutable; views read n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,6 +230,25 @@ class Lines:
 
 
 @dataclass(frozen=True, eq=False)
+class Relief:
+    """The scores behind a decision surface, so coarse that they can be sent with it.
+
+    Attributes
+    ----------
+    levels : int16 array of shape (K, r, r)
+        One score a class, or one for two classes; for regression the predicted value. First row lowest.
+    scale : float
+        Scores are levels times this; predicted values then are those of `Sheet.image`, 0..255.
+    classes : uint8 array or None
+        Which classes the scores are of; two for one score.  None for regression.
+    """
+
+    levels: NDArray
+    scale: float
+    classes: NDArray | None
+
+
+@dataclass(frozen=True, eq=False)
 class Sheet:
     """A decision surface over one plane.
 
@@ -245,6 +264,8 @@ class Sheet:
         Evaluated points per axis; the image has more cells.
     caption : str
         Empty, or what the surface is when the plane is not the whole space.
+    relief : Relief or None
+        By which the next surface comes from this one.
     """
 
     image: NDArray
@@ -253,6 +274,7 @@ class Sheet:
     margin: Lines
     resolution: int = 0
     caption: str = ""
+    relief: Relief | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,3 +303,10 @@ class Surface:
     wrong: NDArray
     beyond: NDArray
     value_range: tuple[float, float] = (0.0, 1.0)
+
+    def at_rest(self) -> Surface:
+        """Return the surface without what moves to the next one: for files, which are to be small."""
+        input_sheet, latent = (
+            None if sheet is None else replace(sheet, relief=None) for sheet in (self.input, self.latent)
+        )
+        return replace(self, input=input_sheet, latent=latent)

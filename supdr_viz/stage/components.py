@@ -18,7 +18,20 @@ from supdr_viz.stage.socket import Connection, StageSocket
 from supdr_viz.stage.stage import Stage
 
 _SCRIPTS = Path(__file__).parents[1] / "assets" / "stage"
-DRAWING = ("wire", "shapes", "colours", "raster", "axes", "motion", "paint", "plane", "chart", "board", "hands")
+DRAWING = (
+    "wire",
+    "shapes",
+    "colours",
+    "raster",
+    "axes",
+    "motion",
+    "relief",
+    "paint",
+    "plane",
+    "chart",
+    "board",
+    "hands",
+)
 """The parts of the script, in order, that draw without a server."""
 
 _NAMES = itertools.count(1)

@@ -89,7 +89,7 @@ class PlaneView(SquareView):
         """Forget the surface."""
         self.sheet = None
         ring = RINGS[self.points.ringed(self.name)]
-        self.put(region=None, boundary=None, margin=None)
+        self.put(region=None, boundary=None, margin=None, relief=None)
         self.put(ring={"role": ring.role, "width": ring.width, "alpha": ring.alpha})
 
     def show_frame(self, frame: Frame) -> None:
@@ -114,14 +114,24 @@ class PlaneView(SquareView):
             return
         self.sheet = sheet
         if sheet is None:
-            self.put(region=None, boundary=None, margin=None)
+            self.put(region=None, boundary=None, margin=None, relief=None)
             return
         alpha = FIELD_ALPHA if self.points.is_regression else REGION_ALPHA
         self.put(
             region={"image": sheet.image.astype("uint8"), "extent": plain_extent(sheet.extent), "alpha": alpha},
             boundary=joined(sheet.boundary),
             margin=joined(sheet.margin),
+            relief=_plain_relief(sheet),
         )
+
+
+def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
+    """Write the scores of a sheet as the stage knows them."""
+    if sheet.relief is None:
+        return None
+    levels, scale, classes = sheet.relief.levels, sheet.relief.scale, sheet.relief.classes
+    codes = None if classes is None else [int(code) for code in classes]
+    return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 
 
 def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.max_iter=5000&method.tol=0&seed=1"
 
 
@@ -25,6 +27,46 @@ def test_points_move_between_frames_and_stop_where_the_last_one_says(open_app):
     assert not app.evaluate("document.documentElement.hasAttribute('data-moving')")
     assert app.evaluate("['input', 'latent', 'method'].every((name) => !square(name).moves)")
     assert app.evaluate("square('latent').position.values === square('latent').position.to")
+
+
+SURFACE_ON_ITS_WAY = """async () => {
+  const moves = () => square("input").relief.moves
+  await new Promise((done) => { const look = () => (moves() ? done() : requestAnimationFrame(look)); look() })
+  const {from, to, values} = square("input").relief.moving
+  const inside = values.every((value, k) => (value - from[k]) * (value - to[k]) <= 1e-6 * (1 + to[k] * to[k]))
+  const far = (one, two) => Math.max(...one.map((value, k) => Math.abs(value - two[k])))
+  return [inside, far(to, from) > 0]
+}"""
+
+SURFACES_AGREE = """() => {
+  const {relief, tree: {region, boundary}} = square("input")
+  const {image} = relief, wide = image.shape[0], places = [...Array(wide * wide).keys()]
+  const there = (k) => Math.floor((k + 0.5) * region.image.shape[0] / wide)
+  const finer = (k) => region.image[there(Math.floor(k / wide)) * region.image.shape[0] + there(k % wide)]
+  const same = places.filter((k) => image[k] === finer(k)).length / places.length
+  const drawn = [], pen = {beginPath() {}, moveTo: (x, y) => drawn.push([x, y]), lineTo: (x, y) => drawn.push([x, y])}
+  relief.path(pen, {x: (value) => value, y: (value) => value}, 0)
+  const known = [...Array(boundary.length / 2).keys()].filter((k) => !Number.isNaN(boundary[2 * k]))
+  const cell = (region.extent[1] - region.extent[0]) / relief.shown.levels.shape[1]
+  const nearest = ([x, y]) => Math.min(...known.map((k) => Math.hypot(boundary[2 * k] - x, boundary[2 * k + 1] - y)))
+  return {same, lines: drawn.length, far: Math.max(...drawn.map(nearest)) / cell}
+}"""
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boundaries_move_between_surfaces_and_end_where_the_server_draws_them(open_app, n_classes):
+    app = open_app(
+        f"?data=spirals&data.n_classes={n_classes}&data.n_per_class=60&method=NSDR&method.max_iter=5000&method.tol=0",
+        motion="no-preference",
+    )
+    app.press("Run").until_going()
+    assert app.evaluate(SURFACE_ON_ITS_WAY) == [True, True]
+    app.press("Pause").settle()
+    assert not app.evaluate("square('input').relief.moves")
+    told = app.evaluate(SURFACES_AGREE)
+    assert told["same"] > 0.98  # the server's is twice as fine
+    assert told["lines"] > 20
+    assert told["far"] < 1.0
 
 
 def test_curves_say_what_stands_at_the_pointer(open_app):

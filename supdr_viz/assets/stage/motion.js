@@ -3,7 +3,10 @@ const still = matchMedia("(prefers-reduced-motion: reduce)")
 const LONGEST = 250, SHORTEST = 60
 
 class Moving {
-  constructor() { this.values = null; this.from = null; this.to = null; this.began = 0; this.lasts = 0; this.heard = 0 }
+  constructor(longest = LONGEST) {
+    this.values = null; this.from = null; this.to = null; this.began = 0; this.lasts = 0; this.heard = 0
+    this.longest = longest; this.gentle = false
+  }
 
   // Go to new values; at once if they are others, or if asked to.
   go(to, now, snap, lasts) {
@@ -13,7 +16,8 @@ class Moving {
     this.to = to
     if (jump) { this.values = to; this.from = null; return }
     // As long as the last two were apart: then the next ones come when these are reached.
-    this.lasts = lasts || Math.min(LONGEST, Math.max(SHORTEST, since))
+    this.lasts = lasts || Math.min(this.longest, Math.max(SHORTEST, since))
+    this.gentle = Boolean(lasts)
     this.from = this.from ? this.values.slice() : this.values
     this.values = this.from.slice()
     this.began = now
@@ -25,8 +29,8 @@ class Moving {
   step(now) {
     if (!this.from) return false
     const passed = (now - this.began) / this.lasts
-    // Long ways begin and end gently; short ones are one of many, and keep their pace.
-    const share = this.lasts > LONGEST ? passed * passed * (3 - 2 * passed) : passed
+    // Ways of their own begin and end gently; those that are one of many keep their pace.
+    const share = this.gentle ? passed * passed * (3 - 2 * passed) : passed
     if (passed >= 1) { this.values = this.to; this.from = null; return false }
     const {values, from, to} = this
     for (let k = 0; k < to.length; k++) {

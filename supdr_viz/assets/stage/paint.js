@@ -24,15 +24,19 @@ function drawImageIn(pen, frame, image, [left, right, low, high], opacity) {
 
 // Decision regions, boundary and margins.
 function drawSurface(pen, view) {
-  const {region, boundary, margin} = view.tree, {frame, board} = view
-  if (region && region.image) {
+  const {region, boundary, margin} = view.tree, {frame, board, relief} = view, moves = relief.moves
+  if (region && region.image && moves) {
+    drawImageIn(pen, frame, tinted(relief.image, board.surfaceTable()), relief.shown.extent, region.alpha)
+  } else if (region && region.image) {
     const image = view.tints.of("region", region.image, () => board.surfaceTable())
     drawImageIn(pen, frame, image, region.extent, region.alpha)
   }
   pen.strokeStyle = shade("boundary"); pen.lineJoin = "round"
-  for (const [points, width, opacity, dash] of [[boundary, 1.4, 0.75, []], [margin, 1.1, 0.6, [5, 4]]]) {
+  const lines = [[boundary, [0], 1.4, 0.75, []], [margin, [-1, 1], 1.1, 0.6, [5, 4]]]
+  for (const [points, values, width, opacity, dash] of lines) {
     if (!points || !points.length) continue
-    linePath(pen, frame, points)
+    if (moves) relief.path(pen, frame, ...values)
+    else linePath(pen, frame, points)
     pen.lineWidth = width; pen.globalAlpha = opacity; pen.setLineDash(dash)
     pen.stroke()
   }

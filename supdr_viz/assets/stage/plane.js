@@ -28,7 +28,7 @@ class Plane {
     this.base = document.createElement("canvas")
     this.basePen = this.base.getContext("2d", {willReadFrequently: true, alpha: false})
     this.tints = new Tints()
-    this.position = new Moving(); this.end = new Moving(); this.bounds = new Moving()
+    this.position = new Moving(); this.end = new Moving(); this.bounds = new Moving(); this.relief = new Relief()
     this.zoom = null; this.token = null; this.cost = 0; this.stale = true; this.dirty = true
     this.tree = {}
     this.watched = new ResizeObserver(() => this.touch())
@@ -52,7 +52,7 @@ class Plane {
 
   // Show another view of the run, on which the rows move over to where they stand there.
   turn(view, tree) {
-    this.view = view; this.tree = tree; this.end = new Moving()
+    this.view = view; this.tree = tree; this.end = new Moving(); this.relief = new Relief()
     this.zoom = null; this.token = tree.token
     this.tints.forget()
     this.apply(tree, performance.now(), false, TURNING)
@@ -68,12 +68,13 @@ class Plane {
       if (fresh) { this.zoom = null; this.token = tree.token }
       this.bounds.go(Float64Array.from(tree.extent), now, snap || fresh, lasts)
     }
+    if (patch.relief !== undefined) this.relief.go(tree.relief, now, snap || this.cost > SLOW)
     if (patch.label !== undefined) this.canvas.setAttribute("aria-label", tree.label)
     // Rows and their rings lie over all the rest: what is under them stays, unless it is joined to them.
     this.touch(this.joined || Object.keys(patch).some((name) => name !== "place" && name !== "ring"))
   }
 
-  get moves() { return this.position.moves || this.end.moves || this.bounds.moves }
+  get moves() { return this.position.moves || this.end.moves || this.bounds.moves || this.relief.moves }
   get places() { return this.position.values || new Float32Array(0) }
   get tips() { return this.end.values || new Float32Array(0) }
   get extent() { return this.zoom || this.bounds.values || [0, 1, 0, 1] }
@@ -149,9 +150,9 @@ class Plane {
   // Paint; tell whether something still moves.
   paint(now) {
     const began = performance.now(), side = this.canvas.clientWidth
-    if (!side) { this.dirty = false; this.position.step(Infinity); this.end.step(Infinity); this.bounds.step(Infinity); return false }
-    const ended = this.end.step(now), bounds = this.bounds.moves
-    const moving = [this.position.step(now), ended, this.bounds.step(now)].some(Boolean)
+    if (!side) { this.dirty = false; this.position.step(Infinity); this.end.step(Infinity); this.bounds.step(Infinity); this.relief.step(Infinity); return false }
+    const ended = this.end.step(now), under = this.bounds.moves || this.relief.moves
+    const moving = [this.position.step(now), ended, this.bounds.step(now), this.relief.step(now)].some(Boolean)
     // Many pixels are for pictures that stand still where the machine is slow.
     const ratio = moving && this.cost > SLOW ? 1 : Math.min(devicePixelRatio || 1, Math.max(1, MOST_PIXELS / side))
     const pixels = Math.round(side * ratio)
@@ -160,8 +161,7 @@ class Plane {
       this.stale = true
     }
     this.drawnFrame = this.frameOn(side)
-    const underMoves = bounds || this.bounds.moves || moving && this.joined
-    if (this.stale || underMoves) {
+    if (this.stale || under || moving && this.joined) {
       this.basePen.setTransform(ratio, 0, 0, ratio, 0, 0)
       this.drawBelow(this.basePen, side)
       this.below = this.basePen.getImageData(0, 0, pixels, pixels)
