@@ -30,6 +30,7 @@ DRAWING = (
     "plane",
     "chart",
     "board",
+    "keys",
     "hands",
 )
 """The parts of the script, in order, that draw without a server."""

@@ -83,3 +83,36 @@ def test_curves_say_what_stands_at_the_pointer(open_app):
     assert app.evaluate("chart('errors').board.pointed") == int(said[1])  # marked in the other chart, too
     app.page.mouse.move(box["x"] + 60, box["y"] - 20)
     assert tips.count() == 0
+
+
+def test_rows_are_reached_by_keys(open_app):
+    app = open_app(SMALL.replace("5000", "5"))
+    canvas = app.page.locator("canvas.stage").first
+    canvas.focus()
+    seen, places = [], "[...square('input').places]"
+    for key in ["ArrowRight", "ArrowRight", "Shift+ArrowUp", "ArrowLeft"]:
+        canvas.press(key)
+        seen.append(app.evaluate("square('input').hands.tip.row"))
+    tip = app.page.locator(".stage-tip:visible")
+    said = app.evaluate("(row) => board('explorer').tree.facts.row[row]", seen[-1])
+    assert f"row {said} " in tip.inner_text()
+    assert tip.get_attribute("aria-live") == "polite"
+    x = app.evaluate(places)[::2]
+    y = app.evaluate(places)[1::2]
+    assert x[seen[1]] > x[seen[0]]
+    assert y[seen[2]] > y[seen[1]]
+    assert x[seen[3]] < x[seen[2]]
+    canvas.press("Enter")
+    app.settle()
+    assert app.evaluate("[...board('explorer').selected]") == [seen[3]]
+    before = app.evaluate("[...square('input').extent]")
+    canvas.press("+")
+    after = app.evaluate("[...square('input').extent]")
+    assert after[1] - after[0] < before[1] - before[0]
+    canvas.press("0")
+    assert app.evaluate("[...square('input').extent]") == before
+    canvas.press("Escape")
+    app.settle()
+    assert app.evaluate("board('explorer').selected") is None
+    assert tip.count() == 0
+    assert "ready" in app.status  # no key has reached the run

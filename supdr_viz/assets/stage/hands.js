@@ -1,10 +1,12 @@
 // Mouse, finger and wheel on a view: lasso and tap, pan and zoom, drawing points; and the tooltip of a row.
+// What keys do stands in keys.js.
 const TAP = 4, REACH = 10, POINTED = 15
 
 class Hands {
   constructor(plane) {
     this.plane = plane; this.lasso = null; this.held = null; this.touching = new Map()
     this.tip = new Tip(plane)
+    this.keys = new Keys(this)
     this.events = {
       pointerdown: (event) => this.down(event), pointermove: (event) => this.move(event),
       pointerup: (event) => this.up(event), pointercancel: (event) => this.cancel(event),
@@ -204,9 +206,14 @@ class Tip {
   remove() { this.box.remove() }
 
   point(place) {
-    const row = this.plane.nearest(...place, REACH)
+    this.show(this.plane.nearest(...place, REACH), false)
+  }
+
+  // Speak of a row; `aloud` to those who do not see it, too.
+  show(row, aloud) {
     this.plane.board.group.hover(row)
     if (row < 0) return this.hide()
+    this.box.setAttribute("aria-live", aloud ? "polite" : "off")
     if (row !== this.row) this.box.replaceChildren(...this.words(row))
     this.row = row
     const {places, frame, canvas} = this.plane, x = frame.x(places[2 * row]), y = frame.y(places[2 * row + 1])

@@ -94,6 +94,7 @@ class Plane {
       y: (value) => top + high - (value - extent[2]) * up,
       valueX: (place) => extent[0] + (place - left) / across,
       valueY: (place) => extent[2] + (top + high - place) / up,
+      shows: (x, y) => x >= left && x <= left + wide && y >= top && y <= top + high,
     }
   }
   get frame() { return this.drawnFrame || (this.drawnFrame = this.frameOn(this.canvas.clientWidth || 300)) }
