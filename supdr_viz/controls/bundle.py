@@ -136,7 +136,7 @@ class Controls:
             self._leave_preset()
 
     def _changed(self, fields: dict[str, Any]) -> None:
-        new = replace(self.settings, **fields)
+        new = _without_strangers(self.settings, replace(self.settings, **fields))
         preset = PRESETS.get(self._preset)
         if preset is not None:
             if new.data != preset.settings.data:
@@ -151,6 +151,8 @@ class Controls:
     def _loaded(self, fields: dict[str, Any]) -> None:
         """Take a table that was loaded; an example that waited for it begins."""
         new = replace(self.settings, **fields)
+        if self._experiment.table is not None:
+            new = replace(new, taught=())
         preset = PRESETS.get(self._preset)
         if preset is not None and preset.needs is not None and self._fits(preset.needs):
             self.presets.say(preset)
@@ -189,3 +191,8 @@ class Controls:
     def _leave_preset(self) -> None:
         self._preset = ""
         self.presets.leave()
+
+
+def _without_strangers(old: Settings, new: Settings) -> Settings:
+    """Forget what was taught where the rows are others: their numbers mean other rows now."""
+    return new if new.same_data(old) else replace(new, taught=())

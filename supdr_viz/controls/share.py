@@ -37,7 +37,8 @@ class ShareMenu:
     get_json : callable
         Returns the settings as JSON.
     get_csv : callable
-        ``get_csv("embedding")``, ``get_csv("losses")`` and for comparisons ``get_csv("table")`` return CSV, or an empty
+        ``get_csv("embedding")``, ``get_csv("losses")``, for a run ``get_csv("labels")`` and for comparisons
+        ``get_csv("table")`` return CSV, or an empty
         text if there is nothing yet.
     on_load_json : callable
         ``on_load_json(text)`` applies saved settings and returns a list of sentences about what was wrong.
@@ -207,7 +208,9 @@ class ShareMenu:
         )
 
     def _more_exports(self) -> list[Any]:
-        if self._works or self._what == "run":
+        if self._what == "run":
+            return [widgets.button("Labels (CSV)", lambda: self._save_csv("labels"), icon="label")]
+        if self._works:
             return []
         return [widgets.button("Table (CSV)", lambda: self._save_csv("table"), icon="table_rows")]
 

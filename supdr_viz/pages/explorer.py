@@ -21,6 +21,7 @@ from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import GONE, Bridge
 from supdr_viz.pages.layout import ExplorerLayout
+from supdr_viz.pages.teaching import Teaching
 from supdr_viz.pages.telling import Teller
 from supdr_viz.pages.transport import Transport
 from supdr_viz.presets.catalogue import PRESETS
@@ -168,6 +169,7 @@ class Explorer:
             plots=PLOTS,
             save_plot=self._save_plot,
         )
+        self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
         self.layout = ExplorerLayout(
             self.board,
             self.transport.bar,
@@ -175,7 +177,7 @@ class Explorer:
             self.controls,
             self.share,
             on_option=self.set_option,
-            **{"text": [self.controls.presets.view], **layout},
+            **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
         )
         self.teller = Teller(self.session, self.transport, self.layout, self.bridge)
         self.board.input.on_drawn(self._points_drawn)
@@ -255,6 +257,8 @@ class Explorer:
             self.board.points.colour_by = settings.colour_by  # goes with the rows: a message less to upset the browser
             self.board.show_scene(self.session.scene)
             self._show_drawn(settings)
+        elif self.board.points.scene is not self.session.scene:
+            self.board.points.show_labels(self.session.scene)
         notes = (*self.session.scene.notes, *self.session.split.notes)
         self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
         self.board.points.show_colours(settings.colour_by)
@@ -268,6 +272,7 @@ class Explorer:
         self.layout.show_method_modes(self.board.method)
         self.layout.show_colours(self.board.points)
         self.layout.refresh_heads(self.board)
+        self.teaching.refresh()
         self._surround()
 
     def _describe(self, dataset: Dataset) -> None:
@@ -281,7 +286,8 @@ class Explorer:
     def _csv(self, what: str) -> str:
         if self.session.player.newest is None:
             return ""
-        return self.session.embedding_csv() if what == "embedding" else self.session.curves_csv()
+        session = self.session
+        return {"embedding": session.embedding_csv, "losses": session.curves_csv, "labels": session.labels_csv}[what]()
 
     def _save_plot(self, plot: str, format: str) -> None:
         """Save a view as a picture of the user's, with its title and its legend."""

@@ -95,6 +95,8 @@ class ExplorerLayout:
         For screen readers.
     text : sequence
         What is to be read along with the plots: beside them, in a narrow window above them.
+    over : sequence
+        What lies over the page.
     **page_options
         Of ``panel_material_ui.Page``.
 
@@ -115,6 +117,7 @@ class ExplorerLayout:
         page_name: str = "explorer",
         title: str = TITLE,
         text: Sequence[Any] = (),
+        over: Sequence[Any] = (),
         **page_options: Any,
     ) -> None:
         self._on_option = on_option
@@ -135,7 +138,7 @@ class ExplorerLayout:
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         above, below = (
             [heading, *self._run_rows(bar), self.notice.view],
-            [*self._plots, bridge, board.hub, share.dialogs],
+            [*self._plots, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)

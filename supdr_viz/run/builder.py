@@ -82,6 +82,12 @@ class FrameBuilder:
         self._picture: Picture | None = None
         self._number = 0
 
+    def with_labels(self, scene: Scene, split: Split) -> FrameBuilder:
+        """Return a builder of the same rows with other labels, which looks at them from where this one does."""
+        other = FrameBuilder(scene, split)
+        other.plane, other._number = self.plane, self._number
+        return other
+
     def build(
         self,
         fitted: Any,

@@ -105,6 +105,23 @@ class Player:
                 reel.estimator = estimator
                 reel.become(reel.course.change())
 
+    def teach(self, estimator: Any, split: Split, scene: Scene) -> None:
+        """Carry on from the iteration on display with other labels of the same rows.
+
+        Parameters
+        ----------
+        estimator : estimator
+            As for `change`, and another object than before: its snapshots are of other labels.
+        split : Split
+        scene : Scene
+        """
+        with self._command() as reel:
+            if reel.painter is not None:
+                self._branch()
+                reel.estimator, reel.split = estimator, split
+                reel.painter = self._painter(reel.painter.builder.with_labels(scene, split))
+                reel.become(reel.course.change())
+
     def run(self, until: int | None = None, *, hurry_to: int = 0) -> bool:
         """Run until told otherwise; a finished run goes on for another `max_iter` steps.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.run.history import CurveLog, SnapshotRing
+from supdr_viz.settings.state import Label
 
 RATE_WINDOW = 2.0
 """Steps per second are averaged over this many seconds."""
@@ -19,11 +20,12 @@ WATCHED = ("surrogate", "bound")
 
 @dataclass
 class Leg:
-    """A stretch of the run under one set of hyper-parameters."""
+    """A stretch of the run under one set of hyper-parameters and labels."""
 
     estimator: Any
     first_iteration: int
     last_iteration: int
+    taught: tuple[Label, ...] = ()
 
 
 class Recording:
@@ -37,15 +39,15 @@ class Recording:
         self._marks: list[tuple[float, int]] = []
         self._seconds: list[tuple[int, float]] = []
 
-    def begin_leg(self, estimator: Any, first: Snapshot) -> None:
-        """Note that `estimator` carries on from `first`; a leg without steps is replaced."""
+    def begin_leg(self, estimator: Any, first: Snapshot, taught: tuple[Label, ...] = ()) -> None:
+        """Note that `estimator` carries on from `first` with these taught labels; a leg without steps is replaced."""
         before = 0.0 if self.ring.newest is None else self.seconds(self.ring.newest)
         self._seconds = [mark for mark in self._seconds if mark[0] < first.iteration] + [(first.iteration, before)]
         legs = self.legs
         if legs and legs[-1].first_iteration == legs[-1].last_iteration == first.iteration:
             legs = legs[:-1]
         if not legs or legs[-1].estimator is not estimator:
-            legs = [*legs, Leg(estimator, first.iteration, first.iteration)]
+            legs = [*legs, Leg(estimator, first.iteration, first.iteration, taught)]
         self.legs = legs
         self.extend([first])
 

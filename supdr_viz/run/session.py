@@ -16,9 +16,11 @@ from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import Split, build_dataset, build_estimator, check_columns, filled, split
+from supdr_viz.settings.menu import MENU, METHODS_GROUP
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
+from supdr_viz.settings.teaching import taught_dataset, taught_split
 
 
 class Session:
@@ -37,7 +39,7 @@ class Session:
     experiment : Experiment or None
         In force; None before the first `apply`, and after one that cannot be shown.
     dataset, split, scene
-        Its data set, split (with missing cells filled if the method needs that) and scene.
+        Its data set, split (with missing cells filled if the method needs that) and scene, taught labels included.
     estimator
         Its method.
     player : Player
@@ -50,6 +52,7 @@ class Session:
         self.experiment: Experiment | None = None
         self.dataset: Dataset | None = None
         self.split: Split | None = None
+        self._untaught: Dataset | None = None
         self._divided: Split | None = None
         self.scene: Scene | None = None
         self.estimator: Any = None
@@ -86,15 +89,19 @@ class Session:
         self.player.set_speed(settings.speed)
         self.set_display(settings)
         try:
-            if not same_data or self.dataset is None or self._divided is None:
+            if not same_data or self._untaught is None or self._divided is None:
                 self._take_data(experiment, like)
-            assert self.dataset is not None
+            assert self._untaught is not None
             assert self._divided is not None
-            if not same_data or old is None or settings.method != old.method:
-                self.split = filled(self._divided, settings, self.dataset)
+            taught = same_data and old is not None and settings.taught != old.taught
+            if not same_data or old is None or settings.method != old.method or taught:
+                self.dataset = taught_dataset(self._untaught, settings.taught)
+                parts = filled(self._divided, settings, self._untaught)
+                self.split = taught_split(parts, self._untaught, settings.taught)
+            assert self.dataset is not None
             assert self.split is not None
             new_scene = not same_data or old is None or settings.input_plane != old.input_plane
-            if new_scene:
+            if new_scene or taught:
                 self.scene = self._scene_of(settings, like)
             check_columns(settings, self.dataset)
             estimator = build_estimator(settings, self.dataset.task, len(self.split.train), self.dataset.views)
@@ -103,14 +110,18 @@ class Session:
             raise
         self.experiment, self.estimator = experiment, estimator
         assert self.scene is not None
-        if not same_data or old is None or settings.needs_restart(old):
+        anew = not same_data or old is None or settings.needs_restart(old)
+        if anew or (taught and MENU[settings.method].group != METHODS_GROUP):
             self.player.load(estimator, self.split, self.scene)
             if running:
                 self.player.run()
             return new_scene
-        if new_scene:
+        assert old is not None
+        if taught:
+            self.player.teach(estimator, self.split, self.scene)
+        elif new_scene:
             self.player.set_scene(self.scene)
-        if settings.method_options != old.method_options:
+        if settings.method_options != old.method_options and not taught:
             self.player.change(estimator)
         return new_scene
 
@@ -121,18 +132,21 @@ class Session:
 
     def _take_data(self, experiment: Experiment, like: Session | None) -> None:
         if like is not None and like.experiment is not None and experiment.same_data(like.experiment):
-            self.dataset, self._divided = like.dataset, like._divided
+            self._untaught, self._divided = like._untaught, like._divided
             return
-        self.dataset = build_dataset(experiment.settings, experiment.table)
-        self._divided = split(self.dataset, experiment.settings)
+        self._untaught = build_dataset(experiment.settings, experiment.table)
+        self._divided = split(self._untaught, experiment.settings)
 
     def _scene_of(self, settings: Settings, like: Session | None) -> Scene:
         assert self.dataset is not None
+        assert self._untaught is not None
         assert self._divided is not None
         theirs = like.settings if like is not None and like._divided is self._divided else None
-        if like is not None and like.scene is not None and theirs and theirs.input_plane == settings.input_plane:
+        same = theirs is not None and (theirs.input_plane, theirs.taught) == (settings.input_plane, settings.taught)
+        if like is not None and like.scene is not None and same:
             return like.scene
-        return build_scene(self.dataset, self._divided, input_axes(settings, self.dataset))
+        parts = taught_split(self._divided, self._untaught, settings.taught)
+        return build_scene(self.dataset, parts, input_axes(settings, self.dataset))
 
     @property
     def n_components(self) -> int:
@@ -147,7 +161,7 @@ class Session:
     def close(self) -> None:
         """End the run and let go of the data."""
         self.player.close()
-        self.experiment = self.dataset = self.split = self._divided = self.scene = None
+        self.experiment = self.dataset = self.split = self._untaught = self._divided = self.scene = None
 
     def set_display(self, settings: Settings, **changes: Any) -> None:
         """Change what frames show; `changes` are fields of `DisplayOptions` that no link carries."""
@@ -168,7 +182,7 @@ class Session:
         for leg in self.player.legs:
             steps = min(leg.last_iteration, end) - leg.first_iteration
             if steps > 0:
-                legs.append((settings_of(leg.estimator, self.settings), steps))
+                legs.append((replace(settings_of(leg.estimator, self.settings), taught=leg.taught), steps))
         return to_python(self.settings, legs, self.dataset)
 
     def curves_csv(self) -> str:
@@ -180,6 +194,20 @@ class Session:
                 merged.insert(int(iteration), known)
         table = merged.table()
         return _csv({"iteration": table.iteration, **table.values})
+
+    def labels_csv(self) -> str:
+        """Return the labels of the training rows as CSV: row number, label for the method, label as it came."""
+        parts, untaught, dataset = self.split, self._divided, self.dataset
+        if parts is None or untaught is None or dataset is None:
+            return ""
+        import numpy as np
+
+        now, before = parts.y_train, untaught.y_train
+        taught = ~((now == before) | (np.isnan(now) & np.isnan(before)))
+        if dataset.task == "classification":
+            names = np.array([*dataset.target_names, ""], dtype=object)
+            now, before = (names[np.where(np.isnan(each), len(names) - 1, each).astype(int)] for each in (now, before))
+        return _csv({"row": parts.train, "label": now, "label before": before, "taught": taught.astype(int)})
 
     def embedding_csv(self) -> str:
         """Return the latent rows on display as CSV: row number, part, label, coordinates, prediction."""

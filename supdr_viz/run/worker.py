@@ -96,7 +96,7 @@ class Worker:
             if first is None:
                 reel.become(reel.course.without_iterates())
                 return
-            reel.recording.begin_leg(estimator, first)
+            reel.recording.begin_leg(estimator, first, split.taught)
             reel.spoil(surface=True)
             reel.become(reel.course.opened(first.stop), iterates)
         self._notify()

@@ -17,7 +17,7 @@ from supdr.datasets import Dataset, hide_labels
 from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.menu import MENU, METHODS_GROUP
 from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings
+from supdr_viz.settings.state import Label, Settings
 
 
 class NotAtHand(ValueError):
@@ -248,6 +248,8 @@ class Split:
         Rows that could not be divided and are all in the training part: unlabelled ones, and single rows of a class.
     notes : tuple of str
         What the user should know.
+    taught : tuple of (row, class)
+        Labels that the user gave.
     """
 
     train: NDArray
@@ -260,6 +262,7 @@ class Split:
     stratified: bool
     kept: NDArray
     notes: tuple[str, ...] = ()
+    taught: tuple[Label, ...] = ()
 
 
 def split(dataset: Dataset, settings: Settings) -> Split:

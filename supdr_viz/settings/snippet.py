@@ -12,7 +12,7 @@ from supdr_viz.settings.columns import reading_options
 from supdr_viz.settings.making import Split, estimator_arguments, imputation, known_targets, split, usable_drawn
 from supdr_viz.settings.menu import BASELINES_GROUP, MENU
 from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings
+from supdr_viz.settings.state import UNLABELLED, Label, Settings
 
 Legs = Sequence[tuple[Settings, int]]
 
@@ -35,9 +35,10 @@ def to_python(settings: Settings, legs: Legs, dataset: Dataset) -> str:
     str
         Python source.
     """
+    parts = split(dataset, settings)
     body = [*_data(settings, dataset), "", *_split(settings, dataset), ""]
-    body += _model(settings, legs, dataset, len(split(dataset, settings).train))
-    body += ["", *_report(settings, dataset)]
+    body += _model(settings, legs, dataset, parts)
+    body += ["", *_report(settings, dataset, parts)]
     return "\n".join([*_imports(body, settings), "", *body]) + "\n"
 
 
@@ -151,17 +152,35 @@ def _drawn_rows(drawn: np.ndarray, dataset: Dataset) -> list[str]:
     return [*lines, f"X_train = np.concatenate([X_train, {rows}])", "y_train = np.concatenate([y_train, drawn[:, 2]])"]
 
 
-def _model(settings: Settings, legs: Legs, dataset: Dataset, n_rows: int) -> list[str]:
-    known = dataset.task, n_rows, dataset.views
+def _teaching(taught: Sequence[Label], parts: Split, name: str = "y_train", first: str = "labels") -> list[str]:
+    """Lines that give training rows the labels that they were taught."""
+    places = {int(row): place for place, row in enumerate(parts.train)}
+    known = [(places[row], code) for row, code in taught if row in places]
+    rows = ", ".join(str(place) for place, _code in known)
+    codes = ", ".join("np.nan" if code == UNLABELLED else str(code) for _place, code in known)
+    lines = [f"{name} = {first}.copy()"]
+    return [*lines, f"{name}[[{rows}]] = [{codes}]"] if known else lines
+
+
+def _model(settings: Settings, legs: Legs, dataset: Dataset, parts: Split) -> list[str]:
+    known = dataset.task, len(parts.train), dataset.views
     iterates = MENU[settings.method].iterates
+    teaches = settings.taught or any(leg.taught for leg, _steps in legs)
+    begin = ["labels = y_train.astype(float)  # those that were taught come on top"] if teaches else []
     if not legs or not iterates:
         return [
+            *begin,
+            *(_teaching(settings.taught, parts) if teaches else []),
             f"model = {_call(settings.method, estimator_arguments(settings, *known))}",
             "model.fit(X_train, y_train)",
         ]
-    lines: list[str] = []
+    lines: list[str] = begin
     previous: dict[str, Any] = {}
+    taught: Sequence[Label] = ()
     for number, (leg, steps) in enumerate(legs):
+        if leg.taught != taught:
+            lines += _teaching(leg.taught, parts)
+        taught = leg.taught
         arguments = estimator_arguments(leg, *known)
         if number == 0:
             arguments |= {"max_iter": max(steps, 1), "tol": -1}
@@ -181,15 +200,19 @@ def _model(settings: Settings, legs: Legs, dataset: Dataset, n_rows: int) -> lis
     return [*lines, "model = model.at(snapshot)"]
 
 
-def _report(settings: Settings, dataset: Dataset) -> list[str]:
+def _report(settings: Settings, dataset: Dataset, parts: Split) -> list[str]:
     own = "transduction_" if hasattr(MENU[settings.method].estimator, "transduction_") else ""
     predicted = f"model.{own}" if own else "model.predict(X_train)"
     lines = []
     # As in the explorer: rows whose label was only hidden count with their true one.
     own_labels = bool(SOURCES[settings.data].labels)
     actual = "truth" if settings.label_share < 1 or own_labels else "y_train"
+    if settings.taught:  # what was taught counts as true
+        told = [(row, code) for row, code in settings.taught if code != UNLABELLED]
+        first = "truth" if actual == "truth" else "labels"
+        lines, actual = _teaching(told, parts, "truth", first), "truth"
     if np.isnan(known_targets(dataset)).any():
-        lines = [f"known = ~np.isnan({actual})"]
+        lines += [f"known = ~np.isnan({actual})"]
         predicted, actual = f"{predicted}[known]", f"{actual}[known]"
     if dataset.task == "classification":
         lines.append(f"print('train error', np.mean({predicted} != {actual}))")

@@ -18,11 +18,15 @@ from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.sources import DATA_FORMS, SOURCES
 
 MAX_DRAWN = 300
+MAX_TAUGHT = 500
+UNLABELLED = -1
+MAX_ROW, MAX_CODE = 10**8, 254
 MAX_SEED = 99_999
 VERSION = 1
 
 Axes = str | tuple[int, int]
 Point = tuple[float, float, int]
+Label = tuple[int, int]
 
 LABELS_HELP = "Share of the training labels that the method sees."
 SPLIT_FORM = (
@@ -97,6 +101,8 @@ class Settings:
     speed : {"slow", "normal", "fast"}
     drawn : tuple of (x, y, class)
         Points that the user drew into the first two columns of a generator's plane.
+    taught : tuple of (row, class)
+        Labels that the user gave to rows of the data set, in the order of rows; `UNLABELLED` takes one away.
     """
 
     data: str = "spirals"
@@ -112,6 +118,7 @@ class Settings:
     colour_by: str = "label"
     speed: str = "normal"
     drawn: tuple[Point, ...] = ()
+    taught: tuple[Label, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data_options", _whole(DATA_FORMS[self.data], self.data_options))
@@ -122,7 +129,7 @@ class Settings:
         return replace(self, method_options={**self.method_options, **changes})
 
     def same_data(self, other: Settings) -> bool:
-        """Whether both start from the same rows, split and labels."""
+        """Whether both start from the same rows, split and labels, but for those that were taught."""
         names = ("data", "data_options", "drawn", *SPLIT_FIELDS.values())
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -196,7 +203,7 @@ def to_json(settings: Settings) -> str:
     document |= {f"method.{name}": value for name, value in settings.method_options.items()}
     document |= {name: getattr(settings, key) for name, key in SPLIT_FIELDS.items()}
     document |= {f"view.{name}": getattr(settings, key) for name, key in _VIEW_FIELDS.items()}
-    document |= {"speed": settings.speed, "drawn": settings.drawn}
+    document |= {"speed": settings.speed, "drawn": settings.drawn, "taught": settings.taught}
     return json.dumps(document, indent=1)
 
 
@@ -286,6 +293,7 @@ def read_settings(reader: Reader) -> Settings:
     if fields["drawn"] and not SOURCES[data].planar:
         fields["drawn"] = ()
         reader.say(f"Points can be drawn into generated data only, not into {SOURCES[data].label}.")
+    fields["taught"] = _taught(reader)
     reader.finish()
     return Settings(**fields)
 
@@ -308,6 +316,8 @@ def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "speed", settings.speed
     if settings.drawn:
         yield "drawn", ";".join(f"{x:.6g},{y:.6g},{code}" for x, y, code in settings.drawn)
+    if settings.taught:
+        yield "taught", ";".join(f"{row},{code}" for row, code in settings.taught)
 
 
 def _options(prefix: str, form: Iterable[ParameterSpec], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -345,3 +355,22 @@ def _drawn(reader: Reader) -> tuple[Point, ...]:
     if len(points) > MAX_DRAWN:
         reader.say(f"{len(points)} points were drawn; the first {MAX_DRAWN} are kept.")
     return tuple(points[:MAX_DRAWN])
+
+
+def _taught(reader: Reader) -> tuple[Label, ...]:
+    raw = reader.take("taught", "")
+    labels: dict[int, int] = {}
+    wrong = 0
+    for text in str(raw).split(";") if raw else ():
+        numbers = [to_number(part) for part in text.split(",")]
+        if len(numbers) == 2 and all(n is not None and n == int(n) and abs(n) <= MAX_ROW for n in numbers):
+            row, code = (int(n) for n in numbers if n is not None)
+            if row >= 0 and UNLABELLED <= code <= MAX_CODE:
+                labels[row] = code
+                continue
+        wrong += 1
+    if wrong:
+        reader.say(f"{wrong} taught labels were not of the form row,class and were ignored.")
+    if len(labels) > MAX_TAUGHT:
+        reader.say(f"{len(labels)} rows were taught; the first {MAX_TAUGHT} are kept.")
+    return tuple(sorted(labels.items())[:MAX_TAUGHT])

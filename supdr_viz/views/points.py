@@ -119,6 +119,13 @@ class Points:
                 self._put(view, ring={"rows": blank})
             self._colour()
 
+    def show_labels(self, scene: Scene) -> None:
+        """Show other labels of the same rows: they stay where they are, and so does the selection."""
+        with self.stage:
+            self.scene, self.surface, self.truth = scene, None, None
+            self.stage.put(rows=_rows(scene, self.colour_by), facts=_facts(scene), links=None)
+            self._colour()
+
     def show_frame(self, frame: Frame) -> None:
         """Show where the rows stand."""
         self.frame = frame
