@@ -321,7 +321,7 @@ class ExplorerLayout:
         self._set_head("latent", shown.caption(), title=shown.title)
         self._say(self._map_said, () if board.morphed else board.latent.numbers)
         self._set_head("method", board.method.caption(), title=board.method.title)
-        self._set_facts(board.method.legend, board.method.numbers, beside_axes=board.method.has_axes)
+        self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
         self._set_head("errors", board.errors.caption(), board.errors.legend)
 
@@ -375,15 +375,16 @@ class ExplorerLayout:
             note = widgets.legend(legend) + (f"<span>{note}</span>" if note else "")
         head.text = widgets.card_head(title or usual, note)
 
-    def _set_facts(self, legend: Any, numbers: Any, *, beside_axes: bool) -> None:
+    def _set_facts(self, view: Any) -> None:
         """Say what the method's picture means, over the picture but not over its axes."""
-        left = {"left": AXIS_WIDTH if beside_axes else "14px"}
-        places = {"top": "50px"}, {"bottom": AXIS_HEIGHT if beside_axes else "12px"}
-        for pane, place in zip((self._keys, self._said), places):
+        left = {"left": AXIS_WIDTH if view.has_axes else "14px"}
+        bottom = {"bottom": AXIS_HEIGHT if view.has_axes else "12px", **({"left": "auto"} if view.rises else {})}
+        for pane, place in ((self._keys, {"top": "50px"}), (self._said, bottom)):
             if pane.styles != (wanted := {**OVER, **left, **place}):
                 pane.styles = wanted
-        self._say(self._said, numbers)
-        self._keys.text = f'<div class="keys">{widgets.legend(legend)}</div>' if legend and numbers else ""
+        self._say(self._said, view.numbers)
+        keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
+        self._keys.text = f'<div class="keys">{keys}</div>' if keys else ""
 
     def _say(self, place: Any, numbers: Any) -> None:
         """Say named numbers over a picture."""

@@ -49,10 +49,10 @@ class InputPlane(PlaneView):
             return ""
         plane = scene.plane
         if plane.kind == "components":
-            what = f"principal components, {100 * plane.share:.0f} % of variance"
+            what = f"PCA, {100 * plane.share:.0f} % of variance"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
-        slice_of = self.sheet.caption if self.sheet is not None else ""
+        slice_of = "a slice" if self.sheet is not None and self.sheet.caption else ""
         if self.points.surface is not None and self.points.surface.input is None:
             slice_of = "no regions between bits or counts"
         marks = "wrong side" if self.points.ringed("input") == "error" else "labelled rows"

@@ -112,6 +112,12 @@ class MethodView(SquareView):
         return self.picture is not None and bool(self.picture.axis_labels)
 
     @property
+    def rises(self) -> bool:
+        """Whether the picture leaves its lower right free, not its lower left."""
+        mode = self._current
+        return mode is not None and mode.rises
+
+    @property
     def numbers(self) -> tuple[Number, ...]:
         """What the picture says in numbers."""
         return self.picture.numbers if self.picture is not None else ()

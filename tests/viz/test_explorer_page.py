@@ -233,7 +233,7 @@ def test_many_classes_and_dimensions():
     with Visitor("?data=digits&method=LSDR&method.n_components=9") as visitor:
         steps(visitor, 3)
         assert visitor.number("test error") < 30
-        assert visitor.sees("principal components")
+        assert visitor.sees("PCA, ")
         assert visitor.sees("plane of 9 dimensions")
         before = visitor.places("latent")
         visitor.open_fold("Planes").choose("Latent plane", "two columns").settle()

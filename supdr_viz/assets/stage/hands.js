@@ -177,7 +177,8 @@ class Hands {
   // --- over the picture --------------------------------------------------------------------------------------------
 
   draw(pen) {
-    const {plane, lasso} = this, row = plane.board.group.hovered, {places, frame} = plane
+    const {plane, lasso} = this, {places, frame, board: {group, selected}} = plane
+    const row = group.hovered < 0 && selected && selected.size === 1 ? [...selected][0] : group.hovered  // one: where is it?
     if (row >= 0 && plane.rowsShown && plane.board.tree.links) drawLinks(pen, plane, row)
     if (row >= 0 && plane.rowsShown && row < places.length / 2 && !Number.isNaN(places[2 * row])) {
       pen.fillStyle = plane.colourOf(row); pen.strokeStyle = shade("boundary")

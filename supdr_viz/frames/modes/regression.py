@@ -75,7 +75,9 @@ def predictions(
     )
 
 
-PREDICTIONS = Mode("predictions", "predicted", "Predicted", "against true values", predictions, needs=("surface",))
+PREDICTIONS = Mode(
+    "predictions", "predicted", "Predicted", "against true values", predictions, needs=("surface",), rises=True
+)
 
 
 def explained(true: NDArray, predicted: NDArray) -> float:

@@ -85,7 +85,13 @@ def shepard(
 
 
 SHEPARD = Mode(
-    "shepard", "distances", "Distances", "drawn against true, of pairs", shepard, needs=("places", "yardstick")
+    "shepard",
+    "distances",
+    "Distances",
+    "drawn against true, of pairs",
+    shepard,
+    needs=("places", "yardstick"),
+    rises=True,
 )
 
 
