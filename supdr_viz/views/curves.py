@@ -6,7 +6,7 @@ A curve that only grew sends its new points; a curve that was thinned anew is se
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,7 @@ class CurveView:
         self.log = self.wants_log(values)
         shown = {name: values[name] for name in self.styles}
         self._set_axes(span, curves.iteration, shown)
+        self._below = {name for name, v in shown.items() if self.log and _last(v) < 10.0 ** self.extent[2]}
         with np.errstate(over="ignore"):
             points = np.column_stack([curves.iteration, *shown.values()]).astype(np.float32)
         self.stage.grow("charts", self.name, points=points)
@@ -139,8 +140,11 @@ class CurveView:
 
     @property
     def legend(self) -> list[LegendEntry]:
-        """Entries of the curves shown."""
-        return [style.entry for style in self.styles.values()]
+        """Entries of the curves shown; of those that have left the axis at its lower end the value."""
+        entries = {name: style.entry for name, style in self.styles.items()}
+        return [
+            replace(each, name=f"{each.name} ≈ 0") if name in self._below else each for name, each in entries.items()
+        ]
 
     def caption(self, frame: Frame | None = None) -> str:
         """Return a few words for the card's head, plain text."""
@@ -152,6 +156,7 @@ class CurveView:
 
     def _forget(self) -> None:
         self.log, self.extent, self.styles, self._shown = False, EMPTY_EXTENT, {}, None
+        self._below: set[str] = set()
         self.put(title=self.title, log=False, extent=list(EMPTY_EXTENT), ticks=[0.0, 0.5, 1.0], viewed=None, lines=[])
         self.put(points=np.zeros((0, 1), dtype=np.float32))
 
@@ -160,6 +165,10 @@ class CurveView:
         last = round_up(float(span[1]))
         self.extent = (min(float(iteration[0]), float(span[0]), last), last, low, high)
         self.put(log=self.log, extent=plain_extent(self.extent), ticks=ticks)
+
+
+def _last(values: NDArray) -> float:
+    return float(values[np.isfinite(values)][-1])
 
 
 def round_up(value: float) -> float:

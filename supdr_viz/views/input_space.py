@@ -56,7 +56,9 @@ class InputPlane(PlaneView):
         if self.points.surface is not None and self.points.surface.input is None:
             slice_of = "no regions between bits or counts"
         marks = "wrong side" if self.points.ringed("input") == "error" else "labelled rows"
-        ringed = "" if what or (scene.task == "regression" and marks == "wrong side") else f"{marks} ringed"
+        share = self.points.ring_share("input")
+        some = f", 1 in {1 / share:.0f}" if 0.0 < share < 0.7 else ""
+        ringed = "" if what or (scene.task == "regression" and marks == "wrong side") else f"{marks} ringed{some}"
         return " · ".join(part for part in (what, slice_of, ringed) if part)
 
 

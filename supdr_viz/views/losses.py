@@ -89,7 +89,7 @@ class Losses(CurveView):
         if self._gap is None:
             return entries
         said = f"lower bound, {self._gap:.1f} % below"
-        return [replace(entry, name=said) if entry.name == "lower bound" else entry for entry in entries]
+        return [replace(entry, name=said) if entry.name.startswith("lower bound") else entry for entry in entries]
 
     def show_frame(self, frame: Frame) -> None:
         """Send what the curves gained; note the gap of the viewed iteration."""

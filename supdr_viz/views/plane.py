@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Frame, Scene, Sheet, Surface
 from supdr_viz.kit.theme import palette
 from supdr_viz.stage.wire import plain_extent
 from supdr_viz.views.colours import CHANCE, ERROR_SHADES, SHADES, TRUST_SHADES, hidden_rows, largest_error
 from supdr_viz.views.figures import LegendEntry, css, joined
-from supdr_viz.views.points import Points
+from supdr_viz.views.points import MANY, Points
 
 REGION_ALPHA = 0.17
 FIELD_ALPHA = 0.32
@@ -159,8 +161,14 @@ def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
         entries = [LegendEntry("wrong", css("error"), kind="point"), LegendEntry("right", css("muted"), kind="point")]
     else:
         n_colours = len(palette(False).classes)
+        known = scene.code[np.isfinite(scene.target)]
+
+        def counted(code: int) -> str:
+            """Say how many rows of a class there are, where nobody can count them."""
+            return f" · {int((known == code).sum()):,}" if len(scene.code) > MANY else ""
+
         entries = [
-            LegendEntry(name, css(f"class {code % n_colours}"), kind="point")
+            LegendEntry(f"{name}{counted(code)}", css(f"class {code % n_colours}"), kind="point")
             for code, name in enumerate(scene.class_names)
         ]
     if scene.is_test.any():

@@ -23,6 +23,11 @@ SHAPES = 10
 MAX_OUTLINED = 500
 """Of more rows, only the hollow ones have an outline."""
 
+MANY = 2000
+"""More rows shine through each other, the legend counts them, and of rings only some are drawn."""
+
+MOST_RINGS = 120
+FAINTEST = 0.15
 MAX_NAME_LENGTH = 40
 MAX_PICTURE_ROWS = 3000
 MAX_PICTURE_PIXELS = 32 * 32
@@ -66,6 +71,7 @@ class Points:
         self.colour_by = "label"
         self._mode: str | None = None
         self._surface_range = (0.0, 1.0)
+        self._ringed: dict[str, int] = {}
         self.selection = Selection() if selection is None else selection
         self.selection.on_change(self._show_selection)
         self.stage.on("select", self._select)
@@ -216,7 +222,22 @@ class Points:
         marked = self.scene.is_labelled if self.ringed(view) == "labelled" else rows
         if self.colour_by == "trust":  # rings mark lost neighbours there
             marked = np.zeros_like(marked)
-        self._put(view, ring={"rows": packed_bits(marked)})
+        self._ringed[view] = int(marked.sum())
+        self._put(view, ring={"rows": packed_bits(self._some(marked))})
+
+    def ring_share(self, plane: str) -> float:
+        """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
+        bits = self.stage.get("planes", plane, "ring", "rows")
+        drawn = 0 if bits is None else int(np.unpackbits(bits).sum())
+        return drawn / self._ringed[plane] if self._ringed.get(plane) else 1.0
+
+    def _some(self, marked: NDArray) -> NDArray:
+        """Choose some of the marked rows of a large set, so that a row keeps its ring while there are about as many."""
+        count = int(marked.sum())
+        if self.n_rows <= MANY or count <= MOST_RINGS:
+            return marked
+        chance = np.random.default_rng(0).random(len(marked))
+        return marked & (chance < MOST_RINGS / count)
 
     @property
     def _picture(self) -> Picture | None:
@@ -272,6 +293,11 @@ def point_size(n_rows: int) -> float:
     return float(np.clip(9.0 - 4.0 * np.log10(max(n_rows, 1) / 200.0), 4.0, 9.0))
 
 
+def point_opacity(n_rows: int) -> float:
+    """Return the opacity of marks: 1 up to `MANY` rows, less where they would lie on top of each other."""
+    return float(np.clip((MANY / max(n_rows, 1)) ** 0.6, FAINTEST, 1.0))
+
+
 def _rows(scene: Scene, colour_by: str) -> dict[str, Any]:
     hidden = hidden_rows(scene)
     return {
@@ -280,6 +306,7 @@ def _rows(scene: Scene, colour_by: str) -> dict[str, Any]:
         "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8),
         "size": point_size(len(hidden)),
         "outlined": len(hidden) <= MAX_OUTLINED,
+        "opacity": point_opacity(len(hidden)),
     }
 
 

@@ -138,7 +138,11 @@ class Board {
   }
   shapeOf(row) { return SHAPES[this.tree.rows.shape[row] % SHAPES.length] }
   colourOf(row) { return this.colours[row] }
-  opacityOf(row) { return this.selected && !this.selected.has(row) ? FADED : 1 }
+  // Many rows shine through each other; those that are selected do not.
+  opacityOf(row) {
+    const {opacity} = this.tree.rows
+    return !this.selected ? opacity : this.selected.has(row) ? 1 : Math.min(FADED, opacity)
+  }
   classColour(code) { return scaled(this.scale, code) }
   roleColours(picture) {
     const place = themeNow() === "dark" ? 1 : 0

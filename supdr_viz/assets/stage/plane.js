@@ -2,6 +2,14 @@
 const masks = new Masks()
 const MOST_PIXELS = 900, SLOW = 14, TURNING = 1400, SMALL = 5, RING_GAP = 5.5
 
+// A step by which all of so many rows are reached, neighbours in the table far apart: none of the classes lies on top.
+function strideOf(count) {
+  const divides = (a, b) => (b ? divides(b, a % b) : a)
+  let stride = Math.max(1, Math.round(count * 0.618))
+  while (divides(count, stride) > 1) stride += 1
+  return stride
+}
+
 // Images in the colours of a theme, made once.
 class Tints {
   constructor() { this.known = new Map() }
@@ -109,8 +117,8 @@ class Plane {
   eachMark(act) {
     const {board, places} = this, count = Math.min(board.count, places.length / 2)
     const named = this.tree.picture && this.tree.picture.row_role ? this.roleColours() : null
-    const looks = board.looksOf(this.tree.picture && this.tree.picture.small ? SMALL : 0)
-    for (let row = 0; row < count; row++) {
+    const looks = board.looksOf(this.tree.picture && this.tree.picture.small ? SMALL : 0), stride = strideOf(count)
+    for (let k = 0, row = 0; k < count; k++, row = (row + stride) % count) {
       if (Number.isNaN(places[2 * row])) continue
       act(row, looks[row], named ? named[this.tree.picture.row_role[row]] : board.colourOf(row), board.opacityOf(row))
     }
