@@ -199,7 +199,8 @@ def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) 
         return f"{who} · 1-D, jittered"
     if n_components == 2:
         return who
+    who = who.partition(" (")[0]  # there is no room for both
     if options.latent_axes is not None and max(options.latent_axes) < n_components:
         first, second = options.latent_axes
         return f"{who} · axes {first + 1} and {second + 1} of {n_components}"
-    return f"{who} · plane of {n_components} dimensions"
+    return f"{who} · plane of {n_components}-D"

@@ -234,7 +234,7 @@ def test_many_classes_and_dimensions():
         steps(visitor, 3)
         assert visitor.number("test error") < 30
         assert visitor.sees("PCA, ")
-        assert visitor.sees("plane of 9 dimensions")
+        assert visitor.sees("plane of 9-D")
         before = visitor.places("latent")
         visitor.open_fold("Planes").choose("Latent plane", "two columns").settle()
         assert "view.latent=0,1" in visitor.query
