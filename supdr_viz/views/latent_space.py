@@ -69,10 +69,9 @@ class LatentSpace(PlaneView):
             return ""
         if self.points.colour_by == "trust":
             return _how_true(frame)
-        slice_of = self.sheet.caption if self.sheet is not None else ""
         if self.points.surface is not None and self.points.surface.latent is None:
-            slice_of = "no regions: rows have a hidden offset"
-        return " · ".join(part for part in (frame.latent_caption, slice_of) if part)
+            return f"{frame.latent_caption} · no regions: rows have a hidden offset"
+        return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
 
 
 def _number(word: str, value: float, help: str, regression: bool) -> Number:
