@@ -131,7 +131,7 @@ class PartitionedPenalty(Penalty):
         name, features, _, *rest = self.settings
         object.__setattr__(self, "settings", (name, features, (self.rows.fingerprint, self.scheme), *rest))
         object.__setattr__(self, "signs", planned(class_signs, self.rows.codes, self.n_classes, self.scheme))
-        object.__setattr__(self, "costs", planned(_costs, self.rows.codes, self.C))
+        object.__setattr__(self, "costs", spread(_costs, self.rows.codes, self.C))
 
     @cached_property
     def n_heads(self) -> int:
