@@ -324,11 +324,12 @@ def _moved_centres(Z: Array, columns: NDArray[np.int8], centres: list[Array], mo
     return moved
 
 
-def _multipliers(columns: NDArray[np.int8], C: Array, centres: list[Array], factors: Array) -> Array:
-    alpha = np.empty((len(C), len(columns)))
+def _multipliers(columns: NDArray[np.int8], C: Array, centres: list[Array], factors: Array) -> NDArray[np.float32]:
+    """Return the multipliers (n, P) at half the memory, rounded down so that none is above C."""
+    alpha = np.empty((len(C), len(columns)), np.float32)
     for k, (signs, centre, (up, down)) in enumerate(zip(columns, centres, factors)):
         alpha[:, k] = C * centre * np.where(signs > 0, up, down) * (signs != 0)
-    return alpha
+    return np.nextafter(alpha, np.float32(0.0))
 
 
 def _answers(
