@@ -19,6 +19,7 @@ from supdr.datasets.limits import FileProblem, Limits
 from supdr.datasets.local_toys import make_gauss4, make_zigzag
 from supdr.datasets.multiview import make_multiview_digits
 from supdr.datasets.openml import load_openml
+from supdr.datasets.rows_on_disk import read_rows
 from supdr.datasets.sheets import make_curved_sheet
 
 __all__ = [
@@ -54,4 +55,5 @@ __all__ = [
     "make_zigzag",
     "preview",
     "read_file",
+    "read_rows",
 ]

@@ -17,6 +17,31 @@ FAN_IN = 8
 """Partial sums that one addition takes."""
 
 
+class Work:
+    """A function with the arguments that partitions share, named as it is in Dask's dashboard.
+
+    Parameters
+    ----------
+    function : callable
+        What is called.
+    arguments : tuple
+        Its arguments; those that are `Partitions` are given in the call.
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.function = function
+        self.places = [number for number, each in enumerate(arguments) if isinstance(each, Partitions)]
+        self.shared = [None if isinstance(each, Partitions) else each for each in arguments]
+        self.__name__ = getattr(function, "__name__", type(function).__name__).lstrip("_")
+
+    def __call__(self, *values: Any) -> Any:
+        """Return what the function gives for a partition."""
+        arguments = list(self.shared)
+        for place, value in zip(self.places, values):
+            arguments[place] = value
+        return self.function(*arguments)
+
+
 class Partitions:
     """References to one value per partition, in the order of the rows.
 
@@ -24,22 +49,46 @@ class Partitions:
     ----------
     parts : iterable of Delayed
         Each yields the value of a partition.
+    homes : tuple of str, optional
+        Addresses of the workers that should work on the partitions: all that belongs to one stays together.  Another
+        worker does it if that one is lost.
     """
 
-    def __init__(self, parts: Iterable[Delayed]) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, parts: Iterable[Delayed], homes: tuple[str, ...] = ()) -> None:
+        self.parts, self.homes = tuple(parts), homes
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def item(self, number: int) -> Partitions:
-        """Return the entries `number` of values that are tuples."""
-        return planned(itemgetter(number), self)
+        """Return the entries `number` of values that are tuples, kept where those are."""
+        return spread(itemgetter(number), self)
 
 
 def listed(values: Iterable[Any]) -> Partitions:
     """Return given small values, one per partition."""
     return Partitions(delayed(value, pure=False) for value in values)
+
+
+def at_home(parts: list[Delayed]) -> Partitions:
+    """Return partitions shared out among the workers of the current client, if there is one, neighbours together.
+
+    Parameters
+    ----------
+    parts : list of Delayed
+        Each yields the value of a partition.
+
+    Returns
+    -------
+    Partitions
+    """
+    from distributed import get_client
+
+    try:
+        workers = sorted(get_client().nthreads())
+    except ValueError:  # no client: threads of this process
+        return Partitions(parts)
+    return Partitions(parts, tuple(workers[number * len(workers) // len(parts)] for number in range(len(parts))))
 
 
 def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
@@ -52,12 +101,16 @@ def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
     *arguments
         `Partitions` are passed partition by partition, everything else as it is.
     """
-    count = next(len(argument) for argument in arguments if isinstance(argument, Partitions))
-    work = delayed(function, pure=False)
-    return Partitions(
-        work(*(each.parts[number] if isinstance(each, Partitions) else each for each in arguments))
-        for number in range(count)
-    )
+    # Shared arguments travel with the function: as arguments of their own Dask would search each for collections.
+    work = delayed(Work(function, arguments), pure=False, traverse=False)
+    columns = [argument.parts for argument in arguments if isinstance(argument, Partitions)]
+    homes = next((each.homes for each in arguments if isinstance(each, Partitions) and each.homes), ())
+    parts = []
+    for number, values in enumerate(zip(*columns, strict=True)):
+        place = {"workers": [homes[number]], "allow_other_workers": True} if homes else {}
+        with dask.annotate(**place):
+            parts.append(work(*values))
+    return Partitions(parts, homes)
 
 
 def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
@@ -70,7 +123,8 @@ def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
     *arguments
         As for `planned`.
     """
-    return Partitions(dask.persist(*planned(function, *arguments).parts))
+    plan = planned(function, *arguments)
+    return Partitions(dask.persist(*plan.parts), plan.homes)
 
 
 def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:

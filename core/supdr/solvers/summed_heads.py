@@ -3,6 +3,9 @@
 A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums; one
 pass over the partitions answers what all heads ask for at that time.  Between passes the partitions keep the centre of
 the proximal term, one number per row and head.
+
+A pass costs a message to every partition, whatever it computes.  So it brings all that may be asked next: the sums for
+a step and those for the end of a round.  The line search is content with any clear descent, and no rows are held.
 """
 
 from __future__ import annotations
@@ -16,15 +19,14 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, spread, total
 from supdr.solvers._linear_svm_kernels import LINE_TOL, MAX_LINE_TRIALS
+from supdr.solvers._summed_kernels import head_sums, moved_centre, pulls_along
 from supdr.solvers.linear_svm import (
     BEST_ACCURACY,
     COLD_FALL,
     COLD_TAU,
     FIRST_ACCURACY,
-    MARGIN_OF_BAND,
     MAX_ROUNDS,
     SMALLEST_TAU,
-    STEPS_IN_BAND,
     WARM_FALL,
     WARM_ROUNDS,
     WARM_TAU,
@@ -36,6 +38,12 @@ Array = NDArray[np.float64]
 
 MAX_STEPS = 1000
 
+CLEAR_DESCENT = 0.9
+"""A step that lowers the value is taken when the slope has fallen to this share."""
+
+SHORTER_STEPS: Array = 0.5 ** np.arange(1.0, 17.0)
+"""Where the slope is asked for at once when a whole step is too long."""
+
 
 class Where(NamedTuple):
     """What a head asks about: a point of its proximal problem.
@@ -46,19 +54,41 @@ class Where(NamedTuple):
         Coefficients and, last, the bias.
     tau : float
         Width of the proximal term.
-    began : array of shape (d + 1,)
-        Where the round began.
-    band : float
-        Rows further than this from their margin at `began` are held; infinite: none is.
-    kind : {"step", "first", "end"}
-        Sums for a Newton step, the same and those for the first direction of a round, or for the end of a round.
+    predicts : bool
+        Whether the sums for the first direction of a round are wanted too.
     """
 
     theta: Array
     tau: float
-    began: Array
-    band: float
-    kind: str
+    predicts: bool
+
+
+class Sums(NamedTuple):
+    """The answer, see `supdr.solvers._summed_kernels.head_sums`: sums over the rows of a head."""
+
+    totals: Array
+    pulls: Array
+    square: Array
+    predicted: Array
+    predicted_square: Array
+
+
+class Along(NamedTuple):
+    """What a head asks about a step that is too long: its pulls at `SHORTER_STEPS`.
+
+    Attributes
+    ----------
+    theta : array of shape (d + 1,)
+        Where it begins.
+    tau : float
+        Width of the proximal term.
+    direction : array of shape (d + 1,)
+        Of ascent.
+    """
+
+    theta: Array
+    tau: float
+    direction: Array
 
 
 class Move(NamedTuple):
@@ -93,8 +123,9 @@ def solve_summed_heads(
     Heads
         The multipliers are `Partitions`.
     """
-    d, sizes = total(_sizes, Z, signs, C, add=_joined_sizes)
-    centres = spread(_first_centres, signs, C, None if start is None else start.alpha)
+    columns = spread(_columns, signs)
+    d, sizes = total(_sizes, Z, columns, C, add=_joined_sizes)
+    centres = spread(_first_centres, columns, C, None if start is None else start.alpha)
     heads = [
         _head(
             np.zeros(d + 1) if start is None else np.append(start.coef[k], start.intercept[k]),
@@ -105,28 +136,34 @@ def solve_summed_heads(
         )
         for k in range(n_heads)
     ]
-    asked: dict[int, Any] = {k: next(head) for k, head in enumerate(heads)}
+    wishes: dict[int, Where | Along | Move] = {}
     results: dict[int, tuple] = {}
-    while asked:
+
+    def go_on(k: int, answer: Any) -> None:
+        """Let head k take an answer, and hear what it wants next."""
+        try:
+            wishes[k] = heads[k].send(answer)
+        except StopIteration as end:
+            results[k] = end.value
+            wishes.pop(k, None)
+
+    for k in range(n_heads):
+        go_on(k, None)
+    while wishes:
         checkpoint()
-        moves = {k: wish for k, wish in asked.items() if isinstance(wish, Move)}
-        if moves:
-            centres = spread(_moved_centres, Z, signs, centres, moves)
-        questions = {k: wish for k, wish in asked.items() if isinstance(wish, Where)}
-        answers = total(_answers, Z, signs, C, centres, questions, add=_joined) if questions else {}
-        following = {}
-        for k in asked:
-            try:
-                following[k] = heads[k].send(answers.get(k))
-            except StopIteration as end:
-                results[k] = end.value
-        asked = following
+        while moves := {k: wish for k, wish in wishes.items() if isinstance(wish, Move)}:
+            centres = spread(_moved_centres, Z, columns, centres, moves)
+            for k in moves:
+                go_on(k, None)
+        if wishes:
+            for k, answer in total(_answers, Z, columns, C, centres, dict(wishes), add=_joined).items():
+                go_on(k, answer)
     factors = np.array([results[k][1] for k in range(n_heads)])
     theta = np.array([results[k][0] for k in range(n_heads)])
     return Heads(
         np.ascontiguousarray(theta[:, :-1]),
         theta[:, -1].copy(),
-        spread(_multipliers, signs, C, centres, factors),  # type: ignore[arg-type]
+        spread(_multipliers, columns, C, centres, factors),  # type: ignore[arg-type]
         float(sum(results[k][2] for k in range(n_heads))),
         sum(results[k][3] for k in range(n_heads)),
     )
@@ -140,31 +177,18 @@ def _head(theta: Array, cold: bool, size: Array, tol: float, max_steps: int) -> 
 
     size holds the number of rows and their summed weight.
     """
-    count, unit = size[0], min(1.0, float(size[1]))
+    unit = min(1.0, float(size[1]))
     tau, fall = (COLD_TAU, COLD_FALL) if cold else (WARM_TAU, WARM_FALL)
-    band, accuracy, steps = np.inf, FIRST_ACCURACY, 0
+    accuracy, steps = FIRST_ACCURACY, 0
     for _ in range(MAX_ROUNDS if cold else WARM_ROUNDS):
-        began, made, end = theta, 0, None
-        if band < np.inf:
-            limit = min(max_steps - steps, STEPS_IN_BAND)
-            theta, made, finished = yield from _newton(began, tau, band + tau, accuracy, unit, limit, count)
-            end = (yield Where(theta, tau, began, band + tau, "end")) if finished else None
-        if end is None or end["crossed"]:
-            theta, more, _ = yield from _newton(
-                began, tau, np.inf, accuracy, unit, max(max_steps - steps - made, 1), count
-            )
-            made += more
-            end = yield Where(theta, tau, began, np.inf, "end")
+        theta, sums, made = yield from _newton(theta, tau, accuracy, unit, max_steps - steps)
         steps += made
         yield Move(theta, tau)
-        primal = 0.5 * float(theta[:-1] @ theta[:-1]) + end["hinge"]
-        factors, gap = _gap(theta, end, primal)
-        near = primal - end["product"] - theta[:-1] @ theta[:-1] / 2 <= tol * primal
-        converged = near and gap <= tol * abs(primal)
-        if converged or steps >= max_steps:
+        primal = 0.5 * float(theta[:-1] @ theta[:-1]) + float(sums.totals[3])
+        factors, gap = _gap(sums, primal)
+        near = primal - float(sums.totals[2]) - theta[:-1] @ theta[:-1] / 2 <= tol * primal
+        if (near and gap <= tol * abs(primal)) or steps >= max_steps:
             return theta, factors, gap, steps
-        if made:
-            band = MARGIN_OF_BAND * end["furthest"]
         tau, accuracy = max(fall * tau, SMALLEST_TAU), max(fall * accuracy, BEST_ACCURACY)
     if cold or gap <= tol * abs(primal):
         return theta, factors, gap, steps
@@ -174,48 +198,72 @@ def _head(theta: Array, cold: bool, size: Array, tol: float, max_steps: int) -> 
 
 
 def _newton(
-    theta: Array, tau: float, band: float, accuracy: float, unit: float, max_steps: int, count: float
-) -> Generator[Any, Any, tuple[Array, int, bool]]:
-    """Ask for sums along Newton steps; return theta, the steps made, and whether the gradient vanished."""
-    began = theta
-    sums = yield Where(theta, tau, began, band, "first")
-    if band < np.inf and 4 * sums["kept"] > 3 * count:
-        return theta, 0, False
-    for step in range(max_steps + 1):
-        g = _gradient(theta, sums["pull"])
+    theta: Array, tau: float, accuracy: float, unit: float, max_steps: int
+) -> Generator[Any, Any, tuple[Array, Sums, int]]:
+    """Ask for sums along Newton steps; return theta where the gradient vanishes, the sums there, and the steps made."""
+    sums = yield Where(theta, tau, True)
+    for step in range(max_steps):
+        g = _gradient(theta, sums.pulls.sum(axis=0))
         small = 1e-3 * unit
         size = float(np.abs(theta[:-1]).max())
-        level = 0.1 * accuracy * (small + sums["weight"])
+        level = 0.1 * accuracy * (small + float(sums.totals[:2].sum()))
         if np.abs(g[:-1]).max() <= accuracy * max(small, size) and abs(g[-1]) <= level:
-            return theta, step, True
-        if step == max_steps:
-            break
+            return theta, sums, step
         slope = 0.0
         if step == 0:
-            direction = _gradient(theta, sums["first_pull"])
-            solve_in_place(_hessian(sums["first_square"], sums["first_free"], tau, unit), direction, len(theta))
+            direction = _gradient(theta, sums.predicted)
+            solve_in_place(_hessian(sums.predicted_square, sums.totals[6], tau, unit), direction, len(theta))
             slope = -float(g @ direction)
         if not slope < 0.0:
             direction = g.copy()
-            solve_in_place(_hessian(sums["square"], sums["free"], tau, unit), direction, len(theta))
+            solve_in_place(_hessian(sums.square, sums.totals[5], tau, unit), direction, len(theta))
             slope = -float(g @ direction)
         if not -np.inf < slope < 0.0:
-            return theta, step, True
-        low, high, s = 0.0, np.inf, 1.0
-        for trial in range(MAX_LINE_TRIALS + 1):
-            if not s < np.inf:
-                return theta, step, True
-            sums = yield Where(theta - s * direction, tau, began, band, "step")
-            rise = -float(direction @ _gradient(theta - s * direction, sums["pull"]))
-            if abs(rise) <= LINE_TOL * abs(slope) or trial == MAX_LINE_TRIALS:
-                break
-            low, high = (s, high) if rise < 0.0 else (low, s)
-            curvature = float(direction @ sums["square"] @ direction) / tau + float(direction[:-1] @ direction[:-1])
-            s = s - rise / curvature if curvature > 0.0 else np.inf
-            if not low < s < high:
-                s = 2.0 * low if high == np.inf else 0.5 * (low + high)
-        theta = theta - s * direction
-    return theta, max_steps, False
+            return theta, sums, step
+        found = yield from _searched(theta, direction, tau, slope, _value(theta, sums))
+        if found is None:
+            return theta, sums, step
+        theta, sums = found
+    return theta, sums, max_steps
+
+
+def _searched(
+    theta: Array, direction: Array, tau: float, slope: float, value: float
+) -> Generator[Any, Any, tuple[Array, Sums] | None]:
+    """Ask for sums along a direction; return a point that is lower, and the sums there, if there is one."""
+    low, high, s = 0.0, np.inf, 1.0
+    for trial in range(MAX_LINE_TRIALS + 1):
+        if not s < np.inf:
+            return None
+        there = theta - s * direction
+        sums = yield Where(there, tau, False)
+        rise = -float(direction @ _gradient(there, sums.pulls.sum(axis=0)))
+        lower = abs(rise) <= CLEAR_DESCENT * abs(slope) and _value(there, sums) <= value
+        if lower or abs(rise) <= LINE_TOL * abs(slope) or trial == MAX_LINE_TRIALS:
+            return there, sums
+        low, high = (s, high) if rise < 0.0 else (low, s)
+        if trial == 0 and rise > 0.0:
+            low, high, s = _crossing(slope, rise, direction, (yield Along(theta, tau, direction)), theta)
+            continue
+        curvature = float(direction @ sums.square @ direction) / tau + float(direction[:-1] @ direction[:-1])
+        s = s - rise / curvature if curvature > 0.0 else np.inf
+        if not low < s < high:
+            s = 2.0 * low if high == np.inf else 0.5 * (low + high)
+    return None
+
+
+def _crossing(slope: float, rise: float, direction: Array, pulls: Array, theta: Array) -> tuple[float, float, float]:
+    """Return two lengths between which the slope changes its sign, and where it vanishes if it is straight there."""
+    w, along = direction[:-1] @ theta[:-1], direction[:-1] @ direction[:-1]
+    lengths = np.concatenate([[0.0], SHORTER_STEPS[::-1], [1.0]])
+    slopes = np.concatenate([[slope], (pulls - w)[::-1] + lengths[1:-1] * along, [rise]])
+    after = int(np.argmax(slopes > 0.0))
+    (low, high), (below, above) = lengths[after - 1 : after + 1], slopes[after - 1 : after + 1]
+    return float(low), float(high), float(low + (high - low) * below / (below - above))
+
+
+def _value(theta: Array, sums: Sums) -> float:
+    return 0.5 * float(theta[:-1] @ theta[:-1]) + float(sums.totals[4])
 
 
 def _gradient(theta: Array, pull: Array) -> Array:
@@ -234,11 +282,11 @@ def _hessian(square: Array, free: float, tau: float, unit: float) -> Array:
     return H
 
 
-def _gap(theta: Array, end: dict[str, Any], primal: float) -> tuple[Array, float]:
+def _gap(sums: Sums, primal: float) -> tuple[Array, float]:
     """Return what multipliers of either sign are multiplied by to balance them, and the duality gap then."""
-    up, down = end["up"], end["down"]
+    up, down = (float(side) for side in sums.totals[:2])
     factors = np.array([down / up, 1.0]) if up > down else np.array([1.0, up / down if down > 0.0 else 1.0])
-    image = factors[0] * end["image_up"] + factors[1] * end["image_down"]
+    image = factors @ sums.pulls
     dual = factors[0] * up + factors[1] * down - 0.5 * float(image[:-1] @ image[:-1])
     return factors, primal - dual
 
@@ -246,105 +294,61 @@ def _gap(theta: Array, end: dict[str, Any], primal: float) -> tuple[Array, float
 # --- on a partition -----------------------------------------------------------------------------------------------
 
 
-def _sizes(Z: Array, signs: Array, C: Array) -> tuple[int, Array]:
+def _columns(signs: Array) -> NDArray[np.int8]:
+    """Return the signs (P, n), small."""
+    return np.ascontiguousarray(signs.T.astype(np.int8))
+
+
+def _sizes(Z: Array, columns: NDArray[np.int8], C: Array) -> tuple[int, Array]:
     """Return d and, for every head, its rows and their weight (P, 2)."""
-    part = signs != 0.0
-    return Z.shape[1], np.column_stack([part.sum(axis=0), C @ part])
+    part = columns != 0
+    return Z.shape[1], np.column_stack([part.sum(axis=1), part @ C])
 
 
 def _joined_sizes(parts: list[tuple[int, Array]]) -> tuple[int, Array]:
     return parts[0][0], sum(size for _, size in parts)  # type: ignore[return-value]
 
 
-def _first_centres(signs: Array, C: Array, alpha: Array | None) -> Array:
-    return np.full(signs.shape, 0.5) if alpha is None else np.clip(alpha / C[:, None], 0.0, 1.0)
+def _first_centres(columns: NDArray[np.int8], C: Array, alpha: Array | None) -> list[Array]:
+    if alpha is None:
+        return [np.full(len(C), 0.5) for _ in columns]
+    return [np.clip(each / C, 0.0, 1.0) for each in alpha.T]
 
 
-def _arguments(Z: Array, y: Array, theta: Array) -> Array:
-    return 1.0 - y * (Z @ theta[:-1] + theta[-1])
-
-
-def _moved_centres(Z: Array, signs: Array, centres: Array, moves: dict[int, Move]) -> Array:
-    moved = centres.copy()
+def _moved_centres(Z: Array, columns: NDArray[np.int8], centres: list[Array], moves: dict[int, Move]) -> list[Array]:
+    """Return the centres, moved where a head moves; those of the others are the same arrays."""
+    moved = list(centres)
     for k, (theta, tau) in moves.items():
-        if theta is None:
-            moved[:, k] = 0.5
-        else:
-            moved[:, k] = np.clip(centres[:, k] + _arguments(Z, signs[:, k], theta) / tau, 0.0, 1.0)
+        still = np.full_like(centres[k], 0.5)
+        moved[k] = still if theta is None else moved_centre(Z, columns[k], centres[k], theta, tau)
     return moved
 
 
-def _multipliers(signs: Array, C: Array, centres: Array, factors: Array) -> Array:
-    return C[:, None] * centres * np.where(signs > 0.0, factors[:, 0], factors[:, 1]) * (signs != 0.0)
+def _multipliers(columns: NDArray[np.int8], C: Array, centres: list[Array], factors: Array) -> NDArray[np.float32]:
+    """Return the multipliers (n, P) at half the memory, rounded down so that none is above C."""
+    alpha = np.empty((len(C), len(columns)), np.float32)
+    for k, (signs, centre, (up, down)) in enumerate(zip(columns, centres, factors)):
+        alpha[:, k] = C * centre * np.where(signs > 0, up, down) * (signs != 0)
+    return np.nextafter(alpha, np.float32(0.0))
 
 
 def _answers(
-    Z: Array, signs: Array, C: Array, centres: Array, questions: dict[int, Where]
-) -> dict[int, dict[str, Any]]:
+    Z: Array, columns: NDArray[np.int8], C: Array, centres: list[Array], questions: dict[int, Where | Along]
+) -> dict[int, Any]:
     """Return this partition's part of the sums that the heads ask for."""
-    answers = {}
-    for k, where in questions.items():
-        y = signs[:, k]
-        rows = slice(None) if y.all() else np.flatnonzero(y)
-        answer = _ended if where.kind == "end" else _stepped
-        answers[k] = answer(Z[rows], y[rows], C[rows], centres[rows, k], where)
+    answers: dict[int, Any] = {}
+    for k, question in questions.items():
+        rows = (Z, columns[k], C, centres[k])
+        if isinstance(question, Where):
+            answers[k] = Sums(*head_sums(*rows, *question))
+        else:
+            answers[k] = pulls_along(*rows, *question, SHORTER_STEPS)
     return answers
 
 
-def _stepped(Z: Array, y: Array, weight: Array, centre: Array, where: Where) -> dict[str, Any]:
-    held_pull, kept = np.zeros(Z.shape[1] + 1), len(y)
-    if where.band < np.inf:
-        t = _arguments(Z, y, where.began)
-        near = np.abs(t) <= where.band
-        above = ~near & (t > 0.0)
-        held_pull, kept = _pull(Z[above], y[above] * weight[above]), int(near.sum())
-        Z, y, weight, centre = Z[near], y[near], weight[near], centre[near]
-    raw = centre + _arguments(Z, y, where.theta) / where.tau
-    share = np.clip(raw, 0.0, 1.0)
-    square, free = _square(Z, weight, (share > 0.0) & (share < 1.0))
-    sums = {
-        "pull": held_pull + _pull(Z, y * weight * share),
-        "weight": float(weight @ share),
-        "square": square,
-        "free": free,
-        "kept": kept,
-    }
-    if where.kind == "first":
-        inside = (centre > 0.0) & (centre < 1.0)
-        sums["first_pull"] = held_pull + _pull(Z, y * weight * np.where(inside, raw, share))
-        sums["first_square"], sums["first_free"] = _square(Z, weight, inside)
-    return sums
+def _joined(parts: list[dict[int, Any]]) -> dict[int, Any]:
+    return {k: _sum([part[k] for part in parts]) for k in parts[0]}
 
 
-def _ended(Z: Array, y: Array, weight: Array, centre: Array, where: Where) -> dict[str, Any]:
-    before, t = _arguments(Z, y, where.began), _arguments(Z, y, where.theta)
-    share = np.clip(centre + t / where.tau, 0.0, 1.0)
-    held = np.abs(before) > where.band
-    alpha, positive = weight * share, y > 0.0
-    return {
-        "crossed": int((held & (np.sign(before) * t <= where.tau)).sum()),
-        "furthest": float(np.abs(t - before).max(initial=0.0)),
-        "hinge": float(weight @ np.maximum(t, 0.0)),
-        "product": float(alpha @ t),
-        "up": float(alpha[positive].sum()),
-        "down": float(alpha[~positive].sum()),
-        "image_up": _pull(Z[positive], (alpha * y)[positive]),
-        "image_down": _pull(Z[~positive], (alpha * y)[~positive]),
-    }
-
-
-def _pull(Z: Array, coefficient: Array) -> Array:
-    return np.append(coefficient @ Z, coefficient.sum())
-
-
-def _square(Z: Array, weight: Array, free: NDArray) -> tuple[Array, int]:
-    rows = np.column_stack([Z[free], np.ones(int(free.sum()))])
-    return rows.T @ (weight[free, None] * rows), len(rows)
-
-
-def _joined(parts: list[dict[int, dict[str, Any]]]) -> dict[int, dict[str, Any]]:
-    """Return the sums of answers; of "furthest" the largest."""
-    return {
-        k: {name: (max if name == "furthest" else sum)(part[k][name] for part in parts) for name in parts[0][k]}
-        for k in parts[0]
-    }
+def _sum(parts: list[Any]) -> Any:
+    return Sums(*(np.sum(each, axis=0) for each in zip(*parts))) if isinstance(parts[0], Sums) else sum(parts)

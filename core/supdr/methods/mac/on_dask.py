@@ -19,7 +19,7 @@ from supdr.engine.targets import as_labels, missing_values
 from supdr.methods.mac.partitioned import PartitionedRows, taken
 from supdr.methods.mac.solvers import MOST_JUDGED
 from supdr.methods.mac.state import MACState
-from supdr.rows.partitions import Partitions, gathered, listed, planned, spread
+from supdr.rows.partitions import Partitions, at_home, gathered, listed, planned, spread
 from supdr.rows.reading import finite_rows, row_partitions
 from supdr.solvers.gaussians import Mapping
 
@@ -52,7 +52,7 @@ def started_run(
     run._forget()
     run._check_run()
     rows, labels = row_partitions(X, y)
-    X_parts, y_parts = planned(finite_rows, Partitions(rows)), planned(_labels, Partitions(labels))
+    X_parts, y_parts = planned(finite_rows, at_home(rows)), planned(_labels, at_home(labels))
     found = gathered(_described, X_parts, y_parts, run.missing_label)
     sizes = tuple(size for size, _ in found)
     names = np.unique(np.concatenate([known for _, known in found]))
@@ -93,7 +93,7 @@ def _labelled(
     numbers = planned(_numbers, codes, listed(offsets.tolist()))
     return PartitionedRows(
         prepared,
-        planned(_known, codes),
+        spread(_known, codes),
         counts,
         judged,
         taken(prepared, counts, judged),

@@ -131,7 +131,7 @@ class PartitionedPenalty(Penalty):
         name, features, _, *rest = self.settings
         object.__setattr__(self, "settings", (name, features, (self.rows.fingerprint, self.scheme), *rest))
         object.__setattr__(self, "signs", planned(class_signs, self.rows.codes, self.n_classes, self.scheme))
-        object.__setattr__(self, "costs", planned(_costs, self.rows.codes, self.C))
+        object.__setattr__(self, "costs", spread(_costs, self.rows.codes, self.C))
 
     @cached_property
     def n_heads(self) -> int:
@@ -188,7 +188,7 @@ class PartitionedPenalty(Penalty):
 
     def no_multipliers(self) -> Any:
         """Return multipliers 0."""
-        return spread(np.zeros_like, self.signs)
+        return spread(_zeros, self.signs)
 
     def adopt(self, state: MACState) -> MACState:
         """Return `state` if it belongs to these rows, partitions and parameters.
@@ -283,6 +283,10 @@ def _costs(codes: NDArray, C: float) -> Array:
     return np.full(len(codes), C)
 
 
+def _zeros(signs: Array) -> NDArray[np.float32]:
+    return np.zeros(signs.shape, np.float32)
+
+
 def _hinge(latent: Array, signs: Array, costs: Array, coef: Array, intercept: Array) -> float:
     missing = 1.0 - signs * (latent @ coef.T + intercept)
     return float(costs @ np.where(signs != 0.0, np.maximum(missing, 0.0), 0.0).sum(axis=1))
@@ -293,9 +297,12 @@ def _distance(targets: Array, latent: Array) -> float:
 
 
 def _moved(
-    images: Array, coef: Array, intercept: Array, signs: Array, costs: Array, mu: float, multiplier: Array
-) -> tuple[Array, Array]:
-    return move_points(images, coef, intercept, signs, 2.0 * costs / mu, multiplier)
+    images: Array, coef: Array, intercept: Array, signs: Array, costs: Array, mu: float, multiplier: NDArray
+) -> tuple[Array, NDArray[np.float32]]:
+    """Return targets and multipliers; these only say where the next search begins: half the memory is enough."""
+    start = multiplier.astype(np.float64)
+    targets, multiplier = move_points(images, coef, intercept, signs, 2.0 * costs / mu, start)
+    return targets, multiplier.astype(np.float32)
 
 
 def _first_targets(
@@ -314,9 +321,11 @@ def _counts(
     return np.array([(guess != codes).sum(), (alpha > 0.0).any(axis=1).sum()])
 
 
-def _balances(signs: Array, alpha: Array) -> Array:
-    return np.array([(alpha * (signs > 0.0)).sum(axis=0), (alpha * (signs < 0.0)).sum(axis=0)])
+def _balances(signs: Array, alpha: NDArray) -> Array:
+    return np.array(
+        [(alpha * (signs > 0.0)).sum(axis=0, dtype=float), (alpha * (signs < 0.0)).sum(axis=0, dtype=float)]
+    )
 
 
-def _signed(signs: Array, alpha: Array, factors: Array) -> Array:
+def _signed(signs: Array, alpha: NDArray, factors: Array) -> Array:
     return alpha * np.where(signs > 0.0, factors[0], factors[1]) * signs

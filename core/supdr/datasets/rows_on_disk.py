@@ -1,0 +1,205 @@
+"""Rows on disk that are never all in memory: each partition is read when it is worked on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.datasets.limits import FileProblem
+from supdr.engine.optional import require
+
+PARTITION_ROWS = 100_000
+
+Part = tuple[int, Callable[[], NDArray], Callable[[], NDArray]]
+"""A number of rows, what reads them, and what reads their labels."""
+
+
+def read_rows(
+    path: str | os.PathLike[str], target: str | int | os.PathLike[str], *, partition_rows: int = PARTITION_ROWS
+) -> tuple[Any, Any]:
+    """Return rows and labels on disk as Dask arrays; nothing but sizes and names is read now.
+
+    Parameters
+    ----------
+    path : path
+        A folder of Parquet files, taken in the order of their names, or one; or a ``.npy`` file of shape (N, D).
+    target : str, int or path
+        What is predicted.  Parquet: the name of a column; every other column must hold numbers.  ``.npy``: the number
+        of a column, or a ``.npy`` file of shape (N,).
+    partition_rows : int, default=100000
+        Rows of a partition.  Parquet is read by whole row groups: a partition has as many as fit, at least one, and
+        none crosses the end of a file.
+
+    Returns
+    -------
+    X : dask.array.Array of shape (N, D)
+        In the type of number that is stored.
+    y : dask.array.Array of shape (N,)
+        In the partitions of X.
+
+    Raises
+    ------
+    supdr.engine.optional.PackageMissing
+        If Dask is not installed, or pyarrow for Parquet.
+    FileProblem
+        If there is no such file or it does not hold such rows.
+    ValueError
+        If `partition_rows` is less than 1.
+    """
+    require("read_rows", "dask", "distributed", extra="dask")
+    if isinstance(partition_rows, bool) or not isinstance(partition_rows, int) or partition_rows < 1:
+        raise ValueError(f"partition_rows must be an integer of at least 1; got {partition_rows!r}")
+    place = Path(path)
+    if not place.exists():
+        raise FileProblem(f"There is no file or folder {place}.")
+    if place.suffix == ".npy" and place.is_file():
+        return _from_npy(place, target, partition_rows)
+    files = sorted(place.glob("*.parquet")) if place.is_dir() else [place] * (place.suffix == ".parquet")
+    if not files:
+        what = "the folder has no .parquet file" if place.is_dir() else f"its name ends in {place.suffix or 'nothing'}"
+        raise FileProblem(f"path must be a folder of Parquet files or a .npy file; got {place}: {what}.")
+    require("Reading Parquet", "pyarrow", extra="dask")
+    return _from_parquet(files, target, partition_rows)
+
+
+def _from_npy(path: Path, target: Any, partition_rows: int) -> tuple[Any, Any]:
+    rows = _opened(path, 2)
+    n, width = rows.shape
+    columns = np.arange(width)
+    if isinstance(target, (int, np.integer)):
+        if not 0 <= target < width:
+            raise FileProblem(f"target must be the number of a column, 0 to {width - 1}; got {target}.")
+        columns = np.delete(columns, target)
+        labels, wanted, place = rows, int(target), path
+    else:
+        place = Path(target)
+        labels, wanted = _opened(place, 1), None
+        if len(labels) != n:
+            raise FileProblem(f"{path.name} has {n} rows, but {place.name} has {len(labels)} labels.")
+    whole = slice(None) if len(columns) == width else columns
+    parts: list[Part] = []
+    for start in range(0, n, partition_rows):
+        end = min(start + partition_rows, n)
+        rows_read = partial(_npy_rows, path, start, end, whole)
+        parts.append((end - start, rows_read, partial(_npy_rows, place, start, end, wanted)))
+    return _arrays(parts, (len(columns), rows.dtype, labels.dtype))
+
+
+def _opened(path: Path, dimensions: int) -> NDArray:
+    """Return a memory-mapped array of numbers."""
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise FileProblem(f"{path} is no .npy file of numbers that can be read: {error}") from None
+    if values.ndim != dimensions or values.dtype.kind not in "buif" or not values.size:
+        raise FileProblem(
+            f"{path.name} must hold numbers in {dimensions} dimensions, at least one; it has shape {values.shape} and "
+            f"type {values.dtype}."
+        )
+    return values
+
+
+def _npy_rows(path: Path, start: int, end: int, columns: Any) -> NDArray:
+    rows = np.load(path, mmap_mode="r", allow_pickle=False)[start:end]
+    return np.array(rows if columns is None else rows[:, columns])
+
+
+def _from_parquet(files: list[Path], target: Any, partition_rows: int) -> tuple[Any, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    parts: list[Part] = []
+    schema: Any = None
+    for path in files:
+        try:
+            found = pq.ParquetFile(path)
+        except (OSError, pa.ArrowException) as error:
+            raise FileProblem(f"{path} is no Parquet file that can be read: {error}") from None
+        if schema is None:
+            schema, names = found.schema_arrow, [name for name in found.schema_arrow.names if name != target]
+            _check_columns(path, schema, names, target)
+        elif not found.schema_arrow.equals(schema):
+            raise FileProblem(f"{path.name} has other columns than {files[0].name}.")
+        sizes = [found.metadata.row_group(group).num_rows for group in range(found.num_row_groups)]
+        for groups in _together(sizes, partition_rows):
+            count = sum(sizes[group] for group in groups)
+            rows_read = partial(_parquet_rows, path, groups, names)
+            parts.append((count, rows_read, partial(_parquet_labels, path, groups, target)))
+    if not parts:
+        raise FileProblem(f"{files[0].parent} has no rows.")
+    kinds = (
+        np.result_type(*(schema.field(name).type.to_pandas_dtype() for name in names)),
+        _label_type(schema, target),
+    )
+    return _arrays(parts, (len(names), *kinds))
+
+
+def _check_columns(path: Path, schema: Any, names: list[str], target: Any) -> None:
+    import pyarrow.types as types
+
+    if target not in schema.names:
+        raise FileProblem(
+            f"target must be a column of {path.name}; got {target!r}, it has {', '.join(schema.names[:8])}."
+        )
+    if not names:
+        raise FileProblem(f"{path.name} has no column beside {target}.")
+    for name in names:
+        kind = schema.field(name).type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise FileProblem(f"Column {name} of {path.name} must hold numbers; it holds {kind}.")
+
+
+def _label_type(schema: Any, target: str) -> np.dtype:
+    import pyarrow.types as types
+
+    kind = schema.field(target).type
+    return np.dtype(float if types.is_integer(kind) or types.is_floating(kind) else object)
+
+
+def _together(sizes: list[int], most: int) -> list[list[int]]:
+    """Return row groups, neighbours together up to a number of rows; empty ones are left out."""
+    found: list[list[int]] = []
+    count = most
+    for number, size in enumerate(sizes):
+        if not size:
+            continue
+        if count + size > most:
+            found.append([])
+            count = 0
+        found[-1].append(number)
+        count += size
+    return found
+
+
+def _parquet_rows(path: Path, groups: list[int], names: list[str]) -> NDArray:
+    import pyarrow.parquet as pq
+
+    table = pq.ParquetFile(path).read_row_groups(groups, columns=names, use_threads=False)
+    return np.column_stack([table[name].to_numpy() for name in names])
+
+
+def _parquet_labels(path: Path, groups: list[int], target: str) -> NDArray:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    values = file.read_row_groups(groups, columns=[target], use_threads=False)[target].to_numpy()
+    return values.astype(_label_type(file.schema_arrow, target))
+
+
+def _arrays(parts: list[Part], kinds: tuple[int, Any, Any]) -> tuple[Any, Any]:
+    """Return Dask arrays; `kinds` are the width of the rows, their type and that of the labels."""
+    import dask.array as da
+    from dask import delayed
+
+    width, row_type, label_type = kinds
+    rows, labels = [], []
+    for count, rows_read, labels_read in parts:
+        rows.append(da.from_delayed(delayed(rows_read, pure=False)(), (count, width), dtype=row_type))
+        labels.append(da.from_delayed(delayed(labels_read, pure=False)(), (count,), dtype=label_type))
+    return da.concatenate(rows), da.concatenate(labels)

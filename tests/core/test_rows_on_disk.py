@@ -1,0 +1,118 @@
+"""Rows on disk come as Dask arrays, partition by partition, and MAC fits them as it fits arrays."""
+
+import dask
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from supdr import MAC
+from supdr.datasets import FileProblem, read_rows
+
+
+@pytest.fixture(autouse=True)
+def in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(float)
+    y[::7] = np.nan
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def folder(rows, tmp_path_factory):
+    X, y = rows
+    place = tmp_path_factory.mktemp("rows")
+    for number, part in enumerate(np.array_split(np.arange(90), 2)):
+        columns = {name: X[part, j] for j, name in enumerate("abc")}
+        pq.write_table(pa.table({**columns, "label": y[part]}), place / f"{number}.parquet", row_group_size=10)
+    return place
+
+
+def test_parquet_comes_by_row_groups_within_files(rows, folder):
+    X, y = read_rows(folder, "label", partition_rows=25)
+    assert X.chunks == ((20, 25, 20, 25), (3,))
+    assert y.chunks == (X.chunks[0],)
+    assert X.dtype == np.float32
+    np.testing.assert_array_equal(X.compute(), rows[0])
+    np.testing.assert_array_equal(y.compute(), rows[1])
+
+
+def test_labels_may_be_words_and_missing(tmp_path):
+    path = tmp_path / "one.parquet"
+    pq.write_table(pa.table({"a": [1, 2, 3], "kind": ["x", None, "y"]}), path)
+    assert read_rows(path, "kind")[1].compute().tolist() == ["x", None, "y"]
+
+
+def test_numpy_files_come_by_slices(rows, tmp_path):
+    X, y = rows
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    np.save(tmp_path / "both.npy", np.column_stack([y, X]))
+    for path, target in (("X.npy", tmp_path / "y.npy"), ("both.npy", 0)):
+        found_X, found_y = read_rows(tmp_path / path, target, partition_rows=40)
+        assert found_X.chunks[0] == found_y.chunks[0] == (40, 40, 10)
+        np.testing.assert_array_equal(found_X.compute(), X)
+        np.testing.assert_array_equal(found_y.compute(), y)
+
+
+def test_what_is_not_asked_for_is_not_read(folder, monkeypatch):
+    X, _ = read_rows(folder, "label", partition_rows=10)
+    read = []
+    original = pq.ParquetFile.read_row_groups
+
+    def counting(self, groups, **settings):
+        read.extend(groups)
+        return original(self, groups, **settings)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counting)
+    X[12:15].compute()
+    assert read == [1]
+
+
+def test_mac_fits_them_as_it_fits_arrays(rows, folder):
+    settings = {"n_centers": 10, "max_iter": 1, "random_state": 0, "early_stopping": False, "preprocessing": "none"}
+    expected = MAC(**settings).fit(rows[0].astype(float), rows[1])
+    found = MAC(**settings).fit(*read_rows(folder, "label", partition_rows=20))
+    np.testing.assert_allclose(found.history_["objective"], expected.history_["objective"], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("file", "target", "word"),
+    [
+        ("nowhere", "label", "There is no file"),
+        ("", "nothing", "target must be a column of 0.parquet; got 'nothing'"),
+        ("text.csv", 0, "ends in .csv"),
+        ("broken.parquet", "label", "no Parquet file that can be read"),
+        ("words.parquet", "label", "Column a of words.parquet must hold numbers"),
+        ("flat.npy", 0, "must hold numbers in 2 dimensions"),
+        ("broken.npy", 0, "is no .npy file of numbers"),
+        ("plane.npy", 5, "number of a column, 0 to 1"),
+        ("plane.npy", "flat.npy", "has 4 rows, but flat.npy has 3 labels"),
+    ],
+)
+def test_bad_files_are_refused_in_a_sentence(folder, tmp_path, monkeypatch, file, target, word):
+    monkeypatch.chdir(tmp_path)
+    for name in ("text.csv", "broken.parquet", "broken.npy"):
+        (tmp_path / name).write_text("a,b\n")
+    pq.write_table(pa.table({"a": ["x"], "label": [1]}), tmp_path / "words.parquet")
+    np.save("flat.npy", np.zeros(3))
+    np.save("plane.npy", np.zeros((4, 2)))
+    with pytest.raises(FileProblem, match=word):
+        read_rows(tmp_path / file if file else folder, target)
+
+
+def test_other_bad_input(folder, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="partition_rows must be"):
+        read_rows(folder, "label", partition_rows=0)
+    with pytest.raises(FileProblem, match=r"no \.parquet file"):
+        read_rows(tmp_path, "label")
+    monkeypatch.setattr("supdr.engine.optional.find_spec", lambda name: None if name == "pyarrow" else name)
+    with pytest.raises(ImportError, match="Reading Parquet needs pyarrow"):
+        read_rows(folder, "label")
