@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.quality import model_quality
 from supdr_viz.run.session import Session
 
 RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq, "<": operator.lt, ">": operator.gt}
+FEWEST = 50
+"""Fewer test rows say too little of a map."""
+
 _CLAIM = re.compile(r"\s*([a-z_]+)\s*(<=|>=|==|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
 
 
@@ -62,7 +66,8 @@ def numbers_of(session: Session) -> dict[str, float]:
         ``labelled_error`` and ``unlabelled_error``: shares of wrong rows, or mean squared errors; ``rank`` of the
         latent rows; ``rmse`` of the reconstruction; ``sides``: the shortest distance between class means, of the
         longest; ``spread``: deviation within the classes, of the mean distance between their means; ``gap``: share of
-        the objective above its bound.  As far as they apply.
+        the objective above its bound; ``trust`` and ``centres``: trustworthiness of the map of the test rows, and the
+        correlation of the distances between their class centres, see `supdr.quality`.  As far as they apply.
     """
     snapshot, fitted, parts, scene = session.player.shown, session.player.fitted, session.split, session.scene
     assert snapshot is not None
@@ -80,6 +85,9 @@ def numbers_of(session: Session) -> dict[str, float]:
         numbers["rmse"] = float(np.sqrt(np.nanmean((fitted.reconstruction_ - parts.X_train) ** 2)))
     if scene.task == "classification":
         numbers |= _shape(latent, parts.truth_train)
+        if len(parts.test) >= FEWEST and not np.isnan(parts.X_train).any():
+            truth = model_quality(fitted, parts.X_test, parts.y_test, fitted_on=(parts.X_train, parts.truth_train))
+            numbers |= {"trust": truth.trustworthiness, "centres": truth.class_centre_correlation}
     predicted = np.concatenate([fitted.transduction_, fitted.predict(parts.X_test) if len(parts.X_test) else []])
     truth = np.concatenate([parts.truth_train, parts.y_test])
     wrong = predicted != truth if scene.task == "classification" else (predicted - truth) ** 2
