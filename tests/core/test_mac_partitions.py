@@ -59,6 +59,15 @@ def test_as_it_is_used_the_partitions_hardly_matter(rows):
     np.testing.assert_allclose(found.history_["objective"], expected.history_["objective"], rtol=1e-5)
 
 
+def test_features_that_are_not_kept_are_the_same(rows, monkeypatch):
+    X, y = (partitioned(values, 3) for values in rows)
+    expected = model().fit(X, y)
+    monkeypatch.setattr(partitioned_passes, "rows_in_memory", lambda n_features: 1)
+    monkeypatch.setattr(partitioned_passes, "ROWS_AT_ONCE", 50)
+    found = model().fit(X, y)
+    np.testing.assert_allclose(found.history_["objective"], expected.history_["objective"], rtol=1e-5)
+
+
 def test_a_snapshot_resumes_and_holds_references(rows):
     X, y = (partitioned(values, 4) for values in rows)
     steps = list(model(early_stopping=False, tol=-1).iterate(X, y))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,8 @@ class InPartitions(SupervisedReducer):
         *,
         sample_weight: ArrayLike | None = None,
         interrupted: Callable[[], bool] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 1,
     ) -> Iterator[Snapshot]:
         """Validate at once and return the stream of snapshots; X and y may be Dask arrays, data frame and series.
 
@@ -39,6 +42,11 @@ class InPartitions(SupervisedReducer):
             See there; None on partitions.
         interrupted : callable, optional
             Polled during the run; True ends it at the last complete step.
+        checkpoint : path, optional
+            A folder where the run writes down where it stands; only on partitions, with ``early_stopping=False``.  If
+            it holds a checkpoint, the run goes on from there, to `max_iter` steps in sum.  Give only what you wrote.
+        checkpoint_every : int, default=1
+            Passes from checkpoint to checkpoint.
 
         Returns
         -------
@@ -48,14 +56,17 @@ class InPartitions(SupervisedReducer):
         Raises
         ------
         ValueError
-            If the data, the hyper-parameters or `start` do not fit.
+            If the data, the hyper-parameters, `start` or the checkpoint do not fit.
         """
         if not in_partitions(X):
+            if checkpoint is not None:
+                raise ValueError(f"checkpoint must be None where X is in memory; got {os.fspath(checkpoint)!r}")
             return super().iterate(X, y, start, sample_weight=sample_weight, interrupted=interrupted)
-        from supdr.methods.mac.on_dask import check_supported, started_run  # Dask is an extra
+        from supdr.methods.mac.on_dask import check_supported  # Dask is an extra
+        from supdr.methods.mac.resuming import guarded_run
 
         check_supported(self, sample_weight)
-        return started_run(self, X, y, start, interrupted)
+        return guarded_run(self, X, y, start, interrupted, checkpoint, checkpoint_every)
 
     def transform(self, X: Any) -> Any:
         """Embed rows without looking at labels; a Dask collection gives a Dask array, computed when it is needed.

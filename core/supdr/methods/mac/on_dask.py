@@ -45,10 +45,17 @@ def check_supported(model: Any, sample_weight: Any) -> None:
 
 
 def started_run(
-    model: Any, X: Any, y: Any, start: Snapshot | None, interrupted: Callable[[], bool] | None
+    model: Any,
+    X: Any,
+    y: Any,
+    start: Snapshot | None,
+    interrupted: Callable[[], bool] | None,
+    max_iter: int | None = None,
 ) -> Iterator[Snapshot]:
-    """Return the stream of snapshots of a run of `model` on rows in partitions."""
+    """Return the stream of snapshots of a run of `model` on rows in partitions, of another `max_iter` if given."""
     run = copy.copy(model)
+    if max_iter is not None:
+        run.max_iter = max_iter
     run._forget()
     run._check_run()
     rows, labels = row_partitions(X, y)

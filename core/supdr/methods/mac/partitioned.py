@@ -72,6 +72,9 @@ def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) ->
     return np.concatenate(gathered(np.take, values, listed(local), 0))
 
 
+ROWS_AT_ONCE = 1 << 13
+"""Rows of a partition whose features a worker holds at a time, where features are not kept."""
+
 GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()
 """Phi'Phi with the rows that it belongs to: summed once a mapping, also when a run goes on."""
 
@@ -89,27 +92,36 @@ class SummedFeatures(Features):
     def __init__(self, rows: PartitionedRows, mapping: Mapping) -> None:
         super().__init__(rows.judged_X, mapping)
         self.matrix, self.symmetric = None, False
+        self._fingerprint, self._all_rows = rows.fingerprint, rows.X
         fits = sum(rows.sizes) <= rows_in_memory(mapping.n_features)
-        self._fingerprint = rows.fingerprint
-        self._Phi = (spread if fits else planned)(_features, mapping, rows.X)
+        self._Phi = spread(_features, mapping, rows.X) if fits else None
 
     def image(self, weights: Array) -> Any:
         """Return F in partitions."""
-        return spread(np.matmul, self._Phi, weights)
+        if self._Phi is not None:
+            return spread(np.matmul, self._Phi, weights)
+        return spread(_image, self.mapping, self._all_rows, weights)
 
     def pull_back(self, values: Any) -> Array:
         """Return the sum of Phi' values (M, q)."""
         checkpoint()
-        return total(_pulled, self._Phi, values)
+        if self._Phi is not None:
+            return total(_pulled, self._Phi, values)
+        return total(_pulled_from_rows, self.mapping, self._all_rows, values)
 
     def gram(self) -> Array:
         """Return the sum of Phi'Phi (M, M)."""
         if self._gram is None:
             known = GRAMS.get(self.mapping)
             if known is None or known[0] != self._fingerprint:
-                known = GRAMS[self.mapping] = (self._fingerprint, total(_pulled, self._Phi, self._Phi))
+                known = GRAMS[self.mapping] = (self._fingerprint, self._summed_gram())
             self._gram = known[1]
         return self._gram
+
+    def _summed_gram(self) -> Array:
+        if self._Phi is not None:
+            return total(_pulled, self._Phi, self._Phi)
+        return total(_gram_from_rows, self.mapping, self._all_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,6 +289,22 @@ def _features(mapping: Mapping, X: Array) -> Array:
 
 def _pulled(Phi: Array, values: Array) -> Array:
     return Phi.T @ values
+
+
+def _image(mapping: Mapping, X: Array, weights: Array) -> Array:
+    return mapping.apply(X, weights)
+
+
+def _pulled_from_rows(mapping: Mapping, X: Array, values: Array) -> Array:
+    return sum(  # type: ignore[return-value]
+        mapping.features(X[start : start + ROWS_AT_ONCE]).T @ values[start : start + ROWS_AT_ONCE]
+        for start in range(0, max(len(X), 1), ROWS_AT_ONCE)
+    )
+
+
+def _gram_from_rows(mapping: Mapping, X: Array) -> Array:
+    blocks = (mapping.features(X[start : start + ROWS_AT_ONCE]) for start in range(0, max(len(X), 1), ROWS_AT_ONCE))
+    return sum(block.T @ block for block in blocks)  # type: ignore[return-value]
 
 
 def _costs(codes: NDArray, C: float) -> Array:

@@ -1,0 +1,104 @@
+"""Where a run on partitions stands, on disk: each worker writes and reads the partitions that it holds.
+
+A checkpoint is a folder.  It gets its name when it is complete, and only then the one before is removed: whenever a
+process is killed, one that is whole is left.
+"""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dask.delayed import delayed
+from numpy.typing import NDArray
+
+from supdr.rows.partitions import Partitions, at_home, gathered, listed, spread
+
+STATE = "state.pickle"
+
+
+def save(content: Any, folder: Path, number: int) -> None:
+    """Write a checkpoint and remove those before it.
+
+    Parameters
+    ----------
+    content : object
+        What can be pickled; `Partitions` of arrays in it are written partition by partition.
+    folder : Path
+        Where the checkpoints of a run are; workers must reach it by the same path.
+    number : int
+        Rises from checkpoint to checkpoint; one that is there is kept.
+    """
+    place = folder / f"pass-{number:09}"
+    if place.exists():
+        return
+    unfinished = place.with_suffix(".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    with open(unfinished / STATE, "wb") as file:
+        _Pickler(file, unfinished).dump(content)
+    before = list(_complete(folder))
+    unfinished.rename(place)
+    for other in before:
+        shutil.rmtree(other)
+
+
+def load(folder: Path) -> Any:
+    """Return what the newest checkpoint in a folder holds; None if there is none.
+
+    Parameters
+    ----------
+    folder : Path
+        As for `save`.  Like every pickle a checkpoint can hold programs: load only what you wrote.
+
+    Returns
+    -------
+    object or None
+    """
+    newest = max(_complete(folder), default=None)
+    if newest is None:
+        return None
+    with open(newest / STATE, "rb") as file:
+        return _Unpickler(file, newest).load()
+
+
+def _complete(folder: Path) -> Iterator[Path]:
+    return (place for place in folder.glob("pass-*") if place.suffix != ".unfinished")
+
+
+class _Pickler(pickle.Pickler):
+    """Writes partitions beside the pickle and leaves their number in it."""
+
+    def __init__(self, file: Any, folder: Path) -> None:
+        super().__init__(file, protocol=5)
+        self.folder, self.count = folder, 0
+
+    def persistent_id(self, thing: Any) -> Any:
+        if not isinstance(thing, Partitions):
+            return None
+        name, self.count = f"{self.count}", self.count + 1
+        gathered(_write, thing, listed(_files(self.folder, name, len(thing))))
+        return name, len(thing)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what `_Pickler` wrote."""
+
+    def __init__(self, file: Any, folder: Path) -> None:
+        super().__init__(file)
+        self.folder = folder
+
+    def persistent_load(self, key: Any) -> Partitions:
+        return spread(np.load, at_home([delayed(file, pure=False) for file in _files(self.folder, *key)]))
+
+
+def _files(folder: Path, name: str, count: int) -> list[str]:
+    return [str(folder.absolute() / f"{name}-{number:06}.npy") for number in range(count)]
+
+
+def _write(values: NDArray, file: str) -> None:
+    np.save(file, values)
