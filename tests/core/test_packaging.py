@@ -238,7 +238,7 @@ def imported_packages(*folders):
     ("folders", "extras"),
     [
         (("core",), ["files", "app", "dask", "umap"]),
-        (("supdr_viz", "apps"), ["app", "desktop", "notebook"]),
+        (("supdr_viz", "apps"), ["app", "desktop", "film", "notebook"]),
         (("tests", "benchmarks"), ["test-all"]),
     ],
     ids=["library", "app", "tests"],
