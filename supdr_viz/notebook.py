@@ -7,12 +7,15 @@ import html
 import io
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 
 from supdr.datasets import Dataset, encode_labels, guess_task
+from supdr.engine.iterate import Snapshot
 from supdr.engine.targets import as_labels
 from supdr_viz.kit.extras import importing_app
 
@@ -23,6 +26,10 @@ with importing_app("supdr_viz.notebook"):
     from supdr_viz.frames.types import Scene
     from supdr_viz.run.recording import Recording
     from supdr_viz.settings.making import Split
+    from supdr_viz.watching.stages import Staged
+
+if TYPE_CHECKING:
+    from supdr_viz.watching.channel import Channel
 
 INTERVAL = 0.4
 """Seconds between two pictures."""
@@ -38,18 +45,21 @@ def watch(
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     axes: tuple[int, int] | None = None,
-) -> Any:
+) -> Watched:
     """Fit an estimator and show how it learns.
 
     In a notebook a picture of input space, latent space and objective follows the run.  At its end a report takes the
     picture's place: with a scrubber through the recorded iterations, which also works in the saved notebook, without a
-    kernel.  Elsewhere the estimator is only fitted.
+    kernel.  While the kernel runs, rows that are selected there with the mouse come back to Python.  Elsewhere the
+    estimator is only fitted.
 
     Parameters
     ----------
     estimator : estimator
-        Of this library: it has `iterate`; or a scikit-learn pipeline that ends in one.  It is fitted in place, like by
-        ``fit(X, y)``.
+        Of this library; or of scikit-learn, if there is a public way to follow its fit: ``set_callbacks``
+        (LogisticRegression), a parameter ``callback`` (NeighborhoodComponentsAnalysis), staged predictions (gradient
+        boosting, AdaBoost), forests and bagging; or a pipeline that ends in one.  It is fitted in place, like by
+        ``fit(X, y)``; callbacks that were set on it by ``set_callbacks`` are taken off.
     X : array-like or DataFrame of shape (n, m)
         What `fit` takes; pictures show the space of these rows, also where a pipeline changes them first.
     y : array-like of shape (n,)
@@ -61,55 +71,118 @@ def watch(
 
     Returns
     -------
-    estimator
-        Fitted.
+    Watched
+        The fitted estimator, the rows selected, the snapshot on display, the hyper-parameters.
 
     Raises
     ------
     ValueError
-        If the estimator has no `iterate`, or only one of `X_test` and `y_test` is given.
+        If the fit of the estimator cannot be followed, or only one of `X_test` and `y_test` is given.
     """
     learner = last_step(estimator)
-    if not hasattr(learner, "iterate"):
-        raise ValueError(f"watch needs an estimator that iterates; {type(learner).__name__} has only fit")
+    staged = None if hasattr(learner, "iterate") else Staged(learner)
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together; got only one of them")
-    screen = _screen()
+    recording, screen = Recording(), _screen()
     if screen is None:
-        return estimator.fit(X, y)
+        _follow(estimator, staged, X, y, recording, lambda: None)
+        return Watched(estimator, recording)
     table = Table(X, getattr(X, "columns", None))
     scene, parts = _rows(learner, table, X, y, X_test, y_test, axes)
-    shown, recording = _Shown(screen), Recording()
-
+    channel = _channel()
+    shown, name = _Shown(screen, channel), type(learner).__name__
     classification = scene.task == "classification"
-    asked = Numbered(estimator, table, as_labels(y), parts.y_train) if classification else OnInput(estimator, table)
+    numbered = partial(Numbered, labels=as_labels(y), numbers=parts.y_train)
+    asked = (numbered if classification else OnInput)(estimator, table, fitted=staged)
 
-    def draw(last: bool) -> None:
-        """Show the last iterate as a picture, or the whole run as a report."""
-        replay = _replay(asked, recording, scene, parts, type(learner).__name__, last=last)
-        shown.picture(replay) if last else shown.report(replay)
+    def draw() -> None:
+        """Show the last iterate."""
+        shown.picture(_replay(asked, recording, scene, parts, name, last=True))
 
-    _fit_observed(estimator, X, y, recording, lambda: draw(True))
-    draw(False)
-    return estimator
+    _follow(estimator, staged, X, y, recording, draw)
+    shown.report(_replay(asked, recording, scene, parts, name))
+    return Watched(estimator, recording, channel)
 
 
-def _fit_observed(estimator: Any, X: Any, y: Any, recording: Recording, draw: Callable[[], None]) -> None:
+class Watched:
+    """A fit that was watched.
+
+    Parameters
+    ----------
+    estimator : estimator
+    recording : Recording
+    channel : Channel, optional
+        What the report in the notebook tells; by default nothing.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Fitted.
+    """
+
+    def __init__(self, estimator: Any, recording: Recording, channel: Channel | None = None) -> None:
+        self.estimator = estimator
+        self._recording, self._channel = recording, channel
+
+    @property
+    def selected(self) -> NDArray:
+        """Numbers of the rows that are selected in the report, rising; those of ``X_test`` follow those of ``X``."""
+        return np.array(sorted(self._channel.rows) if self._channel else [], dtype=int)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot on display; the last one where nobody went back."""
+        iteration = self._channel.iteration if self._channel else None
+        ring = self._recording.ring
+        found = ring.newest if iteration is None else ring.nearest(iteration)
+        assert found is not None
+        return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The method's name and its hyper-parameters."""
+        learner = last_step(self.estimator)
+        return {"method": type(learner).__name__, **learner.get_params(deep=False)}
+
+    def __repr__(self) -> str:
+        name, last = type(last_step(self.estimator)).__name__, self._recording.ring.newest
+        assert last is not None
+        return f"<Watched {name}: {last.iteration} iterations, {len(self.selected)} rows selected>"
+
+
+def _follow(
+    estimator: Any, staged: Staged | None, X: Any, y: Any, recording: Recording, draw: Callable[[], None]
+) -> None:
+    """Fit, record, and draw now and then."""
+    drawn_at = 0.0
+
+    def told(snapshot: Snapshot) -> None:
+        nonlocal drawn_at
+        if recording.legs:
+            recording.extend([snapshot])
+        else:
+            recording.begin_leg(last_step(estimator), snapshot)
+        if time.monotonic() - drawn_at > INTERVAL:
+            draw()
+            drawn_at = time.monotonic()
+
+    if staged is None:
+        _fit_observed(estimator, X, y, told)
+    elif estimator is staged.learner:
+        staged.follow(X, y, lambda: estimator.fit(X, y), told)
+    else:
+        _fit_piped(estimator, staged, X, y, told)
+
+
+def _fit_observed(estimator: Any, X: Any, y: Any, told: Callable[[Snapshot], None]) -> None:
     """Fit, and look at the snapshots that the last step's `fit` goes through."""
     learner = last_step(estimator)
     iterate = learner.iterate
 
     def observed(*arguments: Any, **options: Any) -> Iterator[Any]:
         del learner.iterate  # snapshots keep a copy of the estimator, which is to be as it was
-        drawn_at = 0.0
         for snapshot in iterate(*arguments, **options):
-            if recording.legs:
-                recording.extend([snapshot])
-            else:
-                recording.begin_leg(learner, snapshot)
-            if time.monotonic() - drawn_at > INTERVAL:
-                draw()
-                drawn_at = time.monotonic()
+            told(snapshot)
             yield snapshot
 
     learner.iterate = observed
@@ -117,6 +190,15 @@ def _fit_observed(estimator: Any, X: Any, y: Any, recording: Recording, draw: Ca
         estimator.fit(X, y)
     finally:
         vars(learner).pop("iterate", None)
+
+
+def _fit_piped(estimator: Any, staged: Staged, X: Any, y: Any, told: Callable[[Snapshot], None]) -> None:
+    """Fit the steps before the last one, and follow that one."""
+    rows = X
+    while isinstance(estimator, Pipeline):
+        rows = estimator[:-1].fit_transform(rows, y) if len(estimator.steps) > 1 else rows
+        estimator = estimator.steps[-1][1]
+    staged.follow(rows, y, lambda: staged.learner.fit(rows, y), told)
 
 
 class Numbered(OnInput):
@@ -163,8 +245,8 @@ class Numbered(OnInput):
 class _Shown:
     """The one output that pictures and the report share."""
 
-    def __init__(self, display: Any) -> None:
-        self._display, self._handle = display, None
+    def __init__(self, display: Any, channel: Channel | None) -> None:
+        self._display, self._channel, self._handle = display, channel, None
 
     def picture(self, replay: Replay) -> None:
         self._show({"image/png": _png(replay), "text/plain": f"iteration {replay.moments[-1].iteration}"})
@@ -174,7 +256,8 @@ class _Shown:
 
         last, png = replay.moments[-1], _png(replay)
         picture = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-        inner, name = html.escape(report(replay), quote=True), html.escape(replay.method, quote=True)
+        inner = html.escape(report(replay, told=self._channel.name if self._channel else ""), quote=True)
+        name = html.escape(replay.method, quote=True)
         # Where a notebook is not trusted, frames and styles are taken out of it: then the picture is seen.
         frame = (
             f"<style>.supdr-run + img {{display: none}}</style>"
@@ -184,6 +267,13 @@ class _Shown:
         )
         said = ", ".join(f"{name} {value:.4g}" for name, value in last.numbers.items())
         self._show({"text/html": frame, "image/png": png, "text/plain": f"{replay.method}: {said}"})
+        if self._channel is not None:
+            self._open(self._channel)
+
+    def _open(self, channel: Channel) -> None:
+        """Show the channel until the page has loaded it: it listens on, and the saved notebook is without it."""
+        handle = self._display(channel, display_id=True)
+        channel.observe(lambda _change: handle.update({"text/plain": ""}, raw=True), "heard")
 
     def _show(self, bundle: dict[str, Any]) -> None:
         if self._handle is None:
@@ -210,6 +300,15 @@ def _screen() -> Any:
         return None
     shell = get_ipython()
     return display if shell is not None and getattr(shell, "kernel", None) is not None else None
+
+
+def _channel() -> Channel | None:
+    """Return a way for the report to speak to this kernel, or None: then it is played and no more."""
+    try:
+        from supdr_viz.watching.channel import Channel
+    except ImportError:
+        return None
+    return Channel()
 
 
 def _rows(

@@ -41,6 +41,7 @@ FLOORS = {
         "supdr_viz.controls",
         "supdr_viz.pages",
         "supdr_viz.plots",
+        "supdr_viz.watching",
         "supdr_viz",
     ],
 }

@@ -24,7 +24,7 @@ from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
 
 
-def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "") -> str:
+def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "", told: str = "") -> str:
     """Write the report.
 
     Parameters
@@ -34,6 +34,9 @@ def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str
         Name and value.
     python : str
         The program that repeats the run; empty: none.
+    told : str
+        What the report calls itself in messages to the page around it, which say what is selected and shown; empty:
+        rows cannot be selected.
 
     Returns
     -------
@@ -49,8 +52,9 @@ def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str
     code = f'<pre tabindex="0" aria-label="Python code">{escape(python)}</pre>'
     program = f"<section><h2>The same run in Python</h2>{code}</section>" if python else ""
     body = f"<h1>{escape(title)}</h1><p>{escape(words)}</p>{PLAYER}{table}{program}"
-    scripts = (*PLAYER_SCRIPTS, "report.js")
-    return document(title, body, {"film": film_data(replay)}, styles=["report.css"], scripts=scripts)
+    scripts = (*PLAYER_SCRIPTS, "report.js", *(["told.js"] if told else []))
+    film = film_data(replay, tool="select" if told else "scroll")
+    return document(title, body, {"film": film}, styles=["report.css"], scripts=scripts, called=told)
 
 
 PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
@@ -68,7 +72,9 @@ PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
 PLAYER_SCRIPTS = (*(f"stage/{part}.js" for part in DRAWING), "player.js")
 
 
-def document(title: str, body: str, data: dict[str, Any], *, styles: Sequence[str], scripts: Sequence[str]) -> str:
+def document(
+    title: str, body: str, data: dict[str, Any], *, styles: Sequence[str], scripts: Sequence[str], called: str = ""
+) -> str:
     """Write a page that needs nothing beside itself.
 
     Parameters
@@ -80,6 +86,8 @@ def document(title: str, body: str, data: dict[str, Any], *, styles: Sequence[st
         Name of an element -> what its scripts read from it as JSON.
     styles, scripts : sequence of str
         Files of the folder ``assets``, in order.
+    called : str
+        What it calls itself in messages.
 
     Returns
     -------
@@ -96,8 +104,10 @@ def document(title: str, body: str, data: dict[str, Any], *, styles: Sequence[st
         held += f'<script id="{name}" type="application/json">{text}</script>'
     light, dark = (css_variables(palette(each)) for each in (False, True))
     variables = f":root {{{light}}} @media (prefers-color-scheme: dark) {{:root {{{dark}}}}}"
+    attribute = f' data-report="{escape(called)}"' if called else ""
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"{attribute}><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><style>{variables}{style}</style></head><body><main>
 {body}
 <footer>Made with supdr-viz. This file needs no network.</footer>
@@ -113,12 +123,14 @@ def _note(exact: bool) -> str:
     return "" if exact else ", slice through the mean"
 
 
-def film_data(replay: Replay) -> dict[str, Any]:
+def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
     """Return what ``load`` of the script ``player.js`` takes.
 
     Parameters
     ----------
     replay : Replay
+    tool : {"scroll", "select"}
+        What dragging in a view does.
 
     Returns
     -------
@@ -134,17 +146,17 @@ def film_data(replay: Replay) -> dict[str, Any]:
         "task": scene.task,
         "classes": [[str(scene.class_names[code]), css(f"class {code}")] for code in classes],
         "mode": None if replay.mode is None else {"title": replay.mode.title, "caption": replay.mode.caption},
-        "patches": [base64.b64encode(zlib.compress(patch)).decode() for patch in _patches(replay)],
+        "patches": [base64.b64encode(zlib.compress(patch)).decode() for patch in _patches(replay, tool)],
         "moments": [_moment(moment) for moment in replay.moments],
     }
 
 
-def _patches(replay: Replay) -> list[bytes]:
+def _patches(replay: Replay, tool: str) -> list[bytes]:
     """Return what squares and losses are told of every moment, of the first one all: see `supdr_viz.stage.wire`."""
     squares = Squares()
     losses, steps = Losses(squares.stage, "losses"), replay.losses.iteration
     patches: list[bytes] = []
-    squares.stage.put(tool="scroll")
+    squares.stage.put(tool=tool)
     squares.show_scene(replay.scene)
     squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
     for moment in replay.moments:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from supdr_viz.export.film import gif
+from supdr_viz.export.film import gif, mp4
 from supdr_viz.export.progress import Told, part
 from supdr_viz.export.replay import MAX_MOMENTS, Replay, make_replay
 from supdr_viz.export.report import report
@@ -39,11 +39,12 @@ class Kind(NamedTuple):
 KINDS = {
     "report": Kind("supdr-report.html", "text/html", "Report (HTML)", "description"),
     "film": Kind("supdr-run.gif", "image/gif", "Film (GIF)", "movie"),
+    "video": Kind("supdr-run.mp4", "video/mp4", "Film (MP4)", "videocam"),
     "lesson": Kind("supdr-lesson.html", "text/html", "Lesson (HTML)", "school", "Running every step …"),
 }
 """The kinds of exports by name."""
 
-RUN_KINDS = ("report", "film")
+RUN_KINDS = ("report", "film", "video")
 """Those of a run."""
 
 
@@ -83,7 +84,7 @@ def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[
     Parameters
     ----------
     session : Session
-    kind : {"report", "film"}
+    kind : {"report", "film", "video"}
     dark : bool
         Colours of the film; a report follows its reader's.
 
@@ -95,8 +96,9 @@ def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[
     draw, settings = filming(session), session.settings
     if draw is None or settings is None:
         return None
-    if kind == "film":
-        return lambda told: gif(draw(told=part(told, 0, 2)), dark=dark, told=part(told, 1, 2))
+    filmed = {"film": gif, "video": mp4}.get(kind)
+    if filmed is not None:
+        return lambda told: filmed(draw(told=part(told, 0, 2)), dark=dark, told=part(told, 1, 2))
     pairs = (pair.partition("=") for pair in to_query(settings).split("&"))
     listed, python = [(name, value) for name, _, value in pairs], session.python()
     return lambda told: report(draw(told=told), listed, python).encode()

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import panel as pn
 
 from supdr.datasets import FileProblem
+from supdr.engine.optional import PackageMissing
 from supdr_viz.kit.page_thread import caller
 
 LOG = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ def attempt(work: Callable[[], Any]) -> Outcome:
         return Outcome(work())
     except Cancelled:
         return Outcome(cancelled=True)
-    except FileProblem as error:
+    except (FileProblem, PackageMissing) as error:
         return Outcome(problem=str(error))
     except ValueError as error:
         return Outcome(problem=_sentence(str(error)))

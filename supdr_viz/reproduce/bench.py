@@ -152,6 +152,8 @@ class Item:
         ``rows(bench)`` measures.
     note : str
         What the protocol leaves open, or is a stand-in for.
+    reason : str
+        Why what is not reproduced is not, in one line.
     """
 
     name: str
@@ -159,6 +161,7 @@ class Item:
     title: str
     rows: Callable[[Bench], list[Row]]
     note: str = ""
+    reason: str = ""
 
 
 def everything(X: NDArray) -> list[tuple[NDArray, NDArray]]:

@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 from supdr_viz.kit.markup import escape
 from supdr_viz.reproduce.bench import RULE, Item, Row
+from supdr_viz.reproduce.summary import Line, line_of, totals
 
 KINDS = {"at most": "≤ ", "at least": "≥ "}
 COLUMNS = ("item", "what", "paper", "measured", "sd", "n", "verdict", "note")
@@ -51,10 +52,31 @@ def measured_text(row: Row) -> str:
     return f"{row.mean:.4g} ± {row.deviation:.2g}" if len(row.measured) > 1 else f"{row.mean:.4g}"
 
 
+def lines_of(findings: Sequence[Finding]) -> list[Line]:
+    """Return one line on each finding."""
+    return [
+        line_of(
+            finding.item,
+            finding.rows,
+            finding.problem,
+            tuple(f"{row.what}: {measured_text(row)} (paper {paper_text(row)})" for row in finding.rows),
+        )
+        for finding in findings
+    ]
+
+
+def count(findings: Sequence[Finding]) -> str:
+    """Count all verdicts in one sentence."""
+    return totals([row.verdict for finding in findings for row in finding.rows])
+
+
 def to_markdown(findings: Sequence[Finding], command: str, protocol: str) -> str:
     """Write all findings as a Markdown document."""
     lines = ["# The papers' tables and figures, measured anew", "", f"`{command}` ({protocol} protocols)", ""]
-    lines += [f"Machine: {machine()}.", "", RULE, ""]
+    lines += [f"Machine: {machine()}.", "", RULE, "", "## On one page", "", count(findings), ""]
+    lines += ["| claim | verdict | measured: what is not reproduced, else the first | why |", "|---|---|---|---|"]
+    lines += [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines_of(findings)]
+    lines.append("")
     for finding in findings:
         lines += [f"## {finding.item.paper}: {finding.item.title}", ""]
         lines += [finding.item.note, ""] if finding.item.note else []
@@ -85,7 +107,8 @@ def to_html(findings: Sequence[Finding], command: str, protocol: str) -> str:
     """Write all findings as a page of its own, with a figure per item."""
     parts = [
         f"<h1>The papers' tables and figures, measured anew</h1><p><code>{escape(command)}</code> "
-        f"({escape(protocol)} protocols)<br>{escape(machine())}</p><p>{escape(RULE)}</p>"
+        f"({escape(protocol)} protocols)<br>{escape(machine())}</p><p>{escape(RULE)}</p>",
+        f"<h2>On one page</h2><p>{escape(count(findings))}</p>{_summary(lines_of(findings))}",
     ]
     for finding in findings:
         parts.append(f"<h2>{escape(finding.item.paper)}: {escape(finding.item.title)}</h2>")
@@ -102,6 +125,19 @@ def to_html(findings: Sequence[Finding], command: str, protocol: str) -> str:
         parts.append(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>")
     head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>supdr: results</title>{STYLE}"
     return f"{head}{''.join(parts)}</html>\n"
+
+
+def _summary(lines: Sequence[Line]) -> str:
+    """Write the lines as a table."""
+    head = (
+        "<tr><th>claim</th><th>verdict</th><th>measured: what is not reproduced, else the first</th><th>why</th></tr>"
+    )
+    body = "".join(
+        f"<tr><td>{escape(line.claim)}</td><td class='{'not' if 'not' in line.verdict else 'reproduced'}'>"
+        f"{escape(line.verdict)}</td><td>{escape(line.number)}</td><td>{escape(line.reason)}</td></tr>"
+        for line in lines
+    )
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def figure(row: Row, width: int = 180, height: int = 20) -> str:

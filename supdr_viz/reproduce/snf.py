@@ -54,6 +54,8 @@ def _table(number: int) -> Item:
         rows,
         "SNF and LLR at the library's defaults; LS-SVM by cross-validation on 4 to 50 labels, a lottery. The paper "
         "gives no deviations, and no constant to compare with.",
+        "Not explained: the paper's draws are not known, and settings chosen with 4 to 50 labels are a lottery. On "
+        "forestfires and triazines nothing beats the constant.",
     )
 
 
@@ -70,4 +72,14 @@ def figure_1(bench: Bench) -> list[Row]:
     return rows
 
 
-ITEMS = (_table(1), _table(2), Item("snf-figure-1", PAPER, "Fig. 1: error against the share of labels", figure_1))
+ITEMS = (
+    _table(1),
+    _table(2),
+    Item(
+        "snf-figure-1",
+        PAPER,
+        "Fig. 1: error against the share of labels",
+        figure_1,
+        reason="Level within a deviation: at 20 % labels LS-SVM has caught up on boston_housing.",
+    ),
+)

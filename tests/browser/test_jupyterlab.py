@@ -23,6 +23,7 @@ notebook.INTERVAL = 0.0  # a picture of every step, however fast the machine
 data = supdr.datasets.make_spirals(2, 60, random_state=0)
 model = notebook.watch(supdr.LSDR(max_iter=40, tol=0.0, random_state=0), data.X, data.y)
 """
+ASK = "print(len(model.selected), model.snapshot.iteration)"
 TOKEN = "loopback"
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 OUTPUT = ".jp-OutputArea-output"
@@ -121,10 +122,13 @@ def start_lab(tmp_path):
 
 
 def written(code, kernel):
-    """Make a notebook with one cell that has not run."""
-    cell = {"id": "watch", "cell_type": "code", "metadata": {}, "source": code, "outputs": [], "execution_count": None}
+    """Make a notebook with two cells that have not run."""
+    cell, asked = (
+        {"id": name, "cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+        for name, source in (("watch", code), ("ask", ASK))
+    )
     spec = {"name": kernel, "display_name": kernel, "language": "python"}
-    return {"cells": [cell], "metadata": {"kernelspec": spec}, "nbformat": 4, "nbformat_minor": 5}
+    return {"cells": [cell, asked], "metadata": {"kernelspec": spec}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def check_scrubber(frame):
@@ -148,6 +152,39 @@ def check_scrubber(frame):
     expect(numbers).to_have_text(said)
 
 
+def check_selection(page):
+    """A lasso around most rows, and the first iteration, come back to Python."""
+    frame = page.frame_locator(f"{OUTPUT} iframe")
+    frame.locator("#scrub").press("Home")
+    view = frame.locator("#latent canvas").first
+    view.scroll_into_view_if_needed()
+    box = view.bounding_box()
+    left, top, right, bottom = 2, 2, box["width"] - 3, box["height"] - 3
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    page.mouse.move(box["x"] + left, box["y"] + top)
+    page.mouse.down()
+    for x, y in corners[1:]:
+        page.mouse.move(box["x"] + x, box["y"] + y, steps=4)
+    page.mouse.up()
+    asking = page.locator(".jp-CodeCell").nth(1)
+    answer = asking.locator(f"{OUTPUT} pre")
+
+    def ask():
+        asking.locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(IDLE)
+        return [int(number) for number in answer.inner_text().split()] if answer.count() else [0, -1]
+
+    end = time.monotonic() + 30
+    selected, iteration = ask()
+    while not (selected > 60 and iteration == 0) and time.monotonic() < end:
+        time.sleep(0.1)
+        selected, iteration = ask()
+    assert selected > 60
+    assert iteration == 0
+    frame.locator("#scrub").press("End")
+
+
 def run_and_save(page, path):
     """Run the cell, see pictures and then the report in their place, and save; what the file then holds."""
     prompt, cell = page.locator(".jp-CodeCell .jp-InputPrompt").first, page.locator(".jp-CodeCell .cm-content").first
@@ -159,11 +196,12 @@ def run_and_save(page, path):
     expect(prompt).to_have_text(re.compile(r"[*\d]"))
     # The first run of all compiles the kernels.
     page.wait_for_selector(f"{OUTPUT} iframe, {OUTPUT} pre", timeout=120_000)
-    assert page.locator(f"{OUTPUT} pre").all_inner_texts() == []  # no error
+    assert [text for text in page.locator(f"{OUTPUT} pre").all_inner_texts() if text] == []  # no error
     assert page.evaluate("window.pictures.size") > 2, "the picture did not follow the fit"
-    expect(page.locator(OUTPUT)).to_have_count(1)  # the report took the picture's place
+    expect(page.locator(f"{OUTPUT} iframe")).to_have_count(1)  # the report took the picture's place
     expect(page.locator(f"{OUTPUT} img")).to_be_hidden()
     check_scrubber(page.frame_locator(f"{OUTPUT} iframe"))
+    check_selection(page)
     cell.click()  # keys in the report stay in the report
     page.keyboard.press("Control+s")
     end = time.monotonic() + 30
@@ -180,7 +218,11 @@ def test_a_fit_is_watched_and_stays_in_the_saved_notebook(start_lab, chromium, t
     lab = start_lab("mine", written(CODE, "python3"))
     page = lab.open(chromium, "watch.ipynb")
     saved = run_and_save(page, lab.folder / "watch.ipynb")
-    assert [output["output_type"] for output in saved["cells"][0]["outputs"]] == ["display_data"]
+    report, channel = saved["cells"][0]["outputs"]
+    assert "text/html" in report["data"]
+    assert {kind: "".join(text) for kind, text in channel["data"].items()} == {
+        "text/plain": ""
+    }  # nothing of the way back to the kernel stays
     page.context.close()
     lab.stop()
 

@@ -142,7 +142,7 @@ def test_what_a_package_index_shows_leads_nowhere_outside(metadata):
 
 WITHOUT_INSTALLING = {"umap": "umap-learn"}
 """Modules imported where they are installed -> their distributions."""
-NOT_EVERYWHERE = {*WITHOUT_INSTALLING.values(), "jupyterlab", "nbconvert"}
+NOT_EVERYWHERE = {*WITHOUT_INSTALLING.values(), "jupyterlab", "nbconvert", "pyside6", "qtpy"}
 """Distributions that "make test" does without; "make test-all" has them."""
 BROUGHT = {"joblib": "scikit-learn", "threadpoolctl": "scikit-learn", "llvmlite": "numba"}
 """Distributions that are imported and not declared -> those of ours that bring them."""
@@ -238,7 +238,7 @@ def imported_packages(*folders):
     ("folders", "extras"),
     [
         (("core",), ["files", "app", "dask", "umap"]),
-        (("supdr_viz", "apps"), ["app", "desktop", "notebook"]),
+        (("supdr_viz", "apps"), ["app", "desktop", "film", "notebook"]),
         (("tests", "benchmarks"), ["test-all"]),
     ],
     ids=["library", "app", "tests"],

@@ -4,19 +4,25 @@ import base64
 import io
 import json
 import re
+import tempfile
 import zlib
 from contextlib import closing
+from pathlib import Path
 
+import imageio_ffmpeg
 import numpy as np
+import psutil
 import pytest
 from PIL import Image
 
-from supdr_viz.export.film import gif, picture
+from supdr.engine import optional
+from supdr_viz.export.film import HOLD, STEP, gif, mp4, picture
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
+from supdr_viz.kit.background import attempt
 from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
@@ -160,6 +166,43 @@ def test_the_gif_has_a_picture_for_every_moment(session):
     assert getattr(image, "n_frames", 1) == len(replay.moments)
     assert image.size == picture(replay).size
     assert np.asarray(picture(replay, dark=True)).mean() < np.asarray(picture(replay)).mean()
+
+
+def test_the_video_has_every_moment_at_twice_the_size():
+    with closing(finished(SETTINGS["two classes"])) as session:
+        replay, steps = film(session, limit=3), []
+        video = mp4(replay, told=lambda done, total: steps.append((done, total)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "film.mp4"
+        path.write_bytes(video)
+        about, *frames = imageio_ffmpeg.read_frames(str(path))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert about["codec"] == "h264"
+    assert about["size"] == tuple(2 * side for side in picture(replay).size)
+    last = np.frombuffer(frames[-1], np.uint8).reshape(*about["size"][::-1], 3).astype(float)
+    assert np.abs(last - np.asarray(picture(replay, scale=2))).mean() < 4  # of 255: it is that picture
+    assert len(frames) == 2 + HOLD // STEP
+
+
+def test_a_video_that_is_cancelled_leaves_no_encoder():
+    class CancelledError(Exception):
+        pass
+
+    def told(_done, _total):
+        raise CancelledError
+
+    with closing(finished(SETTINGS["two classes"])) as session:
+        replay = film(session, limit=3)
+    with pytest.raises(CancelledError):
+        mp4(replay, told=told)
+    assert [each for each in psutil.Process().children() if "ffmpeg" in each.name()] == []
+
+
+def test_without_the_encoder_a_video_says_what_to_install(session, monkeypatch):
+    monkeypatch.setattr(optional, "find_spec", lambda _name: None)
+    with pytest.raises(optional.PackageMissing, match=r'needs imageio_ffmpeg: pip install "supdr-viz\[film\]"'):
+        export_work(session, "video")(unheard)
+    assert attempt(lambda: export_work(session, "video")(unheard)).problem.startswith("A film as MP4 needs")
 
 
 def test_names_from_outside_stay_text(session):

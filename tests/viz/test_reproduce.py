@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from supdr_viz.cli import main
-from supdr_viz.reproduce.bench import RULE, Row
+from supdr_viz.reproduce.bench import RULE, Item, Row
 from supdr_viz.reproduce.command import items
-from supdr_viz.reproduce.report import Finding, figure, to_csv, to_html, to_markdown
+from supdr_viz.reproduce.report import Finding, count, figure, lines_of, to_csv, to_html, to_markdown
 from supdr_viz.studies.data import NoData, load_multifeat, load_table, scaled
 
 PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1", "snf-table-2")
@@ -115,6 +115,24 @@ def test_reports_escape_what_they_print():
     assert "0.15 ± 0.05" in to_markdown([found], "x", "full")
     assert len(to_csv([found]).splitlines()) == 2
     assert figure(Row("x", (0.1,), 0.1)).startswith("<svg")
+
+
+def test_one_page_says_of_every_item_what_is_not_and_why():
+    good = Row("kept", (0.1, 0.2), 0.15)
+    bad = [Row(f"lost {number}", (0.9,), 0.1) for number in range(6)]
+    items = [Item("a", "P", "T", lambda _bench: []), Item("b", "P", "U", lambda _bench: [], reason="too | little")]
+    found = [Finding(items[0], (good,)), Finding(items[1], (good, *bad)), Finding(items[0], (), "no data")]
+    kept, lost, missing = lines_of(found)
+    assert kept == ("P: T", "reproduced", "kept: 0.15 ± 0.05 (paper 0.15)", "")
+    assert lost.verdict == "1 reproduced, 6 not reproduced"
+    assert lost.number.startswith("lost 0: 0.9 (paper 0.1); lost 1")
+    assert lost.number.endswith("; and 2 more")
+    assert missing == ("P: T", "not measured", "", "no data")
+    assert count(found) == "Of 8 figures and claims: 2 reproduced, 6 not reproduced."
+    page = to_markdown(found, "x", "full")
+    assert "## On one page" in page
+    assert "| too / little |" in page  # a bar would be a column
+    assert "On one page" in to_html(found, "x", "full")
 
 
 @pytest.mark.papers
