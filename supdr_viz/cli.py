@@ -271,8 +271,10 @@ def _opens_browser(wish: bool | None) -> bool:
 def _serve(arguments: argparse.Namespace, port: int) -> int:
     import panel as pn
     from bokeh.settings import settings
+    from panel.io.application import build_applications
     from tornado.web import RedirectHandler
 
+    from supdr_viz.kit.door import Door, Queue, Refusal, Turn
     from supdr_viz.kit.guard import Headers, Health, Visitors
     from supdr_viz.kit.own_files import OwnFile
     from supdr_viz.pages.follow import FollowPage
@@ -283,30 +285,35 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     settings.perform_error_diagnostics = settings.perform_document_validation = False
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
-    visitors = Visitors(arguments.most_pages)
+    queue = Queue()
+    visitors = Visitors(arguments.most_pages, queue.arrived)
+    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
     routes = [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
         StageSocket.route(),
         OwnFile.route(),
         FollowPage.route(),
-        Health.route(visitors, lambda: shared_pool().n_jobs),
+        Turn.route(queue),
+        Health.route(counts),
     ]
     pages: dict[str, Any] = {name: _page(name) for name in PAGES}
     _build_unseen(next(iter(pages.values())))
     pages = {name: visitors.admitting(page) for name, page in pages.items()}
+    applications = build_applications(pages, title={name: title_of(name) for name in PAGES})
+    for application in applications.values():
+        application.add(Door(queue, lambda: visitors.full))
     try:
         server = pn.io.server.get_server(
-            pages,
+            applications,
             port=port,
             address=arguments.address,
-            title={name: title_of(name) for name in PAGES},
             websocket_origin=_origins(arguments.address, port, arguments.allow_websocket_origin),
             basic_auth=arguments.basic_auth,
             cookie_secret=cookie_secret,
             show=_opens_browser(arguments.show),
             extra_patterns=routes,
-            transforms=[Headers.shown_in(arguments.embed_in)],
+            transforms=[Refusal.saying(visitors.refusal), Headers.shown_in(arguments.embed_in)],
             **SERVER_OPTIONS,
         )
     except OSError as error:
