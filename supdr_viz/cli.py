@@ -300,7 +300,7 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     pages: dict[str, Any] = {name: _page(name) for name in PAGES}
     _build_unseen(next(iter(pages.values())))
     pages = {name: visitors.admitting(page) for name, page in pages.items()}
-    applications = build_applications(pages, title={name: title_of(name) for name in PAGES})
+    applications: dict[str, Any] = build_applications(pages, title={name: title_of(name) for name in PAGES})
     for application in applications.values():
         application.add(Door(queue, lambda: visitors.full))
     try:
