@@ -17,6 +17,8 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
+from supdr_viz.kit.quotas import QUOTAS
+
 COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
 START_SECONDS = 300  # with cold caches every kernel is compiled first
 
@@ -74,7 +76,7 @@ def test_help_names_every_option():
         "--address",
         "--allow-websocket-origin",
         "--basic-auth",
-        "--most-pages",
+        *(f"--most-{name}" for name in QUOTAS),
         "--embed-in",
         "--scheduler",
         "--show",
@@ -102,6 +104,7 @@ def test_version_is_that_of_the_package():
         (["--show", "--no-browser"], "not allowed with"),
         (["--most-pages", "-1"], "-1"),
         (["--most-pages", "many"], "'many' is not a number of pages"),
+        (["--most-rows", "0"], "'0' is not a number of rows: a whole number from 1 on"),
         (["--embed-in", "school.example"], "'school.example' is not a site"),
         (["--embed-in", "https://a.example; script-src *"], "is not a site"),
     ],
