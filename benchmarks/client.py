@@ -11,9 +11,10 @@ import subprocess
 import sys
 import time
 import urllib.request
+from html import unescape
 from pathlib import Path
 
-from tornado.httpclient import HTTPRequest
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from supdr_viz.stage.wire import decode
@@ -66,12 +67,28 @@ class Client:
 
     def __init__(self, served: Served) -> None:
         self.served, self.frames, self.times = served, 0, []
+        self.answered: float | None = None
+        """Seconds until there was a page to see, be it one that waits."""
+
+    async def _page(self, query: str) -> str:
+        """Return the page, after waiting in line as a browser does."""
+        came, address, client = time.monotonic(), self.served.url + query, AsyncHTTPClient()
+        while True:
+            html = (await client.fetch(address, **PATIENT)).body.decode()
+            self.answered = self.answered or time.monotonic() - came
+            found = re.search('data-turn="([^"]+)" data-again="([^"]+)"', html)
+            if found is None:
+                return html
+            turn, again = found.groups()
+            address, before = self.served.url.replace("explorer", unescape(again)), 1
+            while before:
+                await asyncio.sleep(min(5.0, 0.25 + 0.1 * before))
+                asked = self.served.url.replace("explorer", f"turn?of={turn}")
+                before = json.loads((await client.fetch(asked, **PATIENT)).body)["before"]
 
     async def run(self, query: str, until: asyncio.Event) -> None:
         """Connect, then answer until told to stop."""
-        html = await asyncio.to_thread(
-            lambda: urllib.request.urlopen(self.served.url + query, timeout=PATIENCE).read().decode()
-        )
+        html = await self._page(query)
         token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
         address = self.served.url.replace("http", "ws") + "/ws"
         socket_ = await websocket_connect(

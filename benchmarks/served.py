@@ -12,6 +12,8 @@ import time
 from collections import deque
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import psutil
+
 from supdr_viz import cli
 from supdr_viz.run.link import LiveLink
 from supdr_viz.run.player import Player
@@ -89,6 +91,7 @@ def gauges(event_loop: int) -> dict:
         "lags": [lag for then, lag in LAGS if now - then < 10.0],
         "changed": list(CHANGED),
         "per_session": list(PER_SESSION.values()),
+        "memory": psutil.Process().memory_info().rss,
         "running": sum(player.status.phase == "running" for player in PLAYERS),
     }
 

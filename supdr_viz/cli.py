@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import functools
 import gc
 import importlib
 import importlib.metadata
@@ -17,13 +18,11 @@ from typing import Any, cast
 
 from supdr.engine.optional import PackageMissing
 from supdr_viz import require_app
+from supdr_viz.kit.quotas import QUOTAS, checked, most, variable
 from supdr_viz.pages import PAGES, title_of
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::")
-
-MOST_PAGES = "200"
-"""Pages that are open at the same time, unless the operator says otherwise: about 6 MB each."""
 
 COMMANDS = {
     "sweep": ("supdr_viz.sweeps.command", "add_sweep"),
@@ -79,6 +78,8 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         print(f"supdr-viz: {_explain(error, arguments.address, arguments.port)}", file=sys.stderr)
         return 1
+    for name in QUOTAS:
+        os.environ[variable(name)] = str(getattr(arguments, f"most_{name.replace('-', '_')}"))
     if arguments.scheduler:
         os.environ["SUPDR_SCHEDULER"] = arguments.scheduler
     _warm_kernels()
@@ -131,14 +132,6 @@ def _parser() -> argparse.ArgumentParser:
         "environment does the same and keeps it out of the list of processes",
     )
     parser.add_argument(
-        "--most-pages",
-        type=_count,
-        default=os.environ.get("SUPDR_MOST_PAGES", MOST_PAGES),
-        metavar="N",
-        help="pages open at the same time, 0 for as many as come; whoever comes later is told so. SUPDR_MOST_PAGES in "
-        "the environment does the same (default: %(default)s)",
-    )
-    parser.add_argument(
         "--embed-in",
         type=_site,
         action="append",
@@ -163,6 +156,15 @@ def _parser() -> argparse.ArgumentParser:
     browser.add_argument(
         "--desktop", action="store_true", help="open the page in a window of its own; closing it stops the server"
     )
+    limits = parser.add_argument_group("quotas", "Whoever asks for more is told so. Variables do the same.")
+    for name, quota in QUOTAS.items():
+        limits.add_argument(
+            f"--most-{name}",
+            type=functools.partial(_quota, name),
+            default=os.environ.get(variable(name), str(quota.default)),
+            metavar="N",
+            help=f"{quota.words}; {variable(name)} (default: %(default)s)",
+        )
     return parser
 
 
@@ -188,10 +190,11 @@ def _origin(text: str) -> str:
     return text
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of pages: 0 or more")
-    return int(text)
+def _quota(name: str, text: str) -> int:
+    try:
+        return checked(name, text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _site(text: str) -> str:
@@ -271,8 +274,10 @@ def _opens_browser(wish: bool | None) -> bool:
 def _serve(arguments: argparse.Namespace, port: int) -> int:
     import panel as pn
     from bokeh.settings import settings
+    from panel.io.application import build_applications
     from tornado.web import RedirectHandler
 
+    from supdr_viz.kit.door import Door, Queue, Refusal, Turn
     from supdr_viz.kit.guard import Headers, Health, Visitors
     from supdr_viz.kit.own_files import OwnFile
     from supdr_viz.pages.follow import FollowPage
@@ -283,30 +288,35 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     settings.perform_error_diagnostics = settings.perform_document_validation = False
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
-    visitors = Visitors(arguments.most_pages)
+    queue = Queue()
+    visitors = Visitors(most("pages"), queue.arrived)
+    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
     routes = [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
         StageSocket.route(),
         OwnFile.route(),
         FollowPage.route(),
-        Health.route(visitors, lambda: shared_pool().n_jobs),
+        Turn.route(queue),
+        Health.route(counts),
     ]
     pages: dict[str, Any] = {name: _page(name) for name in PAGES}
     _build_unseen(next(iter(pages.values())))
     pages = {name: visitors.admitting(page) for name, page in pages.items()}
+    applications: dict[str, Any] = build_applications(pages, title={name: title_of(name) for name in PAGES})
+    for application in applications.values():
+        application.add(Door(queue, lambda: visitors.full))
     try:
         server = pn.io.server.get_server(
-            pages,
+            applications,
             port=port,
             address=arguments.address,
-            title={name: title_of(name) for name in PAGES},
             websocket_origin=_origins(arguments.address, port, arguments.allow_websocket_origin),
             basic_auth=arguments.basic_auth,
             cookie_secret=cookie_secret,
             show=_opens_browser(arguments.show),
             extra_patterns=routes,
-            transforms=[Headers.shown_in(arguments.embed_in)],
+            transforms=[Refusal.saying(visitors.refusal), Headers.shown_in(arguments.embed_in)],
             **SERVER_OPTIONS,
         )
     except OSError as error:

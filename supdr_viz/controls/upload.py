@@ -5,36 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
+from weakref import WeakSet
 
 import panel as pn
 import panel_material_ui as pmui
 
 from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, Preview, load_openml, preview
 from supdr_viz.kit import widgets
-from supdr_viz.kit.background import Outcome, in_background
+from supdr_viz.kit.background import Cancelled, Outcome, in_background
 from supdr_viz.kit.columns import LEAVE_OUT, TARGET, USE, ColumnTable
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.kit.late import Fold
+from supdr_viz.kit.quotas import most
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
 from supdr_viz.settings.sources import IMPUTE
 
-LIMITS = Limits()
 TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
 PASTED = "pasted.csv"
 """Name of a table that was pasted, in links and saved settings."""
 
+_FORMS: WeakSet[UploadPanel] = WeakSet()
+"""Those of all pages: their files stay while the page is open."""
+
 Loaded = Callable[[Dataset, dict[str, Any]], Any]
 """Called with a data set and the options that name it."""
 
 
+def limits() -> Limits:
+    """Return how large data may be that a visitor brings."""
+    return Limits(max_bytes=most("upload-mb") * 1e6, max_rows=most("rows"), max_cells=most("cells"))
+
+
 def limits_text() -> str:
     """Say which files are accepted and how large they may be."""
+    largest = limits()
     formats = ", ".join(extension[1:].upper() for extension in EXTENSIONS)
     return (
-        f"{formats}, also with .gz. At most {LIMITS.max_bytes / 1e6:g} MB, {LIMITS.max_rows:,} rows, "
-        f"{LIMITS.max_columns:,} columns. The file stays on this server while the page is open and is not kept."
+        f"{formats}, also with .gz. At most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows, "
+        f"{largest.max_columns:,} columns. The file stays on this server while the page is open and is not kept."
     )
 
 
@@ -79,7 +89,8 @@ class UploadPanel:
         self._guessed = ""
         self._number = 0
         self._silence = Silence()
-        self.dropper = file_dropper(self.receive, max_bytes=LIMITS.max_bytes)
+        _FORMS.add(self)
+        self.dropper = file_dropper(self.receive, max_bytes=limits().max_bytes)
         self.message = widgets.html(visible=False)
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
@@ -120,7 +131,7 @@ class UploadPanel:
         field = pmui.TextAreaInput(
             label="Rows, the first with names",
             rows=3,
-            max_length=int(LIMITS.max_bytes),
+            max_length=int(limits().max_bytes),
             size="small",
             margin=(6, 8),
             **widgets.WIDE,
@@ -144,18 +155,31 @@ class UploadPanel:
         content : str or bytes
             Text files come decoded.
         """
-        self._content = content.encode("utf-8") if isinstance(content, str) else bytes(content)
+        self._content = b""
+        data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
+        if sum(len(form._content) for form in _FORMS) + len(data) > most("held-mb") * 1e6:
+            said = f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
+            self._number += 1
+            self._show(None)
+            widgets.message(self.message, said, "error")
+            return
+        self._content = data
         wanted = self._wanted.get("sheet") if self._wanted.get("name") == name else ""
         self._show(None)
         self._look_at(name, wanted or None)
 
     def _look_at(self, name: str, sheet: str | None) -> None:
-        data = self._content
         self._number += 1
         number = self._number
         widgets.message(self.message, f"Reading {name} …")
+
+        def _preview() -> Preview:
+            if number != self._number:  # while it waited for its turn, another file was chosen
+                raise Cancelled
+            return preview(self._content, name, sheet=sheet, limits=limits())
+
         in_background(
-            lambda: preview(data, name, sheet=sheet, limits=LIMITS),
+            _preview,
             widgets.guarded(lambda outcome: self._previewed(outcome, number)),
         )
 
@@ -331,7 +355,7 @@ class OpenMLPanel:
         self.load.loading = True
         widgets.message(self.message, f"Asking openml.org for {name} …")
         in_background(
-            lambda: load_openml(name, target=target or None, limits=LIMITS),
+            lambda: load_openml(name, target=target or None, limits=limits()),
             widgets.guarded(lambda outcome: self._fetched(outcome, {"name": name, "target": target}, number)),
         )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,11 +16,36 @@ import panel as pn
 from supdr.datasets import FileProblem
 from supdr.engine.optional import PackageMissing
 from supdr_viz.kit.page_thread import caller
+from supdr_viz.kit.quotas import most
 
 LOG = logging.getLogger(__name__)
 
 _AT_WORK: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 """Document -> number of things that are done for it."""
+
+
+class _Turns:
+    """Lets as many work at the same time as the server's quota says."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._taken = 0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Wait for a turn, and give it back."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._taken < most("tasks"))
+            self._taken += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken -= 1
+                self._changed.notify()
+
+
+_TURNS = _Turns()
 
 
 @dataclass(frozen=True)
@@ -77,7 +103,7 @@ class Job:
 
 
 def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> None:
-    """Run ``work()`` in a thread and then ``done(outcome)`` in the page.
+    """Run ``work()`` in a thread, once it is its turn, and then ``done(outcome)`` in the page.
 
     Without a page, as in tests, both run at once.
 
@@ -98,7 +124,12 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
         _AT_WORK[document] -= 1
         done(outcome)
 
-    threading.Thread(target=lambda: call(partial(_finish, attempt(work))), name="supdr-load", daemon=True).start()
+    def _work() -> None:
+        with _TURNS.taken():
+            outcome = attempt(work)
+        call(partial(_finish, outcome))
+
+    threading.Thread(target=_work, name="supdr-load", daemon=True).start()
 
 
 def at_work(document: Any) -> bool:

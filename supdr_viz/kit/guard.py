@@ -6,7 +6,7 @@ What each of them is for is said in docs/security.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -91,6 +91,8 @@ class Visitors:
     ----------
     most : int
         0: as many as come.
+    on_arrival : callable
+        Called when a page has come to its browser.
 
     Attributes
     ----------
@@ -98,17 +100,32 @@ class Visitors:
         Pages that are open.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most, self.open = most, 0
+    def __init__(self, most: int, on_arrival: Callable[[], Any]) -> None:
+        self._most, self._on_arrival, self.open = most, on_arrival, 0
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for another."""
+        return bool(self._most) and self.open >= self._most
+
+    @property
+    def refusal(self) -> str:
+        """What whoever finds no room is told."""
+        pages = "one page" if self._most == 1 else f"{self._most:,} pages"
+        return f"This server shows {pages} at a time, and no more are free. Please try again in a while."
 
     def admitting(self, page: Callable[[], Any]) -> Callable[[], Any]:
-        """Return a function that builds a page, or says that there is no room for it."""
+        """Return a function that builds a page.
+
+        It says that there is no room where a browser comes back with a session that is gone: it knocks at no door.
+        """
 
         def _admit() -> Any:
-            if self._most and self.open >= self._most:
-                return _full(self._most)
+            if self.full:
+                return _full(self.refusal)
             self.open += 1
             pn.state.on_session_destroyed(self._left)
+            pn.state.onload(self._on_arrival)
             return page()
 
         return _admit
@@ -117,8 +134,7 @@ class Visitors:
         self.open -= 1
 
 
-def _full(most: int) -> Any:
-    said = f"This server shows {most:,} pages at a time, and all are taken. Please try again in a while."
+def _full(said: str) -> Any:
     text = f'<p role="alert" style="font: 18px/1.5 sans-serif; max-width: 34em; margin: 4em auto">{escape(said)}</p>'
     return pn.pane.HTML(text, sizing_mode="stretch_width")
 
@@ -127,22 +143,21 @@ class Health(RequestHandler):
     """Answers how the server is: for whoever watches over it, without a word about its visitors."""
 
     @classmethod
-    def route(cls, visitors: Visitors, running: Callable[[], int]) -> tuple[str, type[Health], dict[str, Any]]:
+    def route(cls, counts: Mapping[str, Callable[[], int]]) -> tuple[str, type[Health], dict[str, Any]]:
         """Return the address, its handler and what that needs.
 
         Parameters
         ----------
-        visitors : Visitors
-        running : callable
-                Returns how many runs there are.
+        counts : mapping of str to callable
+                What is counted, and how.
         """
-        return HEALTH, cls, {"visitors": visitors, "running": running}
+        return HEALTH, cls, {"counts": counts}
 
-    def initialize(self, visitors: Visitors, running: Callable[[], int]) -> None:
+    def initialize(self, counts: Mapping[str, Callable[[], int]]) -> None:
         """Keep what is asked for."""
-        self._visitors, self._running = visitors, running
+        self._counts = counts
 
     def get(self) -> None:
         """Answer in JSON."""
         self.set_header("Cache-Control", "no-store")
-        self.finish({"status": "ok", "pages": self._visitors.open, "runs": self._running()})
+        self.finish({"status": "ok"} | {name: count() for name, count in self._counts.items()})

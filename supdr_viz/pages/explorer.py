@@ -208,7 +208,8 @@ class Explorer:
 
     def _run_to(self, iteration: int) -> None:
         """Take the steps to where the address begins, or what was seen when the server went away, and pause there."""
-        if iteration and not self.transport.warming and self.session.settings is not None:
+        able = iteration and not self.transport.warming and self.session.settings is not None
+        if able and self.transport.may_train():
             self.session.player.run(until=iteration, hurry_to=iteration)
 
     def _surround(self) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from supdr import warm
 from supdr_viz.controls.training import TrainingBar
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.feedback import toast
+from supdr_viz.kit.quotas import most
 from supdr_viz.pages.warming import compile_first
 from supdr_viz.run.status import Phase
 from supdr_viz.stage.components import Hub
@@ -42,6 +45,10 @@ class Target(Protocol):
 
 
 Act = Callable[[], Any]
+
+
+_TARGETS: WeakSet[Target] = WeakSet()
+"""Those of all pages."""
 
 
 def _nothing() -> None:
@@ -114,6 +121,7 @@ class Transport:
             on_scrub=self.scrub,
         )
         bridge.on_key(self.key)
+        _TARGETS.add(target)
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
@@ -124,8 +132,19 @@ class Transport:
             self._target.pause()
         else:
             self.follow()
-            self._left(self._target.run())
+            if self.may_train():
+                self._left(self._target.run())
         self._on_toggled()
+
+    def may_train(self) -> bool:
+        """Whether another run may train; if not, that is said."""
+        going = sum(target.going for target in _TARGETS)
+        if most("training") and going >= most("training"):
+            runs = "one run trains" if going == 1 else f"{going:,} runs train"
+            said = f"On this server {runs}, as many as may at a time. Steps are free; please try later."
+            toast(said, "warning", seconds=8)
+            return False
+        return True
 
     def step(self) -> None:
         """Take one step."""

@@ -10,6 +10,7 @@ from typing import Any
 from supdr.datasets import Dataset
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.types import Scene
+from supdr_viz.kit.cells import harmless
 from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.history import CurveLog
 from supdr_viz.run.player import Gate, Player
@@ -224,7 +225,7 @@ class Session:
         own = fitted.transduction_ if not shown else fitted.predict(parts.X_train)
         predicted = np.concatenate([own, fitted.predict(parts.X_test) if len(parts.X_test) else own[:0]])
         if dataset.task == "classification":
-            names = np.array([*dataset.target_names, ""], dtype=object)
+            names = np.array([*map(harmless, dataset.target_names), ""], dtype=object)
             labels, predicted = (
                 names[np.where(np.isnan(values), len(names) - 1, values).astype(int)] for values in (labels, predicted)
             )

@@ -8,13 +8,18 @@ import os
 import threading
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from supdr.sensitivity import Cell, Store, StoreError, Sweep, SweepError
+from supdr_viz.kit.quotas import most
 
 LOG = logging.getLogger(__name__)
 
 _TURN = threading.Lock()
 """One sweep of this process computes at a time: the processors are shared by all sessions."""
+
+_RUNNERS: WeakSet[SweepRunner] = WeakSet()
+"""Those of all sessions."""
 
 
 class Phase(enum.StrEnum):
@@ -69,6 +74,7 @@ class SweepRunner:
         self.cells: dict[int, Cell] = {}
         self.phase = Phase.idle
         self.message = ""
+        _RUNNERS.add(self)
 
     @property
     def active(self) -> bool:
@@ -76,10 +82,15 @@ class SweepRunner:
         return self.phase in (Phase.waiting, Phase.running, Phase.paused, Phase.stopping)
 
     def start(self, sweep: Sweep, X: Any, y: Any, executor: Any = None) -> None:
-        """Begin a sweep; one that is under way must be cancelled first."""
+        """Begin a sweep; one that is under way must be cancelled first.  It fails where too many are under way."""
         if self.active:
             raise RuntimeError("a sweep is under way: cancel it first")
         self.sweep, self.cells, self.message = sweep, {}, ""
+        under_way = sum(runner.active for runner in _RUNNERS)
+        if under_way >= most("sweeps"):
+            self.phase = Phase.failed
+            self.message = f"This server has {under_way:,} sweeps under way, as many as it may. Please try later."
+            return
         self._cancelled = False
         self._go.set()
         self.phase = Phase.waiting
@@ -123,7 +134,7 @@ class SweepRunner:
                 return
             if self.phase is Phase.waiting:
                 self.phase = Phase.running
-            cells = sweep.run(X, y, executor)
+            cells = sweep.run(X, y, executor, workers=most("workers") or None)
             try:
                 self._follow(cells)
             finally:

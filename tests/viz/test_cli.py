@@ -1,5 +1,6 @@
 """The command supdr-viz: its options, its messages, and that it serves."""
 
+import html
 import importlib.metadata
 import json
 import re
@@ -10,10 +11,13 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import psutil
 import pytest
+
+from supdr_viz.kit.quotas import QUOTAS
 
 COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
 START_SECONDS = 300  # with cold caches every kernel is compiled first
@@ -72,7 +76,7 @@ def test_help_names_every_option():
         "--address",
         "--allow-websocket-origin",
         "--basic-auth",
-        "--most-pages",
+        *(f"--most-{name}" for name in QUOTAS),
         "--embed-in",
         "--scheduler",
         "--show",
@@ -100,6 +104,7 @@ def test_version_is_that_of_the_package():
         (["--show", "--no-browser"], "not allowed with"),
         (["--most-pages", "-1"], "-1"),
         (["--most-pages", "many"], "'many' is not a number of pages"),
+        (["--most-rows", "0"], "'0' is not a number of rows: a whole number from 1 on"),
         (["--embed-in", "school.example"], "'school.example' is not a site"),
         (["--embed-in", "https://a.example; script-src *"], "is not a site"),
     ],
@@ -205,8 +210,44 @@ def test_health_counts_and_names_nobody(explorer):
     _, after = get(explorer.replace("explorer", "health"))
     before, after = json.loads(before), json.loads(after)
     assert after["pages"] > before["pages"] or after["runs"] > before["runs"]
-    assert before.keys() == after.keys() == {"status", "pages", "runs"}
+    assert before.keys() == after.keys() == {"status", "pages", "waiting", "runs"}
     assert after["status"] == "ok"
+
+
+def test_who_comes_while_a_page_is_built_waits_in_line_and_gets_in(explorer):
+    asked = [f"{explorer}?data=moons&data.n_samples=20&method=LSDR&seed={number}" for number in range(4)]
+    waiting = []
+    with ThreadPoolExecutor(len(asked)) as class_:
+        while not waiting:
+            answers = list(class_.map(answer_of, asked))
+            assert all(status == 200 and ('"token"' in page or "before you" in page) for status, page in answers)
+            waiting = [page for _, page in answers if "before you" in page]
+    page = min(waiting, key=lambda page: int(re.search(r"(\d+) before you", page)[1]))
+    while "before you" in page:
+        turn = re.search('data-turn="([^"]+)"', page)[1]
+        if json.loads(get(explorer.replace("explorer", f"turn?of={turn}"))[1])["before"] == 0:
+            again = html.unescape(re.search('data-again="([^"]+)"', page)[1])
+            _, page = answer_of(explorer.replace("explorer", again))
+    assert '"token"' in page
+
+
+def test_without_room_a_plain_page_says_so_and_there_is_no_session():
+    with server("--most-pages", "1") as address:
+        status = 200
+        while status == 200:  # who got in and never came stays for some seconds
+            status, page = answer_of(address)
+        assert status == 503
+        assert "This server shows one page at a time" in page
+        assert "script" not in page
+        assert json.loads(get(address.replace("explorer", "health"))[1])["pages"] <= 1
+
+
+def answer_of(address):
+    try:
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
 
 
 def test_password_is_asked_for():

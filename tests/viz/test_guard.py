@@ -28,13 +28,15 @@ def visit(build):
 
 
 def test_pages_beyond_the_limit_are_told_so_until_somebody_leaves():
-    visitors = Visitors(2)
+    arrived = []
+    visitors = Visitors(2, lambda: arrived.append(None))
     build = visitors.admitting(lambda: "page")
     other = visitors.admitting(lambda: "other page")
     (first, leave), (second, _) = visit(build), visit(other)
     assert (first, second) == ("page", "other page")
+    assert arrived == [None, None]  # without a browser a page is there at once
     refused, leave_refused = visit(build)
-    assert "This server shows 2 pages at a time, and all are taken." in refused.object
+    assert "This server shows 2 pages at a time, and no more are free." in refused.object
     leave_refused()
     assert visitors.open == 2
     leave()
@@ -43,7 +45,7 @@ def test_pages_beyond_the_limit_are_told_so_until_somebody_leaves():
 
 
 def test_without_a_limit_everybody_comes_in():
-    visitors = Visitors(0)
+    visitors = Visitors(0, lambda: None)
     assert [visit(visitors.admitting(lambda: "page"))[0] for _ in range(5)] == ["page"] * 5
     assert visitors.open == 5
 

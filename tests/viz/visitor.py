@@ -24,7 +24,7 @@ from panel.models.esm import DataEvent
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 
-from supdr_viz.controls.upload import LIMITS
+from supdr_viz.controls.upload import limits
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.gallery import Gallery
 from supdr_viz.pages.compare import compare
@@ -288,7 +288,7 @@ class Visitor:
 
     def upload(self, name, content):
         """Give a file to the chooser, and wait until it was looked at."""
-        size = f"{LIMITS.max_bytes / 1e6:g}MB"  # other choosers take other files
+        size = f"{limits().max_bytes / 1e6:g}MB"  # other choosers take other files
         dropper = next(each for each in self.page.select(pn.widgets.FileDropper) if each.max_file_size == size)
         self.do(lambda: dropper.param.update(value={name: content}))
         return self.settle()

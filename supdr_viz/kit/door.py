@@ -1,0 +1,289 @@
+"""The door of the server: pages are built one after the other, and whoever comes meanwhile is told how many are before.
+
+A page costs a fraction of a second of the one thread that serves all.  If a class opens the link at once, those who
+must wait get a small page that asks for its turn and then loads the real one.  Nobody who waits, or who is refused, has
+a session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from string import Template
+from typing import Any
+from urllib.parse import urlencode
+from weakref import WeakSet
+
+from bokeh.application.handlers.handler import Handler
+from bokeh.document import Document
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
+
+from supdr_viz.kit.markup import escape
+from supdr_viz.kit.theme import css_variables, palette
+
+TURN = "turn"
+"""Argument of an address that says whose turn it is, and where it is asked for."""
+
+AT_ONCE = 8
+"""Pages on their way to a browser at the same time: more would only make each other late."""
+
+NEXT = 3
+"""As many at the head of the queue may be called: one who asks rarely keeps nobody waiting."""
+
+BREATH = 0.1
+"""Seconds between one page and the next, at least, in which everybody else is answered."""
+
+SHARE = 0.5
+"""Of the time that a page took to build, where that is more."""
+
+ON_THE_WAY = 4.0
+"""Seconds after which a page that has not said that it is there keeps nobody waiting any more."""
+
+PRESENT = 8.0
+"""Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting."""
+
+REMEMBERED = 600.0
+"""Seconds for which a place in the queue is kept for somebody whose browser is asleep."""
+
+MOST_WAITING = 2_000
+"""Who comes later is refused."""
+
+RETRY = 30
+"""Seconds after which somebody who was refused may try again."""
+
+
+class Queue:
+    """Who waits, in the order in which they came.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[str, float] = {}
+        self._called: dict[str, float] = {}
+        self._on_the_way: list[float] = []
+        self._again, self._building = clock(), False
+
+    @property
+    def waiting(self) -> int:
+        """How many wait now."""
+        now = self._clock()
+        return sum(now - seen < PRESENT for seen in self._seen.values())
+
+    def join(self) -> str:
+        """Return a new place at the end; an empty text if too many wait."""
+        self._forget()
+        if len(self._seen) >= MOST_WAITING:
+            return ""
+        turn = secrets.token_urlsafe(9)
+        self._seen[turn] = self._clock()
+        return turn
+
+    def before(self, turn: str) -> int | None:
+        """Say how many are before somebody, who is called in if nobody is.
+
+        Parameters
+        ----------
+        turn : str
+
+        Returns
+        -------
+        int or None
+            None if nobody knows the place.
+        """
+        self._forget()
+        if turn in self._called:
+            return 0
+        if turn not in self._seen:
+            return None
+        now = self._seen[turn] = self._clock()
+        earlier = 0
+        for other, seen in self._seen.items():
+            if other == turn:
+                break
+            earlier += now - seen < PRESENT
+        free = AT_ONCE - len(self._on_the_way) - len(self._called)
+        if earlier < min(free, NEXT) and not self._building and now >= self._again:
+            self._again = now + BREATH
+            del self._seen[turn]
+            self._called[turn] = now
+            return 0
+        return max(1, earlier)
+
+    def enter(self, turn: str) -> None:
+        """Take note that somebody who was called has come: their page is built now and will be on its way."""
+        self._called.pop(turn, None)
+        self._on_the_way.append(self._clock())
+        self._building = True
+
+    def built(self) -> None:
+        """Take note that the page of somebody who has just entered is built: meanwhile nobody was answered."""
+        now = self._clock()
+        took = now - self._on_the_way[-1] if self._on_the_way else 0.0
+        self._again, self._building = now + max(BREATH, SHARE * took), False
+
+    def arrived(self) -> None:
+        """Take note that a page has come to its browser."""
+        if self._on_the_way:
+            self._on_the_way.pop(0)
+
+    def _forget(self) -> None:
+        now = self._clock()
+        self._on_the_way = [since for since in self._on_the_way if now - since < ON_THE_WAY]
+        self._called = {turn: since for turn, since in self._called.items() if now - since < ON_THE_WAY}
+        if any(now - seen >= REMEMBERED for seen in self._seen.values()):
+            self._seen = {turn: seen for turn, seen in self._seen.items() if now - seen < REMEMBERED}
+
+
+class Door(Handler):
+    """Decides on every page that is asked for before it is built: in, wait, or refused.
+
+    Parameters
+    ----------
+    queue : Queue
+    full : callable
+        Returns whether there is room for nobody.
+    """
+
+    def __init__(self, queue: Queue, full: Callable[[], bool]) -> None:
+        super().__init__()
+        self._queue, self._full = queue, full
+        self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
+
+    def modify_document(self, doc: Document) -> None:
+        """Leave the page as it is."""
+
+    def process_request(self, request: HTTPServerRequest) -> dict[str, Any]:
+        """Let a request go on, or answer it here and now.
+
+        Parameters
+        ----------
+        request : HTTPServerRequest
+            Of a page; its place in the queue is taken out of its arguments.
+
+        Returns
+        -------
+        dict
+            Nothing to add.
+
+        Raises
+        ------
+        HTTPError
+            If there is no room.
+        Finish
+            With the page that waits.
+        """
+        if request.path.endswith("/ws") or request in self._let_in:  # of a page that is there, or asked twice
+            return {}
+        if self._full():
+            raise HTTPError(503)
+        turn = request.arguments.pop(TURN, [b""])[-1].decode(errors="replace")
+        before = self._queue.before(turn)
+        if before is None:
+            turn = self._queue.join()
+            before = self._queue.before(turn)
+        if before is None or (before and request.path.endswith(".js")):  # a page inside another site cannot wait
+            raise HTTPError(503)
+        if before:
+            again = urlencode({**request.arguments, TURN: [turn]}, doseq=True)
+            raise Finish(waiting_page(f"{request.path.rpartition('/')[2]}?{again}", turn, before))
+        self._queue.enter(turn)
+        asyncio.get_running_loop().call_soon(self._queue.built)  # the page is built before anything else happens
+        self._let_in.add(request)
+        return {}
+
+
+class Turn(RequestHandler):
+    """Says how many are before somebody, as a page that waits asks."""
+
+    @classmethod
+    def route(cls, queue: Queue) -> tuple[str, type[Turn], dict[str, Any]]:
+        """Return the address, its handler and what that needs."""
+        return f"/{TURN}", cls, {"queue": queue}
+
+    def initialize(self, queue: Queue) -> None:
+        """Keep what is asked."""
+        self._queue = queue
+
+    def get(self) -> None:
+        """Answer in JSON; a place that nobody knows any more is one to come in with and get another."""
+        self.set_header("Cache-Control", "no-store")
+        self.finish({"before": self._queue.before(self.get_query_argument("of", "")) or 0})
+
+
+class Refusal(OutputTransform):
+    """Makes a plain page of the answer that there is no room.
+
+    Attributes
+    ----------
+    said : str
+        One sentence.
+    """
+
+    said = ""
+
+    def __init__(self, _request: HTTPServerRequest) -> None:
+        pass
+
+    @classmethod
+    def saying(cls, said: str) -> type[Refusal]:
+        """Return the same with this sentence."""
+        return type(cls.__name__, (cls,), {"said": said})
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        """Put the page in the place of what the server says by itself."""
+        if status_code == 503:
+            chunk = refusal_page(self.said).encode()
+            headers["Content-Type"] = "text/html; charset=utf-8"
+            headers["Content-Length"] = str(len(chunk))
+            headers["Retry-After"] = str(RETRY)
+        return status_code, headers, chunk
+
+
+def waiting_page(again: str, turn: str, before: int) -> str:
+    """Return the page of somebody who waits.
+
+    Parameters
+    ----------
+    again : str
+        Address with which to come in, relative to this one's folder.
+    turn : str
+        Place in the queue.
+    before : int
+        How many are before.
+
+    Returns
+    -------
+    str
+    """
+    return _template("waiting.html").substitute(
+        style=_style(), again=escape(again), turn=escape(turn), before=f"{before:,}"
+    )
+
+
+def refusal_page(said: str) -> str:
+    """Return the page of somebody for whom there is no room."""
+    return _template("refused.html").substitute(style=_style(), said=escape(said))
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((resources.files("supdr_viz") / "assets" / name).read_text(encoding="utf-8"))
+
+
+@cache
+def _style() -> str:
+    light, dark = (css_variables(palette(each)) for each in (False, True))
+    sheet = (resources.files("supdr_viz") / "assets" / "door.css").read_text(encoding="utf-8")
+    return f":root {{{light}}} @media (prefers-color-scheme: dark) {{:root {{{dark}}}}}\n{sheet}"

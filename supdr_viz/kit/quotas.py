@@ -1,0 +1,95 @@
+"""How much may be asked of a server: the one table of its quotas.
+
+Each is an option of the command line and a variable of the environment; the option sets the variable, so that every
+part of the app, and of the processes that it starts, reads the same.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quota:
+    """One quota.
+
+    Parameters
+    ----------
+    default : int
+        Safe on a public server.
+    words : str
+        What is counted, and what 0 means where that is allowed.
+    """
+
+    default: int
+    words: str
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be 0."""
+        return ", 0 " in self.words
+
+
+QUOTAS = {
+    "pages": Quota(200, "pages open at the same time, 0 for as many as come"),
+    "training": Quota(100, "runs that train at the same time, 0 for as many as there are"),
+    "rows": Quota(100_000, "rows of a table that a visitor brings"),
+    "cells": Quota(10_000_000, "cells of such a table"),
+    "upload-mb": Quota(40, "megabytes of a file that a visitor brings"),
+    "held-mb": Quota(1_000, "megabytes of such files in all open pages together"),
+    "tasks": Quota(4, "files read or made at the same time; others wait their turn"),
+    "sweeps": Quota(20, "sweeps under way in all pages together; one computes, others wait their turn"),
+    "workers": Quota(0, "processes of a sweep, 0 for one per processor"),
+}
+"""What is limited; option ``--most-NAME``, variable ``SUPDR_MOST_NAME``."""
+
+
+def variable(name: str) -> str:
+    """Return the variable of the environment that holds a quota."""
+    return f"SUPDR_MOST_{name.replace('-', '_').upper()}"
+
+
+def checked(name: str, text: str) -> int:
+    """Read a quota.
+
+    Parameters
+    ----------
+    name : str
+        A key of `QUOTAS`.
+    text : str
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If it is no whole number, or too small.
+    """
+    least = 0 if QUOTAS[name].optional else 1
+    if not (text.isdecimal() and text.isascii() and len(text) < 16 and int(text) >= least):
+        raise ValueError(f"{text[:40]!r} is not a number of {name}: a whole number from {least} on")
+    return int(text)
+
+
+def most(name: str) -> int:
+    """Return a quota as it is now.
+
+    Parameters
+    ----------
+    name : str
+        A key of `QUOTAS`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If the environment holds something else.
+    """
+    text = os.environ.get(variable(name))
+    return QUOTAS[name].default if text is None else checked(name, text)

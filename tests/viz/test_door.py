@@ -1,0 +1,184 @@
+"""Who comes when many come at once: in turn, none forgotten, none kept waiting by those who are gone."""
+
+import asyncio
+import random
+import re
+
+import pytest
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.web import Finish, HTTPError
+
+from supdr_viz.kit import door
+from supdr_viz.kit.door import AT_ONCE, BREATH, NEXT, ON_THE_WAY, PRESENT, REMEMBERED, Door, Queue, Refusal
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def queue(clock):
+    return Queue(clock)
+
+
+def ask(queue, clock, waiting, enter=True):
+    """Everybody who waits asks once, in any order, a breath after the last page; return who was called."""
+    clock.now += BREATH
+    called = [turn for turn in waiting if queue.before(turn) == 0]
+    for turn in called:
+        waiting.remove(turn)
+        if enter:
+            queue.enter(turn)
+            queue.built()
+    return called
+
+
+def test_who_comes_alone_is_let_in_at_once(queue):
+    assert queue.before(queue.join()) == 0
+
+
+def test_places_are_in_the_order_of_coming_and_one_is_called_at_a_time(queue, clock):
+    turns = [queue.join() for _ in range(50)]
+    assert [queue.before(turn) for turn in turns][:4] == [0, 1, 1, 2]
+    assert queue.waiting == 49
+    clock.now += BREATH
+    assert sum(queue.before(turn) == 0 for turn in turns[1:]) == 1
+
+
+def test_all_get_in_and_nobody_jumps_the_queue(queue, clock):
+    turns = [queue.join() for _ in range(50)]
+    waiting, came, chance = list(turns), [], random.Random(0)
+    while waiting:
+        chance.shuffle(waiting)
+        called = ask(queue, clock, waiting)
+        assert len(called) <= 1
+        came += called
+        for _ in called:
+            queue.arrived()
+    assert sorted(came) == sorted(turns)
+    assert all(came.index(turn) > number - NEXT for number, turn in enumerate(turns))
+
+
+def test_others_are_answered_between_two_pages_that_take_long(queue, clock):
+    waiting = [queue.join() for _ in range(3)]
+    assert queue.before(waiting.pop(0)) == 0
+    queue.enter("")
+    clock.now += 2.0
+    queue.built()
+    clock.now += 2 * BREATH
+    assert queue.before(waiting[0])
+    clock.now += 2.0
+    assert queue.before(waiting[0]) == 0
+
+
+def test_pages_that_never_come_to_their_browser_are_not_waited_for(queue, clock):
+    waiting = [queue.join() for _ in range(AT_ONCE + 1)]
+    for _ in range(AT_ONCE):
+        assert ask(queue, clock, waiting)
+    assert not ask(queue, clock, waiting)
+    clock.now += ON_THE_WAY
+    assert ask(queue, clock, waiting)
+
+
+def test_who_is_called_and_does_not_come_keeps_nobody_out(queue, clock):
+    waiting = [queue.join() for _ in range(2 * AT_ONCE)]
+    while ask(queue, clock, waiting, enter=False):
+        pass
+    assert len(waiting) == AT_ONCE
+    clock.now += ON_THE_WAY
+    assert ask(queue, clock, waiting)
+
+
+def test_who_has_gone_away_counts_for_nothing_and_keeps_the_place(queue, clock):
+    gone, here = queue.join(), queue.join()
+    for _ in range(AT_ONCE):
+        queue.enter("")
+    queue.built()
+    clock.now += PRESENT
+    for _ in range(AT_ONCE):
+        queue.enter("")
+    assert queue.before(here) == 1  # nobody, but there is no room on the way
+    assert queue.before(gone) == 1
+    late = queue.join()
+    assert queue.before(late) == 2
+    clock.now += REMEMBERED
+    assert queue.before(gone) is None
+
+
+def test_places_cannot_fill_the_memory(queue, monkeypatch):
+    monkeypatch.setattr(door, "MOST_WAITING", 3)
+    assert [bool(queue.join()) for _ in range(5)] == [True] * 3 + [False] * 2
+
+
+def request_of(path):
+    line = RequestStartLine("GET", path, "HTTP/1.1")
+    return HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
+
+
+def knock(at, path):
+    """Ask for a page; return what is said: nothing if it is built."""
+    request = request_of(path)
+
+    async def process():
+        at.process_request(request)
+        at.process_request(request)  # the server asks twice
+
+    try:
+        asyncio.run(process())
+    except HTTPError as error:
+        return error.status_code
+    except Finish as answer:
+        return answer.args[0]
+    assert "turn" not in request.arguments
+    return None
+
+
+def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, clock):
+    at = Door(queue, lambda: False)
+    assert knock(at, "/explorer") is None
+    said = knock(at, "/explorer?data=moons&note=%3Cimg%20src=x%3E&note=2")
+    assert "1 before you" in said
+    assert "<img" not in said
+    again = re.search('data-again="([^"]+)"', said)[1].replace("&amp;", "&")
+    assert again.startswith("explorer?data=moons&note=%3Cimg+src%3Dx%3E&note=2&turn=")
+    assert f"url={again}".replace("&", "&amp;") in said  # without scripts, too
+    clock.now += BREATH
+    assert knock(at, f"/{again}") is None
+    assert knock(at, "/explorer?turn=nobody") != 503
+
+
+def test_without_room_nobody_waits(queue):
+    at = Door(queue, lambda: True)
+    assert knock(at, "/explorer") == 503
+    assert queue.waiting == 0
+    assert knock(at, "/explorer/ws") is None  # of a page that is there
+
+
+def test_a_page_in_another_site_is_told_that_it_must_wait(queue):
+    at = Door(queue, lambda: False)
+    assert [knock(at, "/explorer/autoload.js") for _ in range(2)] == [None, 503]
+
+
+def test_too_many_who_wait_are_refused(queue, monkeypatch):
+    monkeypatch.setattr(door, "MOST_WAITING", 1)
+    at = Door(queue, lambda: False)
+    answers = [knock(at, "/explorer") for _ in range(3)]
+    assert answers[0] is None
+    assert "before you" in answers[1]
+    assert answers[2] == 503
+
+
+def test_a_refusal_is_a_plain_page(queue):
+    refusal = Refusal.saying("All <seats> are taken.")(request_of("/"))
+    status, headers, text = refusal.transform_first_chunk(503, HTTPHeaders({"Content-Length": "3"}), b"old", True)
+    assert b"All &lt;seats&gt; are taken." in text
+    assert (status, headers["Content-Length"], headers["Retry-After"]) == (503, str(len(text)), "30")
+    assert refusal.transform_first_chunk(404, HTTPHeaders(), b"old", True)[2] == b"old"

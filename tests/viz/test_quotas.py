@@ -1,0 +1,124 @@
+"""Whoever asks a server for too much is told so in one sentence, and the others go on."""
+
+import threading
+
+import pytest
+
+from supdr_viz.kit import background
+from supdr_viz.kit.quotas import QUOTAS, checked, most, variable
+from supdr_viz.pages import transport
+from supdr_viz.settings.state import parse_query
+from supdr_viz.sweeps import runner
+from supdr_viz.sweeps.runner import Phase, SweepRunner
+from tests.viz.visitor import Visitor
+
+
+@pytest.fixture
+def quota(monkeypatch):
+    return lambda name, number: monkeypatch.setenv(variable(name), str(number))
+
+
+@pytest.mark.parametrize("name", QUOTAS)
+def test_every_quota_has_a_safe_default_and_follows_its_variable(name, quota, monkeypatch):
+    monkeypatch.delenv(variable(name), raising=False)
+    assert most(name) == QUOTAS[name].default
+    assert QUOTAS[name].default > 0 or QUOTAS[name].optional
+    quota(name, 7)
+    assert most(name) == 7
+    assert (checked(name, "0") == 0) if QUOTAS[name].optional else True
+
+
+@pytest.mark.parametrize("text", ["", "-1", "many", "1e9", "1.5", "٣", "9" * 40])
+def test_what_is_no_quota_is_named(text):
+    with pytest.raises(ValueError, match="is not a number of rows: a whole number from 1 on"):
+        checked("rows", text)
+
+
+def test_a_billion_rows_in_an_address_become_as_many_as_there_may_be():
+    settings, problems = parse_query({"data": [b"spirals"], "data.n_per_class": [b"1e9"]})
+    assert settings.data_options["n_per_class"] <= 1500
+    assert len(problems) == 1
+    assert "1500" in problems[0].replace(",", "")
+
+
+def test_fifty_files_at_once_are_read_a_few_at_a_time(quota):
+    quota("tasks", 3)
+    lock, inside, peak, full, go = threading.Lock(), [0], [0], threading.Event(), threading.Event()
+
+    def work():
+        with background._TURNS.taken():
+            with lock:
+                inside[0] += 1
+                peak[0] = max(peak[0], inside[0])
+                if inside[0] == 3:
+                    full.set()
+            go.wait()
+            with lock:
+                inside[0] -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    full.wait()
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert peak == [3]
+
+
+def test_a_visitors_files_have_their_limits(quota):
+    table = "a,b,y\n" + "1,2,0\n3,4,1\n" * 10
+    quota("rows", 10)
+    with Visitor("?data=moons&data.n_samples=40&method=LSDR") as visitor:
+        visitor.choose("Data set", "A file …")
+        visitor.upload("long.csv", table)
+        assert visitor.sees("has more than 10 rows")
+        quota("rows", 100)
+        visitor.upload("long.csv", table)
+        assert visitor.sees("20 rows, 3 columns")
+        quota("held-mb", 1)
+        visitor.upload("large.csv", table + "5,6,1\n" * 200_000)
+        assert visitor.sees("This server holds as many files as it may at the moment, 1 MB.")
+        visitor.upload("long.csv", table)  # what was refused is not held
+        assert visitor.sees("20 rows, 3 columns")
+
+
+def test_fifty_sweeps_at_once_are_refused_beyond_the_quota(quota):
+    quota("sweeps", 2)
+    runners = [SweepRunner() for _ in range(50)]
+    with runner._TURN:  # nothing computes meanwhile
+        for each in runners:
+            each.start(None, None, None)
+        refused = [each for each in runners if each.phase is Phase.failed]
+        assert len(refused) == 48
+        assert {each.message for each in refused} == {
+            "This server has 2 sweeps under way, as many as it may. Please try later."
+        }
+        for each in runners:
+            each.cancel()
+        for each in runners:
+            if each._thread is not None:
+                each._thread.join()
+    assert not any(each.active for each in runners)
+
+
+def test_runs_beyond_the_quota_do_not_train(quota, monkeypatch):
+    quota("training", 1)
+    said = []
+    monkeypatch.setattr(transport, "toast", lambda text, *_, **__: said.append(text))
+    other = Going()
+    monkeypatch.setattr(transport, "_TARGETS", {other})
+    with Visitor("?data=moons&data.n_samples=40&method=LSDR&method.max_iter=5") as visitor:
+        visitor.key(" ").settle()
+        assert visitor.stands == ("ready", 0)
+        assert said == ["On this server one run trains, as many as may at a time. Steps are free; please try later."]
+        visitor.press("Step").settle()
+        assert visitor.stands == ("paused", 1)
+        other.going = False
+        visitor.key(" ").settle()
+        assert visitor.stands[0] == "finished"
+        assert len(said) == 1
+
+
+class Going:
+    going = True
