@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr.datasets import Dataset
+from supdr_viz.frames.density import sampled, scene_density
 from supdr_viz.frames.types import Plane, Scene
 from supdr_viz.settings.making import Split
 
@@ -44,7 +46,7 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
     classification = dataset.task == "classification"
     is_test = np.arange(len(X)) >= len(split.X_train)
     known = np.concatenate([~np.isnan(split.y_train), np.zeros(len(split.X_test), dtype=bool)])
-    return Scene(
+    scene = Scene(
         title=dataset.name,
         description=dataset.description,
         task=dataset.task,
@@ -62,7 +64,9 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         image_range=_image_range(X, dataset.image_shape),
         notes=_notes(X, known, is_test),
         view_names=view_names(dataset),
+        drawn=sampled(len(X)),
     )
+    return replace(scene, density=scene_density(scene, scene.position, plane.extent))
 
 
 def view_names(dataset: Dataset) -> tuple[str, ...]:
@@ -194,4 +198,9 @@ def _notes(X: NDArray, known: NDArray, is_test: NDArray) -> tuple[str, ...]:
     hidden = int((~known & ~is_test).sum())
     if hidden:
         notes.append(f"{hidden} of {int((~is_test).sum())} training rows are unlabelled")
+    if (drawn := sampled(len(X))) is not None:
+        notes.append(
+            f"{len(drawn):,} of {len(X):,} rows are drawn as points, which can be pointed at and selected; "
+            "shading shows the density of all"
+        )
     return tuple(notes)

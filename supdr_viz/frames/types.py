@@ -55,6 +55,23 @@ class Plane:
 
 
 @dataclass(frozen=True, eq=False)
+class Density:
+    """How densely all rows lie in a plane, by class.
+
+    Attributes
+    ----------
+    levels : uint8 array of shape (k, r, r)
+        For each class (regression: each range of values), and last for rows without a label, what it adds to the
+        opacity of a cell, in 255ths.  First row lowest.
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high).
+    """
+
+    levels: NDArray
+    extent: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """What stays while a run goes on.  Rows are training rows first, then test rows.
 
@@ -86,6 +103,10 @@ class Scene:
         What the user should know of the data (missing cells, rows shown of many, ...).
     view_names : tuple of str
         Names of the groups of columns, for data that come in several views.
+    drawn : int array or None
+        The rows that are drawn singly, in the order in which they are drawn; None: all of them.
+    density : Density or None
+        Of all rows in the input plane, where not all are drawn singly.
     """
 
     title: str
@@ -105,6 +126,8 @@ class Scene:
     image_range: tuple[float, float] = (0.0, 1.0)
     notes: tuple[str, ...] = ()
     view_names: tuple[str, ...] = ()
+    drawn: NDArray | None = None
+    density: Density | None = None
 
     @property
     def n_train(self) -> int:
@@ -294,6 +317,8 @@ class Surface:
         them may be classified rightly by their own latent rows, which saw their labels.
     value_range : tuple of float
         Regression: values at image levels 0 and 255.
+    density : Density or None
+        Of all rows in the latent plane, where not all are drawn singly.
     """
 
     iteration: int
@@ -303,6 +328,7 @@ class Surface:
     wrong: NDArray
     beyond: NDArray
     value_range: tuple[float, float] = (0.0, 1.0)
+    density: Density | None = None
 
     def at_rest(self) -> Surface:
         """Return the surface without what moves to the next one: for files, which are to be small."""

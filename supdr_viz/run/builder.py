@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
+from supdr_viz.frames.density import scene_density
 from supdr_viz.frames.modes import mode_of
 from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.scene import steady_extent
 from supdr_viz.frames.surface import LatentPlane, latent_axes
 from supdr_viz.frames.truth import Yardstick
-from supdr_viz.frames.types import Curves, Frame, Scene, Surface, Truth
+from supdr_viz.frames.types import Curves, Density, Frame, Scene, Surface, Truth
 from supdr_viz.settings.making import Split
 from supdr_viz.studies.few_labels import Study
 
@@ -79,6 +80,7 @@ class FrameBuilder:
         self.yardstick = Yardstick(scene, split)
         self.places: NDArray | None = None
         self.truth: Truth | None = None
+        self._latent: NDArray | None = None
         self._picture: Picture | None = None
         self._number = 0
 
@@ -137,6 +139,7 @@ class FrameBuilder:
             pulled = self.scene.padded(self.plane.place(folded))
         self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
+        self._latent = latent
         return Frame(
             number=self._number,
             iteration=snapshot.iteration,
@@ -154,6 +157,12 @@ class FrameBuilder:
             picture=self._picture,
             truth=self.truth if options.truth else None,
         )
+
+    def density(self) -> Density | None:
+        """Return how densely all rows lie where the last frame has put them, if not all are drawn singly."""
+        if self._latent is None or self.plane is None:
+            return None
+        return scene_density(self.scene, self._latent, self.plane.extent)
 
     def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
         """Build the picture of a mode that the method has."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from supdr.engine.iterate import Snapshot
@@ -199,6 +200,7 @@ class Painter:
             iteration=snapshot.iteration,
             resolution=FINE if at_rest else COARSE,
         )
+        surface = replace(surface, density=self.builder.density())
         cost = self._clock() - now
         with self._lock:
             if not current():

@@ -112,6 +112,28 @@ def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
     return {"palette": shades, "low": -0.5, "high": len(shades) - 0.5}
 
 
+def layer_colours(scene: Scene, n_layers: int, dark: bool) -> list[str]:
+    """Return the colours of the layers of a density: of classes or values, and last of rows without a label.
+
+    Parameters
+    ----------
+    scene : Scene
+    n_layers : int
+    dark : bool
+
+    Returns
+    -------
+    list of str
+        As #RRGGBB.
+    """
+    found = scale(scene, "label", dark)
+    shades = found["palette"]
+    if scene.task == "classification":
+        return shades[:n_layers]
+    count = n_layers - 1
+    return [*(shades[int((k + 0.5) / count * len(shades))] for k in range(count)), found["nan_color"]]
+
+
 def written_colours(scene: Scene, dark: bool) -> list[str]:
     """Write the colour of every row: its class or value, grey where the label is hidden.
 

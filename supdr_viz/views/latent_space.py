@@ -41,6 +41,7 @@ class LatentSpace(PlaneView):
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
         self._show_sheet(surface.latent)
+        self._show_density(surface.density)
 
     def show_pulled(self, wanted: bool) -> None:
         """Join the embedding of training rows to where `transform`, which sees no labels, puts them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr_viz.frames.modes import Mode
 from supdr_viz.frames.picture import Number, Picture
@@ -89,7 +90,7 @@ class MethodView(SquareView):
     def show_picture(self, picture: Picture) -> None:
         """Draw a picture of the mode shown."""
         self.picture = picture
-        self.put(picture=_written(picture))
+        self.put(picture=_written(picture, self.points.drawn))
         self.hold(picture.extent)
 
     def show_surface(self, surface: Surface) -> None:
@@ -138,13 +139,13 @@ class MethodView(SquareView):
             self.put(picture=None)
 
 
-def _written(picture: Picture) -> dict[str, Any]:
+def _written(picture: Picture, drawn: NDArray) -> dict[str, Any]:
     """Return a picture as the stage takes it; colours are those of both themes."""
     return {
         "extent": plain_extent(picture.extent),
         "roles": [[colour_of(role, dark) for dark in (False, True)] for role in picture.roles],
         "rows": picture.rows is not None,
-        "row_role": None if picture.row_role is None else picture.row_role.astype(np.uint8),
+        "row_role": None if picture.row_role is None else picture.row_role[drawn].astype(np.uint8),
         "tips": picture.tips is not None,
         "tip_mark": picture.tip_mark,
         "small": picture.has_small_rows,

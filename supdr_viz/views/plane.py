@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Frame, Scene, Sheet, Surface
+from supdr_viz.frames.types import Density, Frame, Scene, Sheet, Surface
 from supdr_viz.kit.theme import palette
 from supdr_viz.stage.wire import plain_extent
-from supdr_viz.views.colours import CHANCE, ERROR_SHADES, SHADES, TRUST_SHADES, hidden_rows, largest_error
+from supdr_viz.views.colours import CHANCE, ERROR_SHADES, SHADES, TRUST_SHADES, hidden_rows, largest_error, layer_colours
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.points import MANY, Points
 
@@ -92,6 +92,7 @@ class PlaneView(SquareView):
         self.sheet = None
         ring = RINGS[self.points.ringed(self.name)]
         self.put(region=None, boundary=None, margin=None, relief=None)
+        self._show_density(scene.density if self.name == "input" else None)
         self.put(ring={"role": ring.role, "width": ring.width, "alpha": ring.alpha})
 
     def show_frame(self, frame: Frame) -> None:
@@ -125,6 +126,15 @@ class PlaneView(SquareView):
             margin=joined(sheet.margin),
             relief=_plain_relief(sheet),
         )
+
+
+    def _show_density(self, density: Density | None) -> None:
+        """Draw how densely all rows lie, in the colours of their labels."""
+        if density is None or self.points.scene is None:
+            self.put(density=None)
+            return
+        themes = [layer_colours(self.points.scene, len(density.levels), dark) for dark in (False, True)]
+        self.put(density={"levels": density.levels, "extent": plain_extent(density.extent), "colours": themes})
 
 
 def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:

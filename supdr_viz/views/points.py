@@ -49,7 +49,9 @@ class Points:
     ----------
     stage : Stage
     selection : Selection
-        ``selection.indices`` are the selected rows, whichever view they were selected in.
+        ``selection.indices`` are the selected rows of the scene, whichever view they were selected in.
+    drawn : int array of shape (n,)
+        Which rows of the scene are drawn: the browser knows no others, and numbers them in this order.
     pulled : bool
         Whether the places by `transform` are wanted.
     colour_by : {"label", "truth", "prediction", "error", "trust"}
@@ -67,6 +69,7 @@ class Points:
         self.frame: Frame | None = None
         self.surface: Surface | None = None
         self.truth: Truth | None = None
+        self.drawn: NDArray = np.arange(0)
         self.pulled = False
         self.colour_by = "label"
         self._mode: str | None = None
@@ -82,8 +85,8 @@ class Points:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of the scene."""
-        return 0 if self.scene is None else len(self.scene.position)
+        """Number of rows that are drawn."""
+        return len(self.drawn)
 
     @property
     def size(self) -> float:
@@ -116,10 +119,11 @@ class Points:
         with self.stage:
             self.selection.indices = []
             self.scene, self.frame, self.surface, self.truth = scene, None, None, None
+            self.drawn = np.arange(len(scene.position)) if scene.drawn is None else scene.drawn
             nowhere = np.full((self.n_rows, 2), np.nan)
-            self.stage.put(rows=_rows(scene, self.colour_by), facts=_facts(scene), links=None)
+            self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
             for view in ("input", "latent", "method"):
-                place = scene.position if view == "input" else nowhere
+                place = scene.position[self.drawn] if view == "input" else nowhere
                 blank = packed_bits(np.zeros(self.n_rows, dtype=bool))
                 self._put(view, token=next(_TOKENS), place=packed_places(place), ends=packed_places(nowhere))
                 self._put(view, ring={"rows": blank})
@@ -129,7 +133,7 @@ class Points:
         """Show other labels of the same rows: they stay where they are, and so does the selection."""
         with self.stage:
             self.scene, self.surface, self.truth = scene, None, None
-            self.stage.put(rows=_rows(scene, self.colour_by), facts=_facts(scene), links=None)
+            self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
             self._colour()
 
     def show_frame(self, frame: Frame) -> None:
@@ -183,15 +187,15 @@ class Points:
         if frame is None:
             return
         with self.stage:
-            self._put("latent", place=packed_places(frame.latent))
+            self._put("latent", place=packed_places(frame.latent[self.drawn]))
             if self.pulled and frame.pulled is not None:
-                self._put("latent", ends=packed_places(some_rows(frame.pulled)))
+                self._put("latent", ends=packed_places(some_rows(frame.pulled[self.drawn])))
             self._ring("latent", frame.support)
             picture = self._picture
             if picture is not None and picture.rows is not None:
-                self._put("method", place=packed_places(picture.rows))
+                self._put("method", place=packed_places(picture.rows[self.drawn]))
             if picture is not None and picture.tips is not None:
-                self._put("method", ends=packed_places(some_rows(picture.tips)))
+                self._put("method", ends=packed_places(some_rows(picture.tips[self.drawn])))
 
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""
@@ -199,14 +203,16 @@ class Points:
             return
         known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
-            known["predicted"] = self.surface.predicted.astype(np.float32 if self.is_regression else np.uint8)
+            predicted = self.surface.predicted[self.drawn]
+            known["predicted"] = predicted.astype(np.float32 if self.is_regression else np.uint8)
         if self._row_value is not None:
-            known["value"] = np.asarray(self._row_value.values, dtype=np.float32)
+            known["value"] = np.asarray(self._row_value.values, dtype=np.float32)[self.drawn]
         self.stage.put("facts", **known)
 
     def _show_colours(self) -> None:
         if self.scene is not None:
-            self.stage.put("rows", colour=row_colours(self.scene, self.surface, self.colour_by, self.truth))
+            colour = row_colours(self.scene, self.surface, self.colour_by, self.truth)
+            self.stage.put("rows", colour=colour[self.drawn])
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""
@@ -214,7 +220,8 @@ class Points:
         current = frame is not None and truth is not None and truth.iteration == frame.iteration
         links = None
         if truth is not None and current and self.colour_by == "trust":
-            links = {"lost": truth.lost, "false": truth.false, "trust": truth.trust}
+            lost, false = (self._numbered(each[self.drawn]) for each in (truth.lost, truth.false))
+            links = {"lost": lost, "false": false, "trust": truth.trust[self.drawn]}
         self.stage.put(links=links)
 
     def _ring(self, view: str, rows: NDArray) -> None:
@@ -223,7 +230,7 @@ class Points:
         if self.colour_by == "trust":  # rings mark lost neighbours there
             marked = np.zeros_like(marked)
         self._ringed[view] = int(marked.sum())
-        self._put(view, ring={"rows": packed_bits(self._some(marked))})
+        self._put(view, ring={"rows": packed_bits(self._some(marked[self.drawn]))})
 
     def ring_share(self, plane: str) -> float:
         """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
@@ -234,7 +241,7 @@ class Points:
     def _some(self, marked: NDArray) -> NDArray:
         """Choose some of the marked rows of a large set, so that a row keeps its ring while there are about as many."""
         count = int(marked.sum())
-        if self.n_rows <= MANY or count <= MOST_RINGS:
+        if self.scene is None or len(self.scene.position) <= MANY or count <= MOST_RINGS:
             return marked
         chance = np.random.default_rng(0).random(len(marked))
         return marked & (chance < MOST_RINGS / count)
@@ -274,12 +281,21 @@ class Points:
         self.stage.put(surface_scale={"light": shades, "dark": shades})
 
     def _show_selection(self) -> None:
-        self.stage.put(selected=np.array(self.selection.indices, dtype=np.int32))
+        chosen = self._numbered(np.array(self.selection.indices, dtype=np.int32))
+        self.stage.put(selected=chosen[chosen >= 0])
+
+    def _numbered(self, rows: NDArray) -> NDArray:
+        """Return the numbers by which the browser knows rows; -1 for those that are not drawn, and for -1."""
+        if self.scene is None or self.scene.drawn is None:
+            return rows
+        number = np.full(len(self.scene.position) + 1, -1, dtype=np.int32)  # the last one is that of row -1
+        number[self.drawn] = np.arange(len(self.drawn))
+        return number[rows]
 
     def _select(self, message: dict[str, Any]) -> None:
         rows = message.get("rows")
         if isinstance(rows, list) and all(isinstance(row, int) and 0 <= row < self.n_rows for row in rows):
-            self.selection.indices = rows
+            self.selection.indices = [int(self.drawn[row]) for row in rows]
 
 
 def shorten(text: str) -> str:
@@ -298,31 +314,31 @@ def point_opacity(n_rows: int) -> float:
     return float(np.clip((MANY / max(n_rows, 1)) ** 0.6, FAINTEST, 1.0))
 
 
-def _rows(scene: Scene, colour_by: str) -> dict[str, Any]:
+def _rows(scene: Scene, drawn: NDArray, colour_by: str) -> dict[str, Any]:
     hidden = hidden_rows(scene)
     return {
-        "colour": row_colours(scene, None, colour_by),
-        "shape": (np.where(hidden, 0, scene.code) % SHAPES).astype(np.uint8),
-        "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8),
-        "size": point_size(len(hidden)),
-        "outlined": len(hidden) <= MAX_OUTLINED,
-        "opacity": point_opacity(len(hidden)),
+        "colour": row_colours(scene, None, colour_by)[drawn],
+        "shape": (np.where(hidden, 0, scene.code) % SHAPES).astype(np.uint8)[drawn],
+        "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8)[drawn],
+        "size": point_size(len(drawn)),
+        "outlined": len(drawn) <= MAX_OUTLINED,
+        "opacity": point_opacity(len(drawn)),
     }
 
 
-def _facts(scene: Scene) -> dict[str, Any]:
+def _facts(scene: Scene, drawn: NDArray) -> dict[str, Any]:
     regression = scene.task == "regression"
     return {
         "names": [shorten(name) for name in scene.class_names],
-        "row": scene.row.astype(np.int32),
-        "truth": np.asarray(scene.target, dtype=np.float32) if regression else scene.code.astype(np.uint8),
-        "split": np.where(scene.is_test, 1, np.where(hidden_rows(scene), 2, 0)).astype(np.uint8),
-        "predicted": np.full(len(scene.position), np.nan if regression else UNKNOWN).astype(
+        "row": scene.row[drawn].astype(np.int32),
+        "truth": (np.asarray(scene.target, dtype=np.float32) if regression else scene.code.astype(np.uint8))[drawn],
+        "split": np.where(scene.is_test, 1, np.where(hidden_rows(scene), 2, 0))[drawn].astype(np.uint8),
+        "predicted": np.full(len(drawn), np.nan if regression else UNKNOWN).astype(
             np.float32 if regression else np.uint8
         ),
         "value": None,
         "measure": "",
-        "images": np.asarray(scene.images, dtype=np.uint8) if _pictures_fit(scene) else None,
+        "images": np.asarray(scene.images, dtype=np.uint8)[drawn] if _pictures_fit(scene) else None,
     }
 
 

@@ -24,6 +24,27 @@ function tinted(levels, table) {
   return canvas
 }
 
+// A density, levels of (layers, high, wide), first row lowest: every layer adds its colour and its opacity.
+function mixed(levels, colours) {
+  const [count, high, wide] = levels.shape, size = high * wide
+  const canvas = new OffscreenCanvas(wide, high), pen = canvas.getContext("2d"), image = new ImageData(wide, high)
+  const tones = colours.map(channels)
+  for (let cell = 0; cell < size; cell++) {
+    let opacity = 0, red = 0, green = 0, blue = 0
+    for (let layer = 0; layer < count; layer++) {
+      const level = levels[layer * size + cell]
+      if (!level) continue
+      const tone = tones[layer]
+      opacity += level; red += level * tone[0]; green += level * tone[1]; blue += level * tone[2]
+    }
+    if (!opacity) continue
+    const row = cell / wide | 0
+    image.data.set([red / opacity, green / opacity, blue / opacity, opacity], 4 * ((high - 1 - row) * wide + cell - row * wide))
+  }
+  pen.putImageData(image, 0, 0)
+  return canvas
+}
+
 const FAINTEST = 0.2
 const shaded = (colours, shades) => colours.flatMap((colour) => [...Array(shades).keys()].map((level) => {
   const opacity = shades === 1 ? 1 : FAINTEST + (1 - FAINTEST) * level / (shades - 1)

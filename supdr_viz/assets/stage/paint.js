@@ -1,7 +1,7 @@
 // The layers of a view, each drawn by a pen: that of a canvas, or one that writes SVG.
 // `view` has frame (values -> places), tree (what it shows) and board (rows, colours).
 const DASHES = {solid: [], dashed: [6, 4], dotted: [1.5, 3.5], dotdash: [1.5, 3.5, 6, 3.5]}
-const FADED = 0.12, THREAD = 0.55, MARK = 11, HEAD = 5.5, ORIGIN = {shape: "circle", size: 3.5, fill: 0.35, line: 0, width: 0}
+const FADED = 0.12, THICK = 0.75, UNCHOSEN = 0.25, THREAD = 0.55, MARK = 11, HEAD = 5.5, ORIGIN = {shape: "circle", size: 3.5, fill: 0.35, line: 0, width: 0}
 
 // Lines through points (x, y, x, y, ...); NaN stands between lines.
 function linePath(pen, frame, points) {
@@ -15,11 +15,20 @@ function linePath(pen, frame, points) {
   }
 }
 
-function drawImageIn(pen, frame, image, [left, right, low, high], opacity) {
+function drawImageIn(pen, frame, image, [left, right, low, high], opacity, smooth = false) {
   pen.globalAlpha = opacity
-  pen.imageSmoothingEnabled = false
+  pen.imageSmoothingEnabled = smooth
   pen.drawImage(image, frame.x(left), frame.y(high), frame.x(right) - frame.x(left), frame.y(low) - frame.y(high))
   pen.globalAlpha = 1
+}
+
+// How densely all rows lie, where only some are drawn singly.
+function drawDensity(pen, view) {
+  const {density} = view.tree
+  if (!density || !density.levels) return
+  const colours = density.colours[themeNow() === "dark" ? 1 : 0]
+  const image = view.tints.of("density", density.levels, () => colours, mixed)
+  drawImageIn(pen, view.frame, image, density.extent, view.board.selected ? UNCHOSEN : THICK, true)
 }
 
 // Decision regions, boundary and margins.
@@ -31,6 +40,7 @@ function drawSurface(pen, view) {
     const image = view.tints.of("region", region.image, () => board.surfaceTable())
     drawImageIn(pen, frame, image, region.extent, region.alpha)
   }
+  drawDensity(pen, view)
   pen.strokeStyle = shade("boundary"); pen.lineJoin = "round"
   const lines = [[boundary, [0], 1.4, 0.75, []], [margin, [-1, 1], 1.1, 0.6, [5, 4]]]
   for (const [points, values, width, opacity, dash] of lines) {

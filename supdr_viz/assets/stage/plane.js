@@ -13,10 +13,10 @@ function strideOf(count) {
 // Images in the colours of a theme, made once.
 class Tints {
   constructor() { this.known = new Map() }
-  of(name, levels, table) {
+  of(name, levels, table, make = tinted) {
     const known = this.known.get(name), theme = themeNow()
     if (known && known.levels === levels && known.theme === theme) return known.image
-    const image = tinted(levels, table())
+    const image = make(levels, table())
     this.known.set(name, {levels, theme, image})
     return image
   }

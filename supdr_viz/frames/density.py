@@ -1,0 +1,111 @@
+"""Pictures of many rows: the density of all of them, by class, under a fixed sample that is drawn row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+from supdr_viz.frames.types import Density, Scene
+
+CROWD = 5_000
+"""Of more rows only a sample is drawn row by row."""
+
+SAMPLE = 2_000
+"""Rows of the sample."""
+
+CELLS = 128
+"""Cells of a density per axis."""
+
+BLUR = 0.7
+"""Standard deviation, in cells, by which a density is smoothed."""
+
+VALUE_LAYERS = 8
+"""Layers of a regression's values, low to high."""
+
+FAINTEST, DENSEST = 24.0, 225.0
+"""Levels of the thinnest and of the densest cell."""
+
+
+def sampled(n_rows: int) -> NDArray | None:
+    """Choose the rows that are drawn singly, in random order so that no class hides another.
+
+    Parameters
+    ----------
+    n_rows : int
+
+    Returns
+    -------
+    int array of shape (SAMPLE,) or None
+        The same ones every time; None: all of them.
+    """
+    if n_rows <= CROWD:
+        return None
+    return np.random.default_rng(0).choice(n_rows, SAMPLE, replace=False)
+
+
+def layers(scene: Scene) -> tuple[NDArray, int]:
+    """Return the layer of each row: its class, or about its value; those without a label have the last one.
+
+    Parameters
+    ----------
+    scene : Scene
+
+    Returns
+    -------
+    layer : int array of shape (n,)
+    n_layers : int
+    """
+    hidden = ~scene.is_test & ~scene.is_labelled
+    if scene.task == "classification":
+        count, layer = len(scene.class_names), scene.code.astype(np.int64)
+    else:
+        (low, high), count = scene.value_range, VALUE_LAYERS
+        share = np.nan_to_num((scene.target - low) / (high - low))
+        layer = np.clip((share * count).astype(np.int64), 0, count - 1)
+        hidden = hidden | ~np.isfinite(scene.target)
+    return np.where(hidden, count, layer), count + 1
+
+
+def density(
+    points: NDArray, layer: NDArray, n_layers: int, extent: tuple[float, float, float, float], cells: int = CELLS
+) -> Density:
+    """Count rows by cell and layer.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+        Rows outside the extent, and those that are not finite, do not count.
+    layer : int array of shape (n,)
+    n_layers : int
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high) of the picture.
+    cells : int
+        Cells per axis.
+
+    Returns
+    -------
+    Density
+        Opacity rises with the logarithm of the number of rows in a cell.
+    """
+    x_low, x_high, y_low, y_high = extent
+    across = (points[:, 0] - x_low) * (cells / (x_high - x_low))
+    up = (points[:, 1] - y_low) * (cells / (y_high - y_low))
+    inside = (across >= 0) & (across < cells) & (up >= 0) & (up < cells)
+    column, line = across[inside].astype(np.int64), up[inside].astype(np.int64)
+    cell = (layer[inside] * cells + line) * cells + column
+    counts = np.bincount(cell, minlength=n_layers * cells * cells).reshape(n_layers, cells, cells).astype(np.float32)
+    counts = gaussian_filter(counts, (0.0, BLUR, BLUR))
+    total = counts.sum(axis=0)
+    seen = total > 0.05
+    opacity = np.zeros_like(total)
+    if seen.any():
+        share = np.log1p(total[seen]) / np.log1p(total.max())
+        opacity[seen] = FAINTEST + (DENSEST - FAINTEST) * share
+    levels = np.rint(counts * (opacity / np.maximum(total, 1e-9))).astype(np.uint8)
+    return Density(levels, extent)
+
+
+def scene_density(scene: Scene, points: NDArray, extent: tuple[float, float, float, float]) -> Density | None:
+    """Return the density of all rows of a scene at their places, or None where every row is drawn singly."""
+    return None if scene.drawn is None else density(points, *layers(scene), extent)
