@@ -86,8 +86,8 @@ def numbers_of(session: Session) -> dict[str, float]:
     if scene.task == "classification":
         numbers |= _shape(latent, parts.truth_train)
         if len(parts.test) >= FEWEST and not np.isnan(parts.X_train).any():
-            truth = model_quality(fitted, parts.X_test, parts.y_test, fitted_on=(parts.X_train, parts.truth_train))
-            numbers |= {"trust": truth.trustworthiness, "centres": truth.class_centre_correlation}
+            quality = model_quality(fitted, parts.X_test, parts.y_test, fitted_on=(parts.X_train, parts.truth_train))
+            numbers |= {"trust": quality.trustworthiness, "centres": quality.class_centre_correlation}
     predicted = np.concatenate([fitted.transduction_, fitted.predict(parts.X_test) if len(parts.X_test) else []])
     truth = np.concatenate([parts.truth_train, parts.y_test])
     wrong = predicted != truth if scene.task == "classification" else (predicted - truth) ** 2

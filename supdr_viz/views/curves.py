@@ -79,6 +79,7 @@ class CurveView:
         self.extent: Extent = EMPTY_EXTENT
         self.styles: dict[str, Style] = {}
         self._shown: Curves | None = None
+        self._below: set[str] = set()
         self._forget()
 
     def styles_of(self, names: list[str]) -> dict[str, Style]:
@@ -156,7 +157,7 @@ class CurveView:
 
     def _forget(self) -> None:
         self.log, self.extent, self.styles, self._shown = False, EMPTY_EXTENT, {}, None
-        self._below: set[str] = set()
+        self._below = set()
         self.put(title=self.title, log=False, extent=list(EMPTY_EXTENT), ticks=[0.0, 0.5, 1.0], viewed=None, lines=[])
         self.put(points=np.zeros((0, 1), dtype=np.float32))
 

@@ -11,7 +11,15 @@ from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Density, Frame, Scene, Sheet, Surface
 from supdr_viz.kit.theme import palette
 from supdr_viz.stage.wire import plain_extent
-from supdr_viz.views.colours import CHANCE, ERROR_SHADES, SHADES, TRUST_SHADES, hidden_rows, largest_error, layer_colours
+from supdr_viz.views.colours import (
+    CHANCE,
+    ERROR_SHADES,
+    SHADES,
+    TRUST_SHADES,
+    hidden_rows,
+    largest_error,
+    layer_colours,
+)
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.points import MANY, Points
 
@@ -126,7 +134,6 @@ class PlaneView(SquareView):
             margin=joined(sheet.margin),
             relief=_plain_relief(sheet),
         )
-
 
     def _show_density(self, density: Density | None) -> None:
         """Draw how densely all rows lie, in the colours of their labels."""
