@@ -59,12 +59,12 @@ def explorer() -> Any:
     """
     pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
     arguments = dict(pn.state.session_args)
-    iteration = _whole_number(arguments.pop("iteration", []))
+    iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     if not arguments:
         opening = PRESETS.opening
         return Explorer(opening.settings, [], preset=opening.name).page
     settings, problems = parse_query(arguments)
-    return Explorer(settings, problems, iteration=iteration).page
+    return Explorer(settings, problems, iteration=iteration, fits=fits).page
 
 
 def _whole_number(values: Sequence[bytes]) -> int:
@@ -92,6 +92,8 @@ class Explorer:
         Name of the preset that the settings are, if any.
     iteration : int
         Run up to there as soon as the page is loaded.
+    fits : int
+        Over how many the cell of a sweep is a mean that is opened here as one run, which then begins at once; 0: none.
     bridge : Bridge, optional
         With other keys than the explorer's own.
     query_of : callable
@@ -124,6 +126,7 @@ class Explorer:
         preset: str = "",
         *,
         iteration: int = 0,
+        fits: int = 0,
         bridge: Bridge | None = None,
         query_of: Callable[[Settings], str] = to_query,
         link_to: Callable[[Settings], str] = _link_to,
@@ -131,7 +134,7 @@ class Explorer:
         on_compiled: Callable[[], Any] | None = None,
         **layout: Any,
     ) -> None:
-        self._problems, self._preset, self._begins_at = problems, preset, iteration
+        self._problems, self._preset, self._begins_at, self._fits = problems, preset, iteration, fits
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
         self.bridge = bridge or Bridge()
@@ -199,10 +202,12 @@ class Explorer:
             self.link.attach(self.session.player, document)
             self.transport.compile_first(document, self._compiled)
             self._run_to(self._begins_at)
+            self._run_cell()
 
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)
         self._run_to(self.bridge.lost_at or self._begins_at)
+        self._run_cell()
         if self._on_compiled is not None:
             self._on_compiled()
 
@@ -211,6 +216,18 @@ class Explorer:
         able = iteration and not self.transport.warming and self.session.settings is not None
         if able and self.transport.may_train():
             self.session.player.run(until=iteration, hurry_to=iteration)
+
+    def _run_cell(self) -> None:
+        """Run the cell of a sweep that was clicked, and say how its one split differs from the cell."""
+        settings = self.session.settings
+        if not self._fits or self.transport.warming or settings is None:
+            return
+        said = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
+        if self._fits > 1:
+            said += f" The cell is the mean of {self._fits} such fits, so its error is another."
+        widgets.toast(said, "info", seconds=12)
+        self._fits = 0
+        self.session.player.run()
 
     def _surround(self) -> None:
         """Tell those who follow what stands around the views."""

@@ -201,7 +201,8 @@ class Sensitivity:
         return next(spec.title for spec in MENU[self.settings.base.method].form if spec.name == name)
 
     def _link(self, params: dict[str, Any]) -> str:
-        return f"explorer?{to_query(_shareable(self.settings.at(params)))}"
+        fits = self.settings.folds * self.settings.repeats
+        return f"explorer?{to_query(_shareable(self.settings.at(params)))}&cell={fits}"
 
     # --- the sweep ----------------------------------------------------------------------------------------------------
 

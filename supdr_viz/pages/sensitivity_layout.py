@@ -171,7 +171,7 @@ class SensitivityLayout:
             protocol += f", {settings.repeats} repetitions"
         protocol += ", test rows take part unlabelled" if settings.transductive else ""
         protocol += ", warm starts" if settings.warm else ""
-        words = f"{metric}, mean over {protocol}. A square marks the current setting; a click opens a run."
+        words = f"{metric}, mean over {protocol}. A square marks the current setting; a click runs it on one split."
         self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
         more = "mean ± sd over the other parameter; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))

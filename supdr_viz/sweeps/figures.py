@@ -312,5 +312,5 @@ def _text(grid: Mapping[str, Sequence[Any]], number: int, cell: Cell | None, met
     lines += [f"ended: {escape(stops)}"] if stops else []
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
     lines += ["warm start"] if cell.warm else []
-    lines += [f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits", "click: open in the explorer"]
+    lines += [f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits", "click: run it in the explorer, on one split"]
     return "<br>".join(lines)

@@ -87,3 +87,18 @@ def test_an_example_chosen_during_a_sweep_can_be_run(gate):
         visitor.settle()
         assert visitor.chip == "finished"
         assert visitor.sees("Best accuracy")
+
+
+@pytest.mark.parametrize(("fits", "mean"), [(3, "mean of 3 such fits"), (1, "")])
+def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
+    """The heatmap's links end in ``cell``: over how many fits its number is a mean."""
+    link = "?data=moons&data.n_samples=60&method=LSDR&method.max_iter=5&method.tol=0&test=0.333&seed=4&speed=fast"
+    with Visitor(f"{link}&cell={fits}") as visitor:
+        visitor.settle()
+        assert visitor.stands == ("finished", 5)
+        assert "33% of the rows are held out, by seed 4" in visitor.notices
+        assert mean in visitor.notices
+        assert ("The cell is the mean" in visitor.notices) == bool(mean)
+        assert "cell=" not in visitor.query
+    with Visitor(link) as visitor:
+        assert visitor.stands == ("ready", 0)
