@@ -146,6 +146,22 @@ def imputation(settings: Settings, dataset: Dataset) -> str:
     return strategy
 
 
+def imputer(settings: Settings, dataset: Dataset) -> SimpleImputer | None:
+    """Return what fills missing cells for this method, not fitted; None: nothing is to be filled.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : Dataset
+
+    Returns
+    -------
+    SimpleImputer or None
+    """
+    strategy = imputation(settings, dataset)
+    return SimpleImputer(strategy=strategy, keep_empty_features=True) if strategy else None
+
+
 def filled(parts: Split, settings: Settings, dataset: Dataset) -> Split:
     """Fill missing cells with what the training rows have in their columns, for a method that needs every cell.
 
@@ -161,17 +177,17 @@ def filled(parts: Split, settings: Settings, dataset: Dataset) -> Split:
     Split
         The same one where nothing is to be filled.
     """
-    strategy = imputation(settings, dataset)
-    if not strategy:
+    fills = imputer(settings, dataset)
+    if fills is None:
         return parts
-    imputer = SimpleImputer(strategy=strategy, keep_empty_features=True).fit(parts.X_train)
+    fills.fit(parts.X_train)
     count = int(np.isnan(dataset.X).sum())
     note = (
-        f"{count:,} missing cells are filled with the {strategy}s of the training rows: {MENU[settings.method].label} "
-        f"needs every cell; {_takers()} do not."
+        f"{count:,} missing cells are filled with the {fills.strategy}s of the training rows: "
+        f"{MENU[settings.method].label} needs every cell; {_takers()} do not."
     )
-    X_test = imputer.transform(parts.X_test) if len(parts.X_test) else parts.X_test
-    return replace(parts, X_train=imputer.transform(parts.X_train), X_test=X_test, notes=(*parts.notes, note))
+    X_test = fills.transform(parts.X_test) if len(parts.X_test) else parts.X_test
+    return replace(parts, X_train=fills.transform(parts.X_train), X_test=X_test, notes=(*parts.notes, note))
 
 
 def _takers() -> str:

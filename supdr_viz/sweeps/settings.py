@@ -16,7 +16,7 @@ from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
 from supdr_viz.settings.entries import Reader, arguments_entries
 from supdr_viz.settings.knobs import ParameterSpec, choices, count, quoted, to_number
-from supdr_viz.settings.making import build_estimator
+from supdr_viz.settings.making import build_estimator, check_columns, imputer
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings, read_settings, to_query
 
@@ -185,6 +185,7 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     wrong = {"error", "accuracy"} if dataset.task == "regression" else {"mse", "rmse", "mae", "r2", "correlation"}
     if settings.metric in wrong & set(PREDICTIONS):
         raise ValueError(f"The metric {METRICS.get(settings.metric, settings.metric)} is not for {dataset.task}.")
+    check_columns(base, dataset)
     estimator = build_estimator(base, dataset.task)
     if settings.transductive and not hasattr(type(estimator), "transduction_"):
         raise ValueError(f"{MENU[base.method].label} does not take test rows along: switch that off.")
@@ -200,6 +201,7 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
         seeds=range(base.seed, base.seed + settings.repeats),
         transductive=settings.transductive,
         warm_along=settings.axes[0].name if settings.warm else None,
+        prepare=imputer(base, dataset),
         store=store,
     )
     return sweep, X, y

@@ -2,16 +2,21 @@
 
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 
 from supdr.datasets import read_file
+from supdr.sensitivity.splits import splits_of
 from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
 from supdr_viz.settings.making import build_dataset, build_estimator, filled, split
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.state import Settings, from_json, to_json
+from supdr_viz.sweeps.settings import Axis, SweepSettings, build_sweep
 from tests.bad_input.workbooks import workbook
 from tests.viz.visitor import Visitor
 
@@ -201,6 +206,25 @@ def test_cells_are_filled_by_training_rows_only():
     assert whole.X_test[np.isnan(parts.X_test[:, b]), b] == pytest.approx(np.nanmean(parts.X_train[:, b]))
     kept = Settings(data="file", data_options=settings.data_options, method="NSDR")
     assert filled(parts, kept, dataset) is parts
+
+
+def test_a_sweep_fills_cells_as_runs_do():
+    """The cell of a sweep is the run with its parameters on its split, cell by cell of the table."""
+    dataset = read_file(messy(gaps=9).encode(), name="mine.csv", ignore=["id", "when", "who", "unit"])
+    options = {"name": "mine.csv", "impute": "mean"}
+    base = Settings(data="file", data_options=options, method="MAC", method_options={"max_iter": 3, "n_centers": 20})
+    wanted = SweepSettings(base, (Axis("reg_w", "log", 0.01, 1.0, 2),), folds=3, metric="error")
+    sweep, X, y = build_sweep(wanted, dataset)
+    assert np.isnan(X).any()
+    for cell in sweep.run(X, y, "in-process"):
+        for outcome, (train, test) in zip(cell.outcomes, splits_of(3, X, y, 0, classification=True)):
+            imputer = SimpleImputer(strategy="mean", keep_empty_features=True).fit(X[train])
+            model = clone(sweep.estimator).set_params(**cell.params, random_state=0)
+            model.fit(imputer.transform(X[train]), y[train])
+            assert outcome.error == ""
+            assert outcome.scores["error"] == pytest.approx(1 - model.score(imputer.transform(X[test]), y[test]))
+    with pytest.raises(ValueError, match="needs every cell and 9 are missing"):
+        build_sweep(replace(wanted, base=replace(base, data_options={**options, "impute": "none"})), dataset)
 
 
 def test_names_with_commas_and_quotes_survive():

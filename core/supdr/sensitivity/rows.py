@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from supdr.sensitivity.splits import hidden
 
@@ -21,13 +23,16 @@ class Rows:
     splits : dict of int to list of (train, test)
         Of every seed.
     digest : str
-        Names the rows.
+        Names the rows, and how they are prepared.
+    prepare : transformer or None
+        Fitted to the training rows of a fit, changes all the rows that it sees or is asked about.
     """
 
     X: NDArray
     y: NDArray
     splits: dict[int, list[tuple[NDArray, NDArray]]]
     digest: str = ""
+    prepare: Any = None
 
     def load(self) -> Rows:
         """Return the rows themselves."""
@@ -53,12 +58,14 @@ class Part:
     @property
     def features_key(self) -> tuple[Any, ...]:
         """What the features of the fit, and of the rows that will be asked for, depend on."""
-        return (self.rows.digest, True) if self.transductive else (self.rows.digest, False, self.train, self.test)
+        if self.transductive and self.rows.prepare is None:
+            return (self.rows.digest, True)
+        return (self.rows.digest, self.transductive, self.train, self.test)
 
     @cached_property
     def X(self) -> NDArray:
         """Features of the fit."""
-        return self.rows.X if self.transductive else self.rows.X[self.train]
+        return self._prepared(self.rows.X if self.transductive else self.rows.X[self.train])
 
     @cached_property
     def y(self) -> NDArray:
@@ -68,9 +75,18 @@ class Part:
     @cached_property
     def X_test(self) -> NDArray:
         """Features of the test rows."""
-        return self.rows.X[self.test]
+        return self._prepared(self.rows.X[self.test])
 
     @property
     def asked(self) -> NDArray:
         """Features of new rows that will be asked for."""
         return self.X_test[:0] if self.transductive else self.X_test
+
+    @cached_property
+    def _prepare(self) -> Any:
+        return clone(self.rows.prepare).fit(self.rows.X[self.train], self.rows.y[self.train])
+
+    def _prepared(self, X: NDArray) -> NDArray:
+        if self.rows.prepare is None:
+            return X
+        return np.ascontiguousarray(self._prepare.transform(X)) if len(X) else X

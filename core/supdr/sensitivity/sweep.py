@@ -87,6 +87,8 @@ class Sweep:
         in other local optima than fresh starts: results say ``warm``.
     shortcuts : bool, default=True
         Spare work that cells have in common; the results are the same, up to rounding.
+    prepare : transformer or None, default=None
+        Fitted to the training rows of every fit before it, such as an imputer; its parameters are no part of the grid.
     store : str, Path, Store or None, default=None
         SQLite file in which every finished fit is at once, and from which a sweep goes on.
     retry_failed : bool, default=False
@@ -122,6 +124,7 @@ class Sweep:
         transductive: bool = False,
         warm_along: str | None = None,
         shortcuts: bool = True,
+        prepare: Any = None,
         store: str | Path | Store | None = None,
         retry_failed: bool = False,
     ) -> None:
@@ -137,7 +140,7 @@ class Sweep:
         if warm_along is not None:
             _check_path(estimator, self.grid, warm_along)
         self.transductive, self.warm_along, self.shortcuts = transductive, warm_along, shortcuts
-        self.store, self.retry_failed = store, retry_failed
+        self.prepare, self.store, self.retry_failed = prepare, store, retry_failed
         self.cells = cells_of(self.grid)
         self.progress = Progress(0)
 
@@ -200,7 +203,8 @@ class _Run:
         self.sweep = sweep
         classification = not is_regressor(sweep.estimator)
         splits = {seed: splits_of(sweep.cv, X, y, seed, classification=classification) for seed in sweep.seeds}
-        self.rows = Rows(X, y, splits, fingerprint((X, y)))
+        how = () if sweep.prepare is None else (type(sweep.prepare).__qualname__, sweep.prepare.get_params())
+        self.rows = Rows(X, y, splits, fingerprint((X, y, *how)), sweep.prepare)
         self.places = [(seed, fold) for seed in sweep.seeds for fold in range(len(splits[seed]))]
         self.outcomes: dict[int, dict[tuple[int, int], Outcome]] = {number: {} for number in range(len(sweep.cells))}
         self.pending: deque[tuple[Fit, ...]] = deque()
