@@ -222,10 +222,9 @@ class Explorer:
         settings = self.session.settings
         if not self._fits or self.transport.warming or settings is None:
             return
-        said = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
-        if self._fits > 1:
-            said += f" The cell is the mean of {self._fits} such fits, so its error is another."
-        widgets.toast(said, "info", seconds=12)
+        mean = f" The cell is the mean of {self._fits} such fits, so its error is another." if self._fits > 1 else ""
+        held = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
+        widgets.toast(held + mean, "info", seconds=12)
         self._fits = 0
         self.session.player.run()
 
