@@ -145,6 +145,13 @@ def _parser() -> argparse.ArgumentParser:
         help="Dask scheduler such as tcp://host:8786 that computes sweeps, or 'dask' for a cluster on this machine "
         "(default: processes of this machine)",
     )
+    parser.add_argument(
+        "--worker",
+        type=_number,
+        default=0,
+        metavar="NUMBER",
+        help="which of several processes behind one proxy this is, from 1 on: class links begin with it",
+    )
     browser = parser.add_mutually_exclusive_group()
     browser.add_argument("--show", action="store_true", default=None, help="open the page in a browser")
     browser.add_argument(
@@ -188,6 +195,12 @@ def _origin(text: str) -> str:
     if not re.fullmatch(r"[^\s:/]+(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a host: a name or IPv4 address, with :PORT if not 80")
     return text
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a process: 1, 2, 3 and so on")
+    return int(text)
 
 
 def _quota(name: str, text: str) -> int:
@@ -294,8 +307,8 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     routes = [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
-        StageSocket.route(),
         OwnFile.route(),
+        StageSocket.route(arguments.worker),
         FollowPage.route(),
         Turn.route(queue),
         Health.route(counts),
