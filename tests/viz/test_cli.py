@@ -80,6 +80,7 @@ def test_help_names_every_option():
         "--embed-in",
         "--scheduler",
         "--worker",
+        "--log-json",
         "--show",
         "--no-browser",
         "--version",
