@@ -145,6 +145,18 @@ def _parser() -> argparse.ArgumentParser:
         help="Dask scheduler such as tcp://host:8786 that computes sweeps, or 'dask' for a cluster on this machine "
         "(default: processes of this machine)",
     )
+    parser.add_argument(
+        "--log-json",
+        action="store_true",
+        help="write every answer and every failure as a line of JSON, without addresses, names or data of visitors",
+    )
+    parser.add_argument(
+        "--worker",
+        type=_number,
+        default=0,
+        metavar="NUMBER",
+        help="which of several processes behind one proxy this is, from 1 on: class links begin with it",
+    )
     browser = parser.add_mutually_exclusive_group()
     browser.add_argument("--show", action="store_true", default=None, help="open the page in a browser")
     browser.add_argument(
@@ -188,6 +200,12 @@ def _origin(text: str) -> str:
     if not re.fullmatch(r"[^\s:/]+(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a host: a name or IPv4 address, with :PORT if not 80")
     return text
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a process: 1, 2, 3 and so on")
+    return int(text)
 
 
 def _quota(name: str, text: str) -> int:
@@ -279,6 +297,7 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
 
     from supdr_viz.kit.door import Door, Queue, Refusal, Turn
     from supdr_viz.kit.guard import Headers, Health, Visitors
+    from supdr_viz.kit.log import answers, log_json
     from supdr_viz.kit.own_files import OwnFile
     from supdr_viz.pages.follow import FollowPage
     from supdr_viz.run.pool import shared_pool
@@ -294,8 +313,8 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     routes = [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
-        StageSocket.route(),
         OwnFile.route(),
+        StageSocket.route(arguments.worker),
         FollowPage.route(),
         Turn.route(queue),
         Health.route(counts),
@@ -306,6 +325,8 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
     applications: dict[str, Any] = build_applications(pages, title={name: title_of(name) for name in PAGES})
     for application in applications.values():
         application.add(Door(queue, lambda: visitors.full))
+    named = (*PAGES, "follow", "health", "own", "stage", "static", "turn")
+    notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
     try:
         server = pn.io.server.get_server(
             applications,
@@ -316,12 +337,15 @@ def _serve(arguments: argparse.Namespace, port: int) -> int:
             cookie_secret=cookie_secret,
             show=_opens_browser(arguments.show),
             extra_patterns=routes,
+            **notes,
             transforms=[Refusal.saying(visitors.refusal), Headers.shown_in(arguments.embed_in)],
             **SERVER_OPTIONS,
         )
     except OSError as error:
         print(f"supdr-viz: {_explain(error, arguments.address, port)}", file=sys.stderr)
         return 1
+    if notes:
+        log_json()
     if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
         print("Anybody who reaches this address can use the server; --basic-auth asks for a password.")
     shown = "localhost" if arguments.address in (*LOCAL_NAMES, *ANY_ADDRESS) else arguments.address

@@ -26,7 +26,11 @@ class FollowPage(RequestHandler):
 
     @classmethod
     def route(cls) -> tuple[str, type[FollowPage]]:
-        """Return the address and its handler, for a server that offers the page."""
+        """Return the address and its handler, for a server that offers the page.
+
+        Its script can be had from now on, also where another process of the server has answered with the page.
+        """
+        page()
         return f"/{FOLLOW}", cls
 
     def get(self) -> None:

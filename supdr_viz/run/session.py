@@ -225,7 +225,7 @@ class Session:
         own = fitted.transduction_ if not shown else fitted.predict(parts.X_train)
         predicted = np.concatenate([own, fitted.predict(parts.X_test) if len(parts.X_test) else own[:0]])
         if dataset.task == "classification":
-            names = np.array([*map(harmless, dataset.target_names), ""], dtype=object)
+            names = np.array([*dataset.target_names, ""], dtype=object)
             labels, predicted = (
                 names[np.where(np.isnan(values), len(names) - 1, values).astype(int)] for values in (labels, predicted)
             )
@@ -267,5 +267,9 @@ def _csv(columns: dict[str, Any]) -> str:
     import pandas as pd
 
     text = io.StringIO()
-    pd.DataFrame(columns).to_csv(text, index=False)
+    shown = {
+        name: [harmless(value) if isinstance(value, str) else value for value in values]
+        for name, values in columns.items()
+    }
+    pd.DataFrame(shown).to_csv(text, index=False)
     return text.getvalue()

@@ -58,12 +58,20 @@ class StageSocket(WebSocketHandler):
     """
 
     offered: ClassVar[bool] = False
+    _process: ClassVar[str] = ""
     _owners: ClassVar[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 
     @classmethod
-    def route(cls) -> tuple[str, type[StageSocket]]:
-        """Return the address and its handler, for a server that offers it."""
-        cls.offered = True
+    def route(cls, process: int = 0) -> tuple[str, type[StageSocket]]:
+        """Return the address and its handler, for a server that offers it.
+
+        Parameters
+        ----------
+        process : int
+            Which of several processes behind one address this is: its tickets begin with it, so that a proxy knows
+            where they lead.  0: there is one.
+        """
+        cls.offered, cls._process = True, f"{process}-" if process else ""
         return ADDRESS, cls
 
     @classmethod
@@ -71,7 +79,7 @@ class StageSocket(WebSocketHandler):
         """Return a new ticket of a stage's owner; it holds as long as the owner lives.  Empty if there is no socket."""
         if not cls.offered:
             return ""
-        ticket = secrets.token_urlsafe(24)
+        ticket = cls._process + secrets.token_urlsafe(24)
         cls._owners[ticket] = owner
         return ticket
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from supdr_viz.controls import class_link
+from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.pages import follow
 from supdr_viz.stage import audience
 from supdr_viz.stage.audience import ENDED, FULL, Audience
@@ -203,6 +204,26 @@ def test_without_sockets_there_is_no_such_link(monkeypatch):
     with Visitor("?data=moons&data.n_samples=60&method=LSDR") as visitor:
         visitor.press("Share").settle()
         assert not visitor.sees("Follow this run")
+
+
+def test_behind_a_proxy_a_link_says_which_process_it_leads_to(stage, monkeypatch):
+    monkeypatch.setattr(StageSocket, "_process", "")
+    address, _ = StageSocket.route(3)
+    assert address == "/stage"
+    first, second = Audience(stage, lambda: None), Audience(stage, lambda: None)
+    assert re.fullmatch(r"3-[\w-]{32}", first.ticket)
+    assert first.ticket != second.ticket
+    assert StageSocket._owners[first.ticket] is first
+    StageSocket.route()
+    assert re.fullmatch(r"[\w-]{32}", Audience(stage, lambda: None).ticket)
+
+
+def test_every_process_has_the_script_of_the_page_that_follows(monkeypatch):
+    monkeypatch.setattr(OwnFile, "_contents", {})
+    follow.page.cache_clear()
+    follow.FollowPage.route()
+    [name] = re.findall(r'<script src="own/([^"]+)"', follow.page())
+    assert OwnFile._contents[name]
 
 
 def test_the_page_that_follows_asks_no_other_server():

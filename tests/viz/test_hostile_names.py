@@ -72,7 +72,7 @@ def shown(visitor):
     return [*(str(pane.object) for kind in panes for pane in visitor.page.select(kind)), *visitor._words]
 
 
-def table():
+def a_table():
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([*(f"{name} {k}" for k, name in enumerate(NAMES)), "class"])
@@ -89,7 +89,7 @@ def test_parsers_and_names_are_such_that_something_would_act():
 def test_a_visitors_names_act_nowhere(sessions):
     with Visitor("?data=moons&data.n_samples=40&method=LSDR&method.max_iter=3") as visitor:
         visitor.choose("Data set", "A file …")
-        visitor.upload(f"{MARKUP}{QUOTED}.csv", table())
+        visitor.upload(f"{MARKUP}{QUOTED}.csv", a_table())
         texts = shown(visitor)
         visitor.press("Use this file").settle()
         assert visitor.sees("In use: ")
@@ -103,9 +103,10 @@ def test_a_visitors_names_act_nowhere(sessions):
         report = export_work(session, "report")(unheard).decode()
         assert "onerror" in report
         assert acts(report) == []
-        cells = {cell for row in csv.reader(io.StringIO(session.embedding_csv())) for cell in row}
-        assert f"'{FORMULA}" in cells
-        assert not [cell for cell in cells if harmless(cell) != cell]
+        for table in (session.embedding_csv(), session.labels_csv()):
+            cells = {cell for row in csv.reader(io.StringIO(table)) for cell in row}
+            assert f"'{FORMULA}" in cells
+            assert not [cell for cell in cells if harmless(cell) != cell]
         visitor.upload(f"{MARKUP}{QUOTED}.csv", "a,b\n1,2")  # and what is said of a file that will not do
         assert [found for text in shown(visitor) for found in acts(text)] == []
 

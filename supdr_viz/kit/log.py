@@ -1,0 +1,97 @@
+"""What the server writes of itself, one JSON object a line: nothing of what visitors brought, named or are called."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+from tornado.web import RequestHandler
+
+TRUSTED = ("supdr", "supdr_viz", "tornado")
+"""Whose messages are patterns: what is filled into them, an address or a name for instance, is left out."""
+
+ANSWERS = logging.getLogger("supdr_viz.answers")
+DEEPEST = 12
+"""Places that are named of a failure: the innermost."""
+
+
+class Lines(logging.Formatter):
+    """Writes a record as a line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line.
+
+        Parameters
+        ----------
+        record : LogRecord
+
+        Returns
+        -------
+        str
+        """
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "from": record.name,
+        }
+        if record.name.partition(".")[0] in TRUSTED:
+            line["message"] = str(record.msg)
+        else:
+            line["where"] = f"{record.module}:{record.lineno}"
+        line |= getattr(record, "facts", {})
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__  # its text may quote what somebody typed
+            frames = traceback.extract_tb(record.exc_info[2])[-DEEPEST:]
+            line["at"] = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
+        return json.dumps(line)
+
+
+def log_json(stream: TextIO | None = None) -> None:
+    """Have all loggers of this process write so.
+
+    Parameters
+    ----------
+    stream : text file, optional
+        Default: standard error.
+    """
+    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
+    handler.setFormatter(Lines())
+    handler.addFilter(lambda record: record.levelno >= logging.WARNING or record.name == ANSWERS.name)
+    logging.root.handlers[:] = [handler]
+    logging.root.setLevel(logging.WARNING)
+    for logger in map(logging.getLogger, list(logging.root.manager.loggerDict)):
+        logger.handlers.clear()
+        logger.propagate = True
+    ANSWERS.setLevel(logging.INFO)
+
+
+def answers(paths: Collection[str]) -> Callable[[RequestHandler], None]:
+    """Return what notes every answer: method, page, status and milliseconds; neither who asked nor the query.
+
+    Parameters
+    ----------
+    paths : collection of str
+        First parts of addresses that are named; others may hold anything.
+
+    Returns
+    -------
+    callable
+        ``note(handler)``.
+    """
+
+    def _note(handler: RequestHandler) -> None:
+        first = handler.request.path.strip("/").partition("/")[0]
+        facts = {
+            "method": handler.request.method if handler.request.method in handler.SUPPORTED_METHODS else "other",
+            "path": first if first in paths else "other",
+            "status": handler.get_status(),
+            "ms": round(1e3 * handler.request.request_time(), 1),
+        }
+        ANSWERS.info("answer", extra={"facts": facts})
+
+    return _note

@@ -1,0 +1,76 @@
+"""What the server writes of itself: enough to find a failure, nothing about visitors."""
+
+import io
+import json
+import logging
+
+import pytest
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.web import Application, RequestHandler
+
+from supdr_viz.kit.log import Lines, answers, log_json
+
+SECRET = "Ada Lovelace"
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """The lines that are written from now on; afterwards all is as before."""
+    loggers = [logging.root, *map(logging.getLogger, list(logging.root.manager.loggerDict))]
+    kept = [(each, list(each.handlers), each.level, each.propagate) for each in loggers]
+    stream = io.StringIO()
+    log_json(stream)
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    for logger, handlers, level, propagate in kept:
+        logger.handlers[:] = handlers
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
+def test_a_failure_names_its_place_and_kind_and_not_what_was_typed(written):
+    try:
+        raise ValueError(f"column {SECRET!r} is empty")
+    except ValueError as error:
+        logging.getLogger("supdr_viz.kit.background").exception("Loading %s failed", SECRET)
+        logging.getLogger("bokeh.application").error(f"failed: {error}", exc_info=True)
+    own, other = written()
+    assert own["message"] == "Loading %s failed"
+    assert "message" not in other
+    assert other["where"].startswith("test_log:")
+    for line in (own, other):
+        assert (line["level"], line["error"]) == ("error", "ValueError")
+        assert line["at"][-1].endswith("test_a_failure_names_its_place_and_kind_and_not_what_was_typed")
+        assert SECRET not in json.dumps(line)
+        assert line["time"].endswith("+00:00")
+
+
+@pytest.mark.parametrize(
+    ("path", "named"), [("/explorer?data=x&turn=key", "explorer"), ("/follow?ticket=key", "follow"), ("/key", "other")]
+)
+def test_an_answer_is_noted_without_who_and_what(written, path, named):
+    line = RequestStartLine("GET", path, "HTTP/1.1")
+    request = HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "key"}), connection=Connection())
+    answers(["explorer", "follow"])(RequestHandler(Application(), request))
+    [noted] = written()
+    assert (noted["method"], noted["path"], noted["status"]) == ("GET", named, 200)
+    assert noted["ms"] >= 0
+    assert "key" not in json.dumps(noted)
+    assert "10.1.2.3" not in json.dumps(noted)
+
+
+class Connection:
+    """Of a visitor."""
+
+    class context:
+        remote_ip, protocol = "10.1.2.3", "http"
+
+    def set_close_callback(self, callback):
+        """Take note of nothing."""
+
+
+def test_what_others_log_by_themselves_is_taken_over(written):
+    other = logging.getLogger("panel")
+    other.warning("Session %s", SECRET)
+    other.info("Session %s", SECRET)  # nobody needs to know
+    assert [line["from"] for line in written()] == ["panel"]
+    assert Lines().format(logging.makeLogRecord({"name": "tornado.general", "msg": "403 %s"})).count("403 %s") == 1
