@@ -54,7 +54,7 @@ def evaluate(
     Surface
     """
     # Training rows have two predictions: their own, which saw their labels, and that of the regions they lie in.
-    seen = _predict(fitted, split.X_train) if scene.task == "classification" else fitted.transduction_
+    seen = _placed(fitted, scene, split) if scene.task == "classification" else fitted.transduction_
     tested = _predict(fitted, split.X_test)
     predicted, placed = np.concatenate([fitted.transduction_, tested]), np.concatenate([seen, tested])
     truth = np.concatenate([split.truth_train, split.y_test])
@@ -75,6 +75,15 @@ def evaluate(
         beyond=beyond,
         value_range=value_range,
     )
+
+
+def _placed(fitted: Any, scene: Scene, split: Split) -> NDArray:
+    """Predict training rows as new ones; of many only those that are drawn, the others have their own prediction."""
+    if scene.drawn is None:
+        return _predict(fitted, split.X_train)
+    placed, some = np.array(fitted.transduction_), scene.drawn[scene.drawn < len(split.X_train)]
+    placed[some] = _predict(fitted, split.X_train[some])
+    return placed
 
 
 def takes_all_numbers(fitted: Any) -> bool:

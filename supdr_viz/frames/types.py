@@ -315,6 +315,7 @@ class Surface:
     beyond : bool array of shape (n,)
         Rows on the wrong side of the boundary over the input space, which is drawn for new rows: training rows among
         them may be classified rightly by their own latent rows, which saw their labels.
+        Training rows that are not drawn count by their own latent rows.
     value_range : tuple of float
         Regression: values at image levels 0 and 255.
     density : Density or None

@@ -24,7 +24,8 @@ SURFACE_SHARE = 0.07
 """Surfaces take about this share of a run's time …"""
 
 SURFACE_INTERVAL = (0.36, 0.45)
-"""… but come neither more often than the first nor, while anything changes, more rarely than the second (seconds)."""
+"""… but come neither more often than the first nor, while anything changes, more rarely than the second (seconds).
+One that takes longer than that, as with many rows, is followed by a pause of its own length."""
 
 
 class Painter:
@@ -208,7 +209,7 @@ class Painter:
             self._surface, self._painted = surface, key
             self.builder.surface = surface
             shortest, longest = SURFACE_INTERVAL
-            self._next_surface = now + cost + min(max(cost / SURFACE_SHARE, shortest), longest)
+            self._next_surface = now + cost + min(max(cost / SURFACE_SHARE, shortest), max(longest, cost))
             rates = error_rates(surface, self.builder.scene, snapshot)
             self._recording.errors.insert(snapshot.iteration, rates)
             self._stale = True

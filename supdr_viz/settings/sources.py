@@ -52,6 +52,9 @@ class Source:
 
 GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
 
+MOST_ROWS = 100_000
+"""Of Gaussian clouds; methods with a kernel matrix say where their own limit is."""
+
 _NOISE_FEATURES = count(
     "n_noise_features", "Noise features", 0, 50, "Columns of pure noise beside the two that matter."
 )
@@ -78,7 +81,7 @@ _BLOBS_FORM = with_defaults(
     datasets.make_blobs,
     (
         count("n_classes", "Clouds", 2, 8, "Gaussian clouds, one class each.", symbol="K", main=True),
-        count("n_samples", "Points", 10, 4000, "Rows, shared out evenly.", step=10, main=True),
+        replace(scale("n_samples", "Points", 10, MOST_ROWS, "Rows, shared out evenly.", main=True), kind="int"),
         ParameterSpec("noise", "Spread", "float", 0, 1, 0.01, main=True, help="Standard deviation of each cloud."),
         count("n_features", "Dimensions", 2, 50, "Dimension of the clouds.", symbol="m"),
         _NOISE_FEATURES,

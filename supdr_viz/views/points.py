@@ -28,6 +28,9 @@ MANY = 2000
 
 MOST_RINGS = 120
 FAINTEST = 0.15
+OVER_DENSITY = 0.75
+"""Opacity of the rows of a sample: the density of all shines through."""
+
 MAX_NAME_LENGTH = 40
 MAX_PICTURE_ROWS = 3000
 MAX_PICTURE_PIXELS = 32 * 32
@@ -91,7 +94,7 @@ class Points:
     @property
     def size(self) -> float:
         """Size of the marks of labelled rows in pixels."""
-        return point_size(self.n_rows)
+        return point_size(0 if self.scene is None else len(self.scene.position))
 
     @property
     def is_regression(self) -> bool:
@@ -229,8 +232,9 @@ class Points:
         marked = self.scene.is_labelled if self.ringed(view) == "labelled" else rows
         if self.colour_by == "trust":  # rings mark lost neighbours there
             marked = np.zeros_like(marked)
+        marked = marked[self.drawn]
         self._ringed[view] = int(marked.sum())
-        self._put(view, ring={"rows": packed_bits(self._some(marked[self.drawn]))})
+        self._put(view, ring={"rows": packed_bits(self._some(marked))})
 
     def ring_share(self, plane: str) -> float:
         """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
@@ -320,9 +324,9 @@ def _rows(scene: Scene, drawn: NDArray, colour_by: str) -> dict[str, Any]:
         "colour": row_colours(scene, None, colour_by)[drawn],
         "shape": (np.where(hidden, 0, scene.code) % SHAPES).astype(np.uint8)[drawn],
         "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8)[drawn],
-        "size": point_size(len(drawn)),
+        "size": point_size(len(scene.position)),
         "outlined": len(drawn) <= MAX_OUTLINED,
-        "opacity": point_opacity(len(drawn)),
+        "opacity": point_opacity(len(drawn)) if scene.drawn is None else OVER_DENSITY,
     }
 
 

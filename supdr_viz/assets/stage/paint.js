@@ -1,7 +1,7 @@
 // The layers of a view, each drawn by a pen: that of a canvas, or one that writes SVG.
 // `view` has frame (values -> places), tree (what it shows) and board (rows, colours).
 const DASHES = {solid: [], dashed: [6, 4], dotted: [1.5, 3.5], dotdash: [1.5, 3.5, 6, 3.5]}
-const FADED = 0.12, THICK = 0.75, UNCHOSEN = 0.25, THREAD = 0.55, MARK = 11, HEAD = 5.5, ORIGIN = {shape: "circle", size: 3.5, fill: 0.35, line: 0, width: 0}
+const FADED = 0.12, THICK = 1, UNCHOSEN = 0.25, THREAD = 0.55, MARK = 11, HEAD = 5.5, ORIGIN = {shape: "circle", size: 3.5, fill: 0.35, line: 0, width: 0}
 
 // Lines through points (x, y, x, y, ...); NaN stands between lines.
 function linePath(pen, frame, points) {

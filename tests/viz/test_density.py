@@ -1,0 +1,130 @@
+"""Pictures of many rows: the density of all of them under a fixed sample."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from supdr_viz.frames.density import CROWD, DENSEST, SAMPLE, density, layers, sampled, scene_density
+from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.surface import evaluate
+from supdr_viz.frames.types import Curves
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder
+from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.state import Settings
+from supdr_viz.stage.wire import decode, encode
+from supdr_viz.views import Board, class_legend
+from tests.viz.test_views import SQUARE, make_frame, make_scene, make_surface
+
+MANY = CROWD + 1000
+
+
+def crowded(**changes):
+    scene = make_scene(MANY, **changes)
+    scene = replace(scene, drawn=sampled(MANY))
+    return replace(scene, density=scene_density(scene, scene.position, SQUARE))
+
+
+def test_the_sample_is_fixed_and_only_there_where_it_is_needed():
+    assert sampled(CROWD) is None
+    rows = sampled(MANY)
+    assert len(set(rows)) == len(rows) == SAMPLE
+    np.testing.assert_array_equal(rows, sampled(MANY))
+    assert (np.diff(rows) < 0).mean() == pytest.approx(0.5, abs=0.1)  # in random order
+
+
+def test_a_density_shows_every_class_in_proportion_and_does_not_depend_on_the_order():
+    rng = np.random.default_rng(0)
+    points, layer = rng.normal(size=(4000, 2)), np.repeat([0, 1], [3000, 1000])
+    found = density(points, layer, 3, (-4, 4, -4, 4))
+    shares = found.levels.astype(float).sum(axis=(1, 2))
+    assert shares[1] / shares.sum() == pytest.approx(0.25, abs=0.05)
+    assert shares[2] == 0
+    assert found.levels.sum(axis=0, dtype=int).max() <= DENSEST + 3
+    order = rng.permutation(4000)
+    again = density(points[order], layer[order], 3, (-4, 4, -4, 4))
+    np.testing.assert_array_equal(again.levels, found.levels)
+
+
+def test_rows_of_a_density_stand_where_they_are():
+    points = np.array([[-0.85, -0.85], [0.85, -0.85], [np.nan, 0.0], [5.0, 0.0]])
+    levels = density(points, np.zeros(4, dtype=int), 1, (-1, 1, -1, 1), cells=20).levels[0]
+    line, column = np.nonzero(levels == levels.max())
+    assert set(zip(line, column)) == {(1, 1), (1, 18)}
+    assert levels[5:].max() == 0
+    assert not density(points[2:], np.zeros(2, dtype=int), 1, (-1, 1, -1, 1)).levels.any()
+
+
+def test_every_row_has_a_layer():
+    for scene in (make_scene(), make_scene(task="regression")):
+        layer, count = layers(scene)
+        hidden = ~scene.is_test & ~scene.is_labelled
+        assert layer.min() >= 0
+        assert layer.max() < count
+        np.testing.assert_array_equal(layer == count - 1, hidden)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_browser_gets_a_sample_and_the_density_of_all(task):
+    board, scene = Board(), crowded(task=task)
+    board.show_scene(scene)
+    board.show_frame(replace(make_frame(scene, 1), latent=scene.position[:, ::-1].copy()))
+    surface = make_surface(scene)
+    board.show_surface(replace(surface, density=scene_density(scene, scene.position, SQUARE)))
+    tree = decode(encode(board.stage.tree))
+    rows = [tree["rows"][name] for name in ("colour", "shape", "kind")]
+    facts = [tree["facts"][name] for name in ("row", "truth", "split", "predicted")]
+    places = [tree["planes"][view]["place"]["levels"] for view in ("input", "latent")]
+    assert {len(each) for each in (*rows, *facts, *places)} == {SAMPLE}
+    np.testing.assert_array_equal(tree["facts"]["row"], scene.row[scene.drawn])
+    np.testing.assert_allclose(board.points.places("latent")[:, 0], scene.position[scene.drawn, 1], atol=1e-3)
+    for view in ("input", "latent"):
+        shown = tree["planes"][view]["density"]
+        assert shown["levels"].any()
+        assert [len(colours) for colours in shown["colours"]] == [len(shown["levels"])] * 2
+    board.show_scene(make_scene())
+    for view in ("input", "latent"):
+        assert board.stage.get("planes", view, "density") is None
+
+
+def test_what_is_selected_of_a_sample_are_rows_of_the_scene():
+    board, scene = Board(), crowded()
+    board.show_scene(scene)
+    board.stage.hear({"kind": "select", "rows": [0, 7]})
+    assert board.points.selection.indices == list(scene.drawn[[0, 7]])
+    np.testing.assert_array_equal(board.stage.get("selected"), [0, 7])
+    unseen = next(row for row in range(MANY) if row not in set(scene.drawn))
+    board.points.selection.indices = [unseen, int(scene.drawn[3])]
+    np.testing.assert_array_equal(board.stage.get("selected"), [3])
+    board.stage.hear({"kind": "select", "rows": [SAMPLE]})
+    assert len(board.points.selection.indices) == 2
+
+
+def test_the_legend_counts_all_rows_and_a_note_says_how_many_are_drawn():
+    settings = Settings(data="blobs", data_options={"n_samples": MANY})
+    dataset = build_dataset(settings)
+    scene = build_scene(dataset, split(dataset, settings))
+    assert len(scene.position) == MANY
+    assert any(f"{SAMPLE:,} of {MANY:,} rows" in note for note in scene.notes)
+    assert sum(int(entry.name.split("· ")[1].replace(",", "")) for entry in class_legend(scene)[:3]) == MANY
+
+
+def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones(monkeypatch):
+    settings = Settings(data="blobs", method="LSDR", data_options={"n_samples": MANY})
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    scene, asked = build_scene(dataset, parts), []
+    snapshot = next(iter((fit := build_estimator(settings, dataset.task)).iterate(parts.X_train, parts.y_train)))
+    fitted = fit.at(snapshot)
+    builder = FrameBuilder(scene, parts)
+    curves = Curves(np.arange(1))
+    builder.build(fitted, snapshot, DisplayOptions(), span=(0, 0), live=True, losses=curves, errors=curves, numbers={})
+    predict = type(fitted).predict
+    monkeypatch.setattr(type(fitted), "predict", lambda self, X: asked.append(len(X)) or predict(self, X))
+    surface = evaluate(fitted, scene, parts, builder.plane, iteration=0, resolution=10)
+    drawn_train = scene.drawn[scene.drawn < scene.n_train]
+    assert sorted(asked)[:2] == sorted([len(drawn_train), len(parts.X_test)])
+    own = predict(fitted, parts.X_train[drawn_train])
+    np.testing.assert_array_equal(surface.beyond[drawn_train], own != parts.truth_train[drawn_train])
+    assert len(surface.wrong) == MANY  # errors are of all rows
+    assert builder.density().levels.any()
