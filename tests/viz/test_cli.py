@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from urllib.parse import urljoin
 
 import psutil
 import pytest
@@ -64,8 +65,13 @@ def explorer():
 
 
 def get(address):
+    """Return where an address leads and what is there, after waiting in line for it if need be."""
     with urllib.request.urlopen(address, timeout=30) as answer:
-        return answer.geturl(), answer.read().decode()
+        landed, page = answer.geturl(), answer.read().decode()
+    while again := re.search('data-again="([^"]+)"', page):
+        with urllib.request.urlopen(urljoin(landed, html.unescape(again[1])), timeout=30) as answer:
+            page = answer.read().decode()
+    return landed, page
 
 
 def test_help_names_every_option():
