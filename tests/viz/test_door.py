@@ -3,6 +3,7 @@
 import asyncio
 import random
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
@@ -132,7 +133,8 @@ def knock(at, path):
         at.process_request(request)  # the server asks twice
 
     try:
-        asyncio.run(process())
+        with ThreadPoolExecutor(1) as thread:  # this one may have the browser's event loop
+            thread.submit(asyncio.run, process()).result()
     except HTTPError as error:
         return error.status_code
     except Finish as answer:
