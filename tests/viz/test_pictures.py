@@ -7,6 +7,7 @@ import pytest
 
 import supdr
 from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION, SHEPARD, Mode, modes_of, shapes
+from supdr_viz.frames.modes.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
 from supdr_viz.frames.modes.mac import _corners
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.frames.scene import build_scene
@@ -80,6 +81,7 @@ def test_modes_are_what_an_estimator_can_show():
     assert names(supdr.MAC()) == ["targets", "means", "margins"]
     assert names(supdr.MAC(solver="lbfgs")) == ["means", "margins"]
     assert names(supdr.MAC(n_layers=2)) == ["spokes", "means"]
+    assert names(supdr.ClassAtlas()) == ["charts"]
     assert names(supdr.baselines.KNN()) == []
 
 
@@ -95,6 +97,34 @@ def test_modes_are_named_for_people(method):
 @pytest.mark.parametrize("mode", ["nothing", "none", "reconstruction"])
 def test_other_modes_make_no_picture(mode):
     assert Run().picture(mode) is None
+
+
+# --- ClassAtlas -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_the_atlas_shows_a_disc_for_every_class_and_ties_doubtful_rows(n_components):
+    run = Run({"n_components": n_components}, {"n_per_class": 25, "n_classes": 3}, 0.4, 2, "ClassAtlas")
+    picture, fitted = run.picture("charts"), run.fitted
+    discs, (axes, ties, rings) = picture.strokes[:3], picture.strokes[3:]
+    tied = most_doubtful(fitted.doubt_)
+    assert len(tied) == min(MAX_TIED, (fitted.doubt_ >= DOUBTFUL).sum()) > 0
+    assert np.isnan(ties.points[:, 0]).sum() == 2 * len(tied)
+    assert np.isnan(rings.points[:, 0]).sum() == len(tied)
+    assert np.isnan(axes.points[:, 0]).sum() == 6
+    for disc, centre, radius in zip(discs, picture.marks, fitted.radii_):
+        np.testing.assert_allclose(np.linalg.norm(disc.points - centre, axis=1), radius, rtol=1e-4)
+        assert inside(disc.points, picture.extent)
+    assert inside(picture.rows, picture.extent)
+    assert (picture.image is None) == (n_components == 3)
+
+
+def test_the_atlas_colours_the_plane_as_its_map_judges_places():
+    run = Run(None, {"n_per_class": 25}, 1.0, 2, "ClassAtlas")
+    picture, (low, high, bottom, top) = run.picture("charts"), run.picture("charts").extent
+    size = len(picture.image)
+    across, up = ((picture.marks - [low, bottom]) / [high - low, top - bottom] * size).astype(int).T
+    np.testing.assert_array_equal(picture.image[up, across] // picture.shades, picture.mark_role)
 
 
 # --- MAC --------------------------------------------------------------------------------------------------------------

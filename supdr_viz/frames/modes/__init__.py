@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from supdr_viz.frames.modes import mac, sdr_glm, sldr, snf
+from supdr_viz.frames.modes import class_atlas, mac, sdr_glm, sldr, snf
 from supdr_viz.frames.modes.margins import MARGINS
 from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.modes.pairs import PAIRS
@@ -54,6 +54,7 @@ def common_modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 
 
 FAMILIES: dict[str, Callable[[Any, str], tuple[Mode, ...]]] = {
+    "ClassAtlas": class_atlas.modes,
     "MAC": mac.modes,
     "SLDR": sldr.modes,
     "SDRGLM": sdr_glm.modes,
