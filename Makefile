@@ -17,7 +17,7 @@ RECIPE := pyproject.toml constraints.txt scripts/install.sh
 # Two processes: see tests/conftest.py for who does what.  The kernels are compiled before, once for both.
 PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
-.PHONY: help serve test test-all test-times fuzz lint bench docs clean
+.PHONY: help serve test test-all test-times fuzz faults lint bench docs clean
 
 help:
 	@echo "make serve       start the explorer on http://localhost:$(PORT)"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-all    run the long extras too, among them JupyterLab and UMAP"
 	@echo "make test-times  run the tests and print the seconds of every file and of the slowest tests"
 	@echo "make fuzz        give the app 10,000 damaged links, states, lessons, sweeps, messages and files"
+	@echo "make faults      kill servers, tabs, sweeps and workers at random moments, 50 times each"
 	@echo "make lint        check style, types and docstrings"
 	@echo "make docs        build the documentation: docs/_build/html/index.html"
 	@echo "make bench       measure speed against peers"
@@ -47,6 +48,10 @@ test-times: test
 fuzz: $(INSTALLED_TEST)
 	@$(PYTHON_IN_VENV) -m supdr.warm
 	$(PYTHON_IN_VENV) -m tests.bad_input.fuzz $(ARGS)
+
+faults: $(INSTALLED_ALL)
+	@$(PYTHON_IN_VENV) -m supdr.warm
+	$(PYTHON_IN_VENV) -m tests.faults.kills $(ARGS)
 
 lint: $(INSTALLED_TEST)
 	$(PYTHON_IN_VENV) -m ruff check .

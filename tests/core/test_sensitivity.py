@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import warnings
+from concurrent.futures import Future
 
 import cloudpickle
 import numpy as np
@@ -24,6 +25,7 @@ from supdr.engine.reuse import Kept, fingerprint, reused, reusing
 from supdr.quality import model_quality
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
 from supdr.sensitivity.axes import visiting_order
+from supdr.sensitivity.executors import InProcess
 from supdr.sensitivity.splits import hidden, splits_of
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -260,6 +262,33 @@ def test_dead_workers_are_replaced_and_a_deadly_cell_is_given_up(tmp_path, monke
     assert "died 3 times" in result.cells[2].errors[0]
     np.testing.assert_array_equal(np.delete(result.means(), 2), np.delete(grid["C"], 2))
     assert sum(len(cell.outcomes) for cell in result.cells.values()) == 5
+
+
+class Forgetful(InProcess):
+    """An executor that cancels its first jobs, as a Dask cluster does that has lost the rows they are for."""
+
+    def __init__(self, losses):
+        self.losses = losses
+
+    def submit(self, fn, /, *args, **kwargs):
+        if not self.losses:
+            return super().submit(fn, *args, **kwargs)
+        self.losses -= 1
+        lost = Future()
+        lost.cancel()
+        lost.set_running_or_notify_cancel()
+        return lost
+
+
+def test_fits_that_a_cluster_has_lost_are_computed_again():
+    grid = {"beta": [0.1, 0.5, 0.9]}
+    sweep = Sweep(LSDR(max_iter=1), grid, cv=2)
+    cells = list(sweep.run(X, Y, Forgetful(2), workers=1))
+    assert sorted(cell.number for cell in cells) == [0, 1, 2]
+    expected = Sweep(LSDR(max_iter=1), grid, cv=2).run(X, Y, "in-process")
+    assert {cell.number: cell.mean("error") for cell in cells} == {cell.number: cell.mean("error") for cell in expected}
+    with pytest.raises(SweepError, match="loses its rows again and again; finished cells are in the store"):
+        list(sweep.run(X, Y, Forgetful(1_000), workers=1))
 
 
 def test_what_cannot_be_sent_is_explained():

@@ -1,10 +1,13 @@
 """The store of sweeps: kill -9 loses nothing, and whatever is wrong with the file is said in one sentence."""
 
+import contextlib
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +36,23 @@ if __name__ == "__main__":
     sweep = Sweep(LSDR(max_iter=2), grid, cv=2, scoring={"score": slow}, store=sys.argv[1])
     for cell in sweep.run(X, y, sys.argv[2], workers=2 if sys.argv[2] == "loky" else None):
         print(cell.number, "stored" if cell.stored else "computed", repr(cell.mean("score")), flush=True)
+"""
+
+FULL = """
+import resource, signal, sys
+import numpy as np
+from sklearn.datasets import load_iris
+from supdr import LSDR
+from supdr.sensitivity import StoreError, Sweep
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+sweep = Sweep(LSDR(max_iter=1), {"beta": list(np.linspace(0.1, 0.9, 12))}, cv=0.5, store=sys.argv[1])
+try:
+    for cell in sweep.run(*load_iris(return_X_y=True), "in-process"):
+        print(cell.number)
+except StoreError as error:
+    print("StoreError:", error)
 """
 
 
@@ -158,3 +178,62 @@ def test_cancelling_keeps_what_is_finished(tmp_path):
     run.close()
     cells = list(sweep.run(X, Y, "in-process"))
     assert [cell.number for cell in cells if cell.stored] == [first.number]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a launcher may stand between parent and worker")
+def test_a_worker_whose_parent_died_while_it_started_ends():
+    program = "import os, time; from supdr.engine.processes import _follow_parent as f; f(os.getpid()); time.sleep(600)"
+    assert subprocess.run([sys.executable, "-c", program], timeout=300, check=False).returncode == 1
+
+
+def test_a_sweep_goes_on_after_the_clock_was_set_back(tmp_path, monkeypatch):
+    path = tmp_path / "s.sqlite"
+    now = time.time()
+    sweep = Sweep(LSDR(max_iter=1), {"beta": [0.1, 0.5, 0.9]}, cv=2, store=path)
+    run = sweep.run(X, Y, "in-process")
+    first = next(run)
+    monkeypatch.setattr(time, "time", lambda: now - 1e9)
+    rest = list(run)
+    assert sorted(cell.number for cell in [first, *rest]) == [0, 1, 2]
+    assert sweep.progress.seconds_left is None or sweep.progress.seconds_left >= 0
+    assert all(cell.stored for cell in sweep.run(X, Y, "in-process"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process's files are set by Unix")
+def test_a_disk_that_takes_no_more_is_said_and_finished_cells_are_kept(tmp_path):
+    script, path = tmp_path / "program.py", tmp_path / "s.sqlite"
+    script.write_text(FULL)
+    said = subprocess.run([sys.executable, str(script), str(path)], capture_output=True, text=True, check=False)
+    finished, _, why = said.stdout.partition("StoreError: ")
+    assert "disk" in why, said.stderr
+    assert str(path) in why
+    assert finished.split()
+    cells = fit(path, 12)
+    assert {cell.number for cell in cells if cell.stored} >= set(map(int, finished.split()))
+
+
+@contextlib.contextmanager
+def without_rights():
+    """Do something as a user who may write nothing."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are those of Unix")
+def test_a_store_that_can_only_be_read_is_said():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s.sqlite"
+        fit(path)
+        before = path.read_bytes()
+        path.chmod(0o444)
+        Path(folder).chmod(0o555)
+        with without_rights(), pytest.raises(StoreError, match=r"cannot be opened for writing.*Check the permissions"):
+            Store(path)
+        Path(folder).chmod(0o755)
+        assert path.read_bytes() == before

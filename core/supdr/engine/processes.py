@@ -61,5 +61,6 @@ def _follow_parent(parent: int) -> None:
             time.sleep(0.5)
         os._exit(1)
 
-    if os.getppid() == parent:
+    # The parent may have been killed already, while this worker started.  On Windows a launcher may stand in between.
+    if os.name == "posix" or os.getppid() == parent:
         threading.Thread(target=watch, name="supdr-follow-parent", daemon=True).start()

@@ -27,6 +27,12 @@ from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
 from supdr.sensitivity.rows import Rows
 
+WORKER_SECONDS = 60
+"""How long to wait for a worker of a cluster: one that has died takes a while to come back."""
+
+SCATTERINGS = 5
+"""How often to try to give the rows to the workers of a cluster."""
+
 LOADED = 4
 """Data sets that a worker keeps."""
 
@@ -128,7 +134,7 @@ class Crew:
         if isinstance(self.executor, (InProcess, ThreadPoolExecutor)):
             self._rows = rows
         elif self._client is not None:
-            [self._rows] = self._client.scatter([rows], broadcast=True, hash=False)
+            self._rows = self._scattered(rows)
         elif _is_local(self.executor):
             self._folder = tempfile.mkdtemp(prefix="supdr-sweep-")
             path = str(Path(self._folder) / "rows.joblib")
@@ -136,6 +142,18 @@ class Crew:
             self._rows = RowsOnDisk(path)
         else:
             self._rows = rows
+
+    def _scattered(self, rows: Rows) -> Any:
+        """Give the rows to all workers of a cluster; one may die just then."""
+        for left in reversed(range(SCATTERINGS)):
+            try:
+                return self._client.scatter([rows], broadcast=True, hash=False, timeout=WORKER_SECONDS)[0]
+            except OSError as error:
+                if not left:
+                    raise ConnectionError(
+                        f"the Dask cluster did not take the rows ({error}); finished cells are in the store"
+                    ) from error
+        return None
 
     def submit(self, job: Job) -> Future:
         """Hand out a job; a worker may have died in the meantime, in another sweep on the same executor."""

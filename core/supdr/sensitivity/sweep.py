@@ -212,6 +212,7 @@ class _Run:
         self.deaths: dict[tuple[Fit, ...], int] = {}
         self._paths = _paths(sweep)
         self._seconds = 0.0
+        self._losses = 0
         self._keys = fit_keys(
             sweep.estimator,
             sweep.cells,
@@ -312,17 +313,28 @@ class _Run:
     def _collect(self, finished: Iterable[Future], running: dict[Future, tuple[Fit, ...]], crew: Crew) -> list[Outcome]:
         outcomes: list[Outcome] = []
         broken: BaseException | None = None
+        lost = False
         for future in list(finished):
             fits = running.pop(future)
+            if future.cancelled():  # the last worker of a cluster that had the rows has died
+                self.pending.appendleft(fits)
+                lost = True
+                continue
             error = future.exception()
             if error is None:
                 outcomes += future.result()
+                self._losses = 0
                 self._measure(outcomes[-len(fits) :])
             elif is_death(error):
                 outcomes += self._bury(fits, alone=not running)
                 broken = error if breaks_executor(error) else broken
             else:
                 raise SweepError(explain_unsendable(error)) from error
+        if lost:
+            self._losses += 1
+            if self._losses > MOST_ATTEMPTS:
+                raise SweepError("the cluster loses its rows again and again; finished cells are in the store")
+            crew.take(self.rows)
         if broken is not None:
             wait(running)
             for future, fits in list(running.items()):

@@ -1,0 +1,1 @@
+"""Kill what can be killed at random moments, and look what is left."""

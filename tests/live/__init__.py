@@ -1,0 +1,1 @@
+"""Programs that treat a running server as visitors, and the world, do."""

@@ -1,0 +1,203 @@
+"""One page of a running server without a browser: its two websockets, its widgets, and what a script would say."""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import re
+import time
+import urllib.request
+
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import WebSocketClosedError, websocket_connect
+
+from supdr_viz.stage.wire import decode, merge
+
+PATIENCE = 120
+NUMBERS = itertools.count(1)
+
+
+class Page:
+    """A page that is open.
+
+    Attributes
+    ----------
+    frames : int
+        How many came and were acknowledged.
+    widgets : list of dict
+        What the page had at first, each with its ``id``, ``kind``, and attributes.
+    tree : dict
+        What the stage shows.
+    """
+
+    def __init__(self, url, name="explorer", query=""):
+        self.url, self.name, self.query = url, name, query
+        self.frames, self.widgets, self.tree = 0, [], {}
+        self.stage = None
+        self._answers = {}
+
+    @property
+    def _request(self):
+        options = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE, "headers": {"Origin": self.url}}
+        address = self.url.replace("http", "ws")
+        return lambda path: HTTPRequest(address + path, **options)
+
+    async def open(self):
+        """Ask for the page, connect both sockets, and go on listening."""
+        html = await asyncio.to_thread(self._html)
+        token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
+        self.socket = await websocket_connect(
+            self._request(f"/{self.name}/ws"), subprotocols=["bokeh", token], max_message_size=2**30
+        )
+        for _ in range(3):  # header, metadata and content of the greeting
+            await self.socket.read_message()
+        document = await self._ask("PULL-DOC-REQ")
+        self.widgets = list(_widgets(document))
+        ticket = next((each["ticket"] for each in self.widgets if each.get("ticket")), None)
+        self._tasks = [asyncio.create_task(self._listen())]
+        await self.event({"type": "event", "name": "document_ready", "values": {"type": "map"}})
+        if ticket:
+            self.stage = await websocket_connect(self._request(f"/stage?ticket={ticket}"), max_message_size=2**30)
+            self._tasks.append(asyncio.create_task(self._watch()))
+        return self
+
+    def _html(self):
+        with urllib.request.urlopen(f"{self.url}/{self.name}{self.query}", timeout=PATIENCE) as answer:
+            return answer.read().decode()
+
+    async def _ask(self, kind):
+        """Ask before anybody listens; return the content of the answer."""
+        await self._send(kind, {})
+        while True:
+            header, _, content = [await self.socket.read_message() for _ in range(3)]
+            for _ in range(2 * json.loads(header).get("num_buffers", 0)):
+                await self.socket.read_message()
+            if json.loads(header)["msgtype"] == "PULL-DOC-REPLY":
+                return json.loads(content)
+
+    async def _listen(self):
+        while (part := await self.socket.read_message()) is not None:
+            if isinstance(part, str) and (found := re.search(r'"reqid":\s*"([^"]+)"', part)):
+                answer = self._answers.pop(found.group(1), None)
+                if answer is not None and not answer.done():
+                    answer.set_result(time.monotonic())
+
+    async def _watch(self):
+        while (message := await self.stage.read_message()) is not None:
+            patch = decode(message)
+            self.tree = merge(self.tree, patch)
+            if patch.get("number") is not None:
+                self.frames += 1
+                await self.tell({"kind": "painted", "number": patch["number"]})
+
+    # --- what it says -------------------------------------------------------------------------------------------------
+
+    async def _send(self, kind, content, number=None):
+        header = {"msgid": number or f"page-{next(NUMBERS)}", "msgtype": kind}
+        for part in (header, {}, content):
+            await self.socket.write_message(json.dumps(part))
+
+    async def patch(self, *events):
+        """Send changes of the document; return the seconds until the server has taken them."""
+        number = f"page-{next(NUMBERS)}"
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        began = time.monotonic()
+        await self._send("PATCH-DOC", {"events": list(events)}, number)
+        return await asyncio.wait_for(answer, PATIENCE) - began
+
+    async def event(self, event):
+        """Send an event, such as that of a script."""
+        return await self.patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": event})
+
+    async def say(self, component, message):
+        """Say what the script of a component would."""
+        entries = [["model", {"id": component}], ["data", _written(message)]]
+        return await self.event({"type": "event", "name": "data_event", "values": {"type": "map", "entries": entries}})
+
+    async def change(self, widget, **values):
+        """Set attributes of a widget, as one who uses it does."""
+        return await self.patch(
+            *(
+                {"kind": "ModelChanged", "model": {"id": widget["id"]}, "attr": name, "new": _written(value)}
+                for name, value in values.items()
+            )
+        )
+
+    async def key(self, key):
+        """Press a key."""
+        return await self.say(self.part("Bridge")["component"], {"kind": "key", "key": key})
+
+    async def press(self, label):
+        """Press a button by its label."""
+        return await self.click(next(each for each in self.parts("Button") if each.get("label") == label))
+
+    async def click(self, button):
+        """Press a button."""
+        event = {"type": "map", "entries": [["type", "click"]]}
+        entries = [["model", {"id": button["component"]}], ["node", "button"], ["data", event]]
+        return await self.event({"type": "event", "name": "dom_event", "values": {"type": "map", "entries": entries}})
+
+    async def tell(self, message):
+        """Say something to the stage: bytes and texts as they are, all else as JSON."""
+        if self.stage is not None:
+            raw = isinstance(message, (bytes, str))
+            with contextlib.suppress(WebSocketClosedError):
+                await self.stage.write_message(
+                    message if raw else json.dumps(message), binary=isinstance(message, bytes)
+                )
+
+    def part(self, kind):
+        """Return the first widget of a kind."""
+        return next(each for each in self.widgets if each["kind"] == kind)
+
+    def parts(self, *kinds):
+        """Return all widgets of some kinds that can be used."""
+        return [each for each in self.widgets if each["kind"] in kinds and not each.get("disabled")]
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    async def close(self):
+        """Leave as a browser does that closes a tab."""
+        for task in self._tasks:
+            task.cancel()
+        for each in (self.stage, self.socket):
+            if each is not None:
+                each.close()
+        await asyncio.sleep(0)
+
+    async def cut(self):
+        """Be gone without a word, as a browser that was killed, or a cable that was pulled."""
+        for task in self._tasks:
+            task.cancel()
+        for each in (self.stage, self.socket):
+            if each is not None:
+                each.protocol.stream.close()
+        await asyncio.sleep(0)
+
+
+def _written(value):
+    """Return a value in the form of the page's messages."""
+    if isinstance(value, dict):
+        return {"type": "map", "entries": [[name, _written(each)] for name, each in value.items()]}
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return {"type": "number", "value": "nan" if value != value else ("+inf" if value > 0 else "-inf")}
+    return [_written(each) for each in value] if isinstance(value, list) else value
+
+
+def _widgets(part):
+    """Yield every component of a document."""
+    if isinstance(part, dict):
+        attributes = part.get("attributes")
+        if isinstance(attributes, dict) and isinstance(attributes.get("data"), dict) and "class_name" in attributes:
+            inner = attributes["data"]
+            yield {
+                **inner.get("attributes", {}),
+                "kind": attributes["class_name"],
+                "id": inner.get("id"),
+                "component": part["id"],
+            }
+        for each in part.values():
+            yield from _widgets(each)
+    elif isinstance(part, list):
+        for each in part:
+            yield from _widgets(each)
