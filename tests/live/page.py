@@ -7,6 +7,7 @@ import json
 import re
 import time
 import urllib.request
+from html import unescape
 
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClosedError, websocket_connect
@@ -62,7 +63,17 @@ class Page:
         return self
 
     def _html(self):
-        with urllib.request.urlopen(f"{self.url}/{self.name}{self.query}", timeout=PATIENCE) as answer:
+        """Return the page, after waiting in line as a browser does."""
+        path = f"{self.name}{self.query}"
+        while (found := re.search('data-turn="([^"]+)" data-again="([^"]+)"', html := self._fetched(path))) is not None:
+            turn, again = found.groups()
+            while before := json.loads(self._fetched(f"turn?of={turn}"))["before"]:
+                time.sleep(min(5.0, 0.25 + 0.1 * before))
+            path = unescape(again)
+        return html
+
+    def _fetched(self, path):
+        with urllib.request.urlopen(f"{self.url}/{path}", timeout=PATIENCE) as answer:
             return answer.read().decode()
 
     async def _ask(self, kind):
