@@ -58,6 +58,10 @@ class ClassAtlas(FittedClassAtlas):
         Most principal components of a class, >= 1; no more than a fifth of its rows, but 2.
     n_neighbors : int, default=5
         Rows of a class that carry a new row into its embedding, >= 1.
+    gate : classifier or None, default=None
+        What places rows: a classifier of scikit-learn's kind with ``predict_proba``, in place of our kernel ridge
+        regression.  It sees prepared columns.  Training rows get probabilities from copies fitted to the other four
+        of five folds, so that their own labels have no part in them.
     n_landmarks : int, default=2000
         Most centres of the gate and most rows that the map is learnt from, >= 1; 20 of every class in any case.
     preprocessing : {"loo", "zscore", "none", "minmax", "whiten"}, default="loo"
@@ -106,8 +110,8 @@ class ClassAtlas(FittedClassAtlas):
         Everything that is learnt but b: the centres, the axes of all principal coordinates, those of all embeddings.
     beta_ : float
         b.
-    gate_ : Gate
-        x -> p: centres, coefficients, calibration, and what was chosen.
+    gate_ : Gate or ForeignGate
+        x -> p: centres, coefficients, calibration, and what was chosen; or the classifier that was given, fitted.
     charts_ : Charts
         x -> phi: axes, landmarks and their places.
     landmarks_ : int array of shape (n_landmarks,)
@@ -158,6 +162,7 @@ class ClassAtlas(FittedClassAtlas):
         charts: str = "pca+embed",
         n_pcs: int = 10,
         n_neighbors: int = 5,
+        gate: Any = None,
         n_landmarks: int = 2000,
         preprocessing: str = "loo",
         early_stopping: bool = False,
@@ -177,6 +182,7 @@ class ClassAtlas(FittedClassAtlas):
         self.charts = charts
         self.n_pcs = n_pcs
         self.n_neighbors = n_neighbors
+        self.gate = gate
         self.n_landmarks = n_landmarks
         self.preprocessing = preprocessing
         self.early_stopping = early_stopping
@@ -199,6 +205,9 @@ class ClassAtlas(FittedClassAtlas):
         accepted = f"from 0 to {LARGEST_WEIGHT:g}"
         check_choice_or_number("lam", self.lam, ("path",), accepted, lambda value: 0 <= value <= LARGEST_WEIGHT)
         check_choice("charts", self.charts, CHARTS)
+        usable = hasattr(self.gate, "predict_proba") and not isinstance(self.gate, type)
+        if self.gate is not None and not usable:
+            raise TypeError(f"gate must be None or a classifier with predict_proba; got {self.gate!r}")
         check_choice("preprocessing", self.preprocessing, ("loo", *PREPROCESSING))
 
     def _problem(self, X: NDArray, targets: Targets) -> GatePath:
@@ -215,6 +224,7 @@ class ClassAtlas(FittedClassAtlas):
             n_pcs=int(self.n_pcs),
             n_neighbors=int(self.n_neighbors),
             n_landmarks=int(self.n_landmarks),
+            gate=self.gate,
             scaling=self._preprocessing.kind,
             tol=float(self.tol),
             n_jobs=self.n_jobs,

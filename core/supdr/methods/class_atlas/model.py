@@ -6,13 +6,14 @@ Psi_i = [q_i1, .., q_iK, q_ik phi_ik ..],   Z = Psi Theta,   Theta = [c_1; ..; c
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
 from supdr.methods.class_atlas.charts import Charts, fit_charts
+from supdr.methods.class_atlas.foreign_gate import ForeignGate, fit_foreign_gate
 from supdr.methods.class_atlas.gate import Gate, fit_gate
 from supdr.methods.class_atlas.landmarks import stratified_rows
 
@@ -24,7 +25,7 @@ class Atlas(NamedTuple):
 
     Attributes
     ----------
-    gate : Gate
+    gate : Gate or ForeignGate
     charts : Charts
     proba : array of shape (n, K)
         p of all training rows; labelled ones without their own label.
@@ -36,7 +37,7 @@ class Atlas(NamedTuple):
         Share of labelled rows whose most probable class is not theirs.
     """
 
-    gate: Gate
+    gate: Gate | ForeignGate
     charts: Charts
     proba: Array
     rows: NDArray
@@ -65,6 +66,7 @@ def fit_atlas(
     n_neighbors: int,
     n_landmarks: int,
     seed: int,
+    gate: Any = None,
 ) -> Atlas:
     """Fit gate and charts.
 
@@ -81,17 +83,23 @@ def fit_atlas(
     n_landmarks : int
         Most centres of the gate, and most rows of charts and map.
     seed : int
+    gate : classifier, optional
+        Instead of our own.
     """
     labelled = codes >= 0
     known = X if labelled.all() else np.ascontiguousarray(X[labelled])
-    gate, left_out = fit_gate(known, codes[labelled], n_classes, n_landmarks, seed)
+    fitted_gate: Gate | ForeignGate
+    if gate is None:
+        fitted_gate, left_out = fit_gate(known, codes[labelled], n_classes, n_landmarks, seed)
+    else:
+        fitted_gate, left_out = fit_foreign_gate(known, codes[labelled], n_classes, gate, seed)
     proba = np.empty((len(X), n_classes))
     proba[labelled] = left_out
     if not labelled.all():
-        proba[~labelled] = gate.probabilities(X[~labelled])
+        proba[~labelled] = fitted_gate.probabilities(X[~labelled])
     members = np.where(labelled, codes, proba.argmax(axis=1))
     rows = stratified_rows(members, n_landmarks, np.random.default_rng([seed, 4]))
     landmarks = X if len(rows) == len(X) else np.ascontiguousarray(X[rows])
     fitted = fit_charts(landmarks, members[rows], n_classes, n_components, charts, n_pcs, n_neighbors)
     error = float((left_out.argmax(axis=1) != codes[labelled]).mean())
-    return Atlas(gate, fitted, proba, rows, members[rows], error)
+    return Atlas(fitted_gate, fitted, proba, rows, members[rows], error)

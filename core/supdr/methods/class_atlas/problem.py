@@ -77,6 +77,7 @@ class Settings(NamedTuple):
     tau: float
     perplexity: float
     lam: float | str
+    gate: str = "None"
 
 
 class Passed(NamedTuple):
@@ -163,6 +164,7 @@ class AtlasProblem(Problem):
     lam : float or "path"
     charts : str
     n_pcs, n_neighbors, n_landmarks : int
+    gate : classifier or None
     scaling : str
         What was applied to the columns.
     tol : float
@@ -180,6 +182,7 @@ class AtlasProblem(Problem):
     n_pcs: int = 10
     n_neighbors: int = 5
     n_landmarks: int = 2000
+    gate: Any = None
     scaling: str = "none"
     tol: float = 1e-5
     n_jobs: int | None = None
@@ -189,7 +192,9 @@ class AtlasProblem(Problem):
     @cached_property
     def settings(self) -> Settings:
         """What states of this problem belong to."""
-        return Settings(zlib.crc32(self.X.data), zlib.crc32(self.codes.data), self.tau, self.perplexity, self.lam)
+        return Settings(
+            zlib.crc32(self.X.data), zlib.crc32(self.codes.data), self.tau, self.perplexity, self.lam, repr(self.gate)
+        )
 
     @property
     def path(self) -> tuple[float, ...]:
@@ -269,6 +274,7 @@ class AtlasProblem(Problem):
             n_neighbors=self.n_neighbors,
             n_landmarks=self.n_landmarks,
             seed=seed,
+            gate=self.gate,
         )
 
     def basis(self, atlas: Atlas) -> Basis:
@@ -302,7 +308,8 @@ class AtlasProblem(Problem):
             return state
         atlas, basis, point = state.atlas, state.basis, state.search.point
         same_rows = before.rows == now.rows
-        if not same_rows or before.labels != now.labels or self.n_classes != atlas.proba.shape[1]:
+        same_gate = before.gate == now.gate and self.n_classes == atlas.proba.shape[1]
+        if not same_rows or before.labels != now.labels or not same_gate:
             atlas = self.fitted_atlas(state.seed)
         if atlas is not state.atlas or before.tau != now.tau:
             known = same_rows and np.array_equal(atlas.rows, state.atlas.rows)

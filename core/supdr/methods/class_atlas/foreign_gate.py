@@ -1,0 +1,76 @@
+"""A gate by a classifier of scikit-learn's kind: probabilities of training rows from folds that do not hold them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from supdr.engine.interruption import abandonable
+from supdr.methods.class_atlas.gate import FOLDS, RAREST, dealt_folds
+
+Array = NDArray[np.float64]
+
+
+class ForeignGate(NamedTuple):
+    """x -> p.
+
+    Attributes
+    ----------
+    model : classifier
+        Fitted to all labelled rows.
+    n_classes : int
+        K.
+    """
+
+    model: Any
+    n_classes: int
+
+    def probabilities(self, X: Array) -> Array:
+        """Return p (n, K) of new rows (n, D)."""
+        return _spread(self.model, X, self.n_classes)
+
+
+def fit_foreign_gate(X: Array, codes: NDArray, n_classes: int, model: Any, seed: int) -> tuple[ForeignGate, Array]:
+    """Fit copies of a classifier to labelled rows: one to all of them, and one to the others of each of five folds.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+        Labelled rows.
+    codes : int array of shape (n,)
+        Their classes.
+    n_classes : int
+        K.
+    model : classifier
+        With ``predict_proba``; it is not changed.
+    seed : int
+        Decides the folds; the classifier has a seed of its own.
+
+    Returns
+    -------
+    gate : ForeignGate
+    proba : array of shape (n, K)
+        Probabilities of these rows, in which their own labels have no part.
+    """
+    fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
+    proba = np.full((len(X), n_classes), 1.0 / n_classes)
+    for each in range(FOLDS):
+        rows, others = fold == each, fold != each
+        if rows.any() and others.any():
+            proba[rows] = _spread(_fitted(model, X[others], codes[others]), X[rows], n_classes)
+    return ForeignGate(_fitted(model, X, codes), n_classes), proba
+
+
+def _fitted(model: Any, X: Array, codes: NDArray) -> Any:
+    copy = clone(model)
+    return abandonable(lambda: copy.fit(X, codes))
+
+
+def _spread(model: Any, X: Array, n_classes: int) -> Array:
+    """Return probabilities (n, K); classes that the model has not seen have next to none."""
+    proba = np.full((len(X), n_classes), RAREST)
+    proba[:, model.classes_] = np.maximum(model.predict_proba(X), RAREST)
+    return proba / proba.sum(axis=1, keepdims=True)
