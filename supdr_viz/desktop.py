@@ -8,6 +8,7 @@ import time
 import urllib.request
 
 from supdr.engine.optional import install
+from supdr_viz.kit.guard import HEALTH
 from supdr_viz.pages import PAGES
 
 PATIENCE = 600.0
@@ -34,11 +35,12 @@ def open_window(port: int) -> int:
     except ImportError:
         print(MISSING, file=sys.stderr)
         return 1
-    url = f"http://localhost:{port}/{next(iter(PAGES))}"
+    here = f"http://localhost:{port}"
+    url = f"{here}/{next(iter(PAGES))}"
     # A process of its own: window toolkits want the main thread, and so does the server.
     server = subprocess.Popen([sys.executable, "-m", "supdr_viz.cli", "--port", str(port), "--no-browser"])
     try:
-        if not _answers(url, server):
+        if not _answers(here + HEALTH, server):
             print("supdr-viz: the server did not start; the reason stands above.", file=sys.stderr)
             return 1
         webview.create_window("supdr", url, width=1440, height=900, min_size=(390, 600))

@@ -47,7 +47,8 @@ HIDDEN_CSS = """
 """
 # The status takes one line or two: the room is kept, so that the plots do not move.
 STEADY_CSS = """
-@media (max-width: 1399.95px) { .status { min-height: 44px; align-content: center; row-gap: 0; font-size: 12px; } }
+.status { min-height: 44px; align-content: center; row-gap: 0; }
+@media (max-width: 1399.95px) { .status { font-size: 12px; } }
 @media (max-width: 599.95px) { .status { min-height: 66px; align-content: start; } }
 """
 

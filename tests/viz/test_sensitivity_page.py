@@ -37,8 +37,8 @@ def gate(monkeypatch):
     gate = threading.Semaphore(0)
     follow = runner_module.Sweep.run
 
-    def run(self, *arguments):
-        for cell in follow(self, *arguments):
+    def run(self, *arguments, **options):
+        for cell in follow(self, *arguments, **options):
             gate.acquire()
             yield cell
 
