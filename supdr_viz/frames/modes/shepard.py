@@ -88,7 +88,7 @@ SHEPARD = Mode(
     "shepard",
     "distances",
     "Distances",
-    "drawn against true, of pairs",
+    "drawn against true",
     shepard,
     needs=("places", "yardstick"),
     rises=True,

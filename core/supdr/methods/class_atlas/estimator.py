@@ -134,10 +134,10 @@ class ClassAtlas(FittedClassAtlas):
 
     Notes
     -----
-    The map errs about as often as its gate: where a Gaussian kernel fails, so does the map.  E never rises at one
-    weight.  Copies of a row see each other's label, so that left-out errors of repeated rows are too good.  A class of
-    a single row is drawn where its neighbours are.  A resumed run may have other rows or labels: the picture is carried
-    over.
+    The map errs about as often as its gate: where that fails, by default a Gaussian kernel, so does the map.  E never
+    rises at one weight.  Copies of a row see each other's label, so that left-out errors of repeated rows are too
+    good.  A class of a single row is drawn where its neighbours are.  A resumed run may have other rows or labels:
+    the picture is carried over.
 
     Examples
     --------

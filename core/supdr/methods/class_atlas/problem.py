@@ -77,7 +77,7 @@ class Settings(NamedTuple):
     tau: float
     perplexity: float
     lam: float | str
-    gate: str = "None"
+    gate: str
 
 
 class Passed(NamedTuple):
@@ -193,7 +193,12 @@ class AtlasProblem(Problem):
     def settings(self) -> Settings:
         """What states of this problem belong to."""
         return Settings(
-            zlib.crc32(self.X.data), zlib.crc32(self.codes.data), self.tau, self.perplexity, self.lam, repr(self.gate)
+            zlib.crc32(self.X.data),
+            zlib.crc32(self.codes.data),
+            self.tau,
+            self.perplexity,
+            self.lam,
+            gate_words(self.gate),
         )
 
     @property
@@ -328,6 +333,12 @@ class AtlasProblem(Problem):
     def settled(self, previous: Any, state: AtlasState) -> bool:
         """Whether the path has ended."""
         return state.complete
+
+
+def gate_words(gate: Any) -> str:
+    """Name a gate's class and all its parameters: a run goes on under the same gate, or fits another one."""
+    parameters = gate.get_params() if hasattr(gate, "get_params") else {}
+    return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}"
 
 
 def cell_logs(Z: Array, centres: Array, b: float) -> tuple[Array, Array]:
