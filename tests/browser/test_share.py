@@ -123,6 +123,7 @@ def test_everything_is_saved_and_settings_are_loaded_again(app, tmp_path):
 
 def open_without_network(app, file):
     """Open a file from disk while the network is off."""
+    app.page.goto("about:blank")  # what the page before still loads is not missed
     app.page.context.set_offline(True)
     app.open(file.as_uri())
     app.requests.clear()
