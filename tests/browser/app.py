@@ -98,8 +98,10 @@ class App:
         socket.on("framereceived", lambda payload: self.received.append(len(payload) * isinstance(payload, bytes)))
 
     def open(self, address):
-        """Go to an address; what this tab has remembered stays."""
+        """Go to an address, and wait in line for it if need be; what this tab has remembered stays."""
         self.page.goto(address, wait_until="domcontentloaded")
+        self.page.wait_for_selector("main[data-turn]", state="detached")
+        self.page.wait_for_load_state("domcontentloaded")
 
     def forget(self):
         """Forget what pages have remembered, and leave."""
