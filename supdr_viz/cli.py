@@ -175,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
             type=functools.partial(_quota, name),
             default=os.environ.get(variable(name), str(quota.default)),
             metavar="N",
-            help=f"{quota.words}; {variable(name)} (default: %(default)s)",
+            help=f"{quota.help}; {variable(name)} (default: %(default)s)",
         )
     return parser
 

@@ -19,28 +19,36 @@ class Quota:
     default : int
         Safe on a public server.
     words : str
-        What is counted, and what 0 means where that is allowed.
+        What is counted.
+    without : str
+        What 0 means; empty: 0 is no value.
     """
 
     default: int
     words: str
+    without: str = ""
 
     @property
-    def optional(self) -> bool:
-        """Whether it may be 0."""
-        return ", 0 " in self.words
+    def least(self) -> int:
+        """The lowest value."""
+        return 0 if self.without else 1
+
+    @property
+    def help(self) -> str:
+        """What is counted, and what 0 means."""
+        return f"{self.words}, 0 for {self.without}" if self.without else self.words
 
 
 QUOTAS = {
-    "pages": Quota(200, "pages open at the same time, 0 for as many as come"),
-    "training": Quota(100, "runs that train at the same time, 0 for as many as there are"),
+    "pages": Quota(200, "pages open at the same time", without="as many as come"),
+    "training": Quota(100, "runs that train at the same time", without="as many as there are"),
     "rows": Quota(100_000, "rows of a table that a visitor brings"),
     "cells": Quota(10_000_000, "cells of such a table"),
     "upload-mb": Quota(40, "megabytes of a file that a visitor brings"),
     "held-mb": Quota(1_000, "megabytes of such files in all open pages together"),
     "tasks": Quota(4, "files read or made at the same time; others wait their turn"),
     "sweeps": Quota(20, "sweeps under way in all pages together; one computes, others wait their turn"),
-    "workers": Quota(0, "processes of a sweep, 0 for one per processor"),
+    "workers": Quota(0, "processes of a sweep", without="one per processor"),
 }
 """What is limited; option ``--most-NAME``, variable ``SUPDR_MOST_NAME``."""
 
@@ -68,7 +76,7 @@ def checked(name: str, text: str) -> int:
     ValueError
         If it is no whole number, or too small.
     """
-    least = 0 if QUOTAS[name].optional else 1
+    least = QUOTAS[name].least
     if not (text.isdecimal() and text.isascii() and len(text) < 16 and int(text) >= least):
         raise ValueError(f"{text[:40]!r} is not a number of {name}: a whole number from {least} on")
     return int(text)

@@ -105,18 +105,17 @@ class Teaching:
 
     def next_doubtful(self) -> None:
         """Select the training row that the classifier is least sure of, of those not asked for yet."""
-        fitted, split = self._session.player.fitted, self._session.split
-        if fitted is None or split is None or split.y_train.dtype.kind != "f":
+        fitted, split, scene = self._session.player.fitted, self._session.split, self._session.scene
+        if fitted is None or split is None or scene is None or scene.task == "regression":
             return
-        places, likely = doubtful_rows(fitted, split)
+        places, likely = doubtful_rows(fitted, split, scene.drawn)
         fresh = np.array([place not in self._asked for place in places])
         if not fresh.any():
             self._asked, fresh = set(), np.ones(len(places), dtype=bool)
         place, (first, second) = int(places[fresh][0]), likely[fresh][0]
         self._asked.add(place)
         self._board.points.selection.indices = [place]
-        assert self._session.scene is not None
-        names = self._session.scene.class_names
+        names = scene.class_names
         self.bar.show(
             f"{self._told(place)}: {names[first]} or {names[second]}?", self._labels(), undo=bool(self._before)
         )

@@ -13,7 +13,7 @@ MAX_ASKED = 2000
 """Most rows whose scores are compared: a click is answered at once."""
 
 
-def doubtful_rows(fitted: Any, split: Split) -> tuple[NDArray, NDArray]:
+def doubtful_rows(fitted: Any, split: Split, shown: NDArray | None = None) -> tuple[NDArray, NDArray]:
     """Order training rows by the margin between their two best classes, the smallest first.
 
     Rows without a label come alone where there are any; else those with one: their labels may be wrong.
@@ -23,6 +23,8 @@ def doubtful_rows(fitted: Any, split: Split) -> tuple[NDArray, NDArray]:
     fitted : classifier
         Fitted to `split`.
     split : Split
+    shown : int array, optional
+        The rows that are drawn, training rows first: of others nobody could tell where they are.
 
     Returns
     -------
@@ -31,8 +33,9 @@ def doubtful_rows(fitted: Any, split: Split) -> tuple[NDArray, NDArray]:
     likely : array of shape (k, 2)
         Codes of the best class and of the second.
     """
-    unlabelled = np.flatnonzero(np.isnan(split.y_train))
-    asked = unlabelled if len(unlabelled) else np.arange(len(split.y_train))
+    known = np.arange(len(split.y_train)) if shown is None else np.sort(shown[shown < len(split.y_train)])
+    unlabelled = known[np.isnan(split.y_train[known])]
+    asked = unlabelled if len(unlabelled) else known
     if len(asked) > MAX_ASKED:
         asked = asked[np.linspace(0, len(asked) - 1, MAX_ASKED).astype(int)]
     scores = np.asarray(fitted.decision_function(split.X_train[asked]), dtype=float)

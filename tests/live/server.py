@@ -45,7 +45,7 @@ class Server:
     def __init__(self, port=0, **environment):
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
-        self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")  # noqa: SIM115
+        self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")  # noqa: SIM115 - open as long as the server runs
         command = [sys.executable, "-m", "tests.browser.serve", "--port", str(self.port), "--no-browser"]
         self.process = subprocess.Popen(
             command, stdout=self._log, stderr=subprocess.STDOUT, env={**os.environ, **environment}

@@ -22,10 +22,10 @@ def quota(monkeypatch):
 def test_every_quota_has_a_safe_default_and_follows_its_variable(name, quota, monkeypatch):
     monkeypatch.delenv(variable(name), raising=False)
     assert most(name) == QUOTAS[name].default
-    assert QUOTAS[name].default > 0 or QUOTAS[name].optional
+    assert QUOTAS[name].default >= QUOTAS[name].least
     quota(name, 7)
     assert most(name) == 7
-    assert (checked(name, "0") == 0) if QUOTAS[name].optional else True
+    assert checked(name, str(QUOTAS[name].least)) == QUOTAS[name].least
 
 
 @pytest.mark.parametrize("text", ["", "-1", "many", "1e9", "1.5", "٣", "9" * 40])

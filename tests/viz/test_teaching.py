@@ -170,6 +170,9 @@ def test_the_most_doubtful_row_is_asked_for_first(label_share, n_classes):
     best = np.sort(scores, axis=1)
     assert (np.diff(best[:, -1] - best[:, -2]) >= 0).all()
     np.testing.assert_array_equal(likely[:, 0], fitted.predict(parts.X_train[places]))
+    shown = np.random.default_rng(0).permutation(len(wanted) + 10)[:40]  # some of them test rows
+    among, _likely = doubtful_rows(fitted, parts, shown)
+    np.testing.assert_array_equal(among, [place for place in places if place in shown])
     session.close()
 
 

@@ -163,7 +163,7 @@ def solve_summed_heads(
     return Heads(
         np.ascontiguousarray(theta[:, :-1]),
         theta[:, -1].copy(),
-        spread(_multipliers, columns, C, centres, factors),  # type: ignore[arg-type]
+        spread(_multipliers, columns, C, centres, factors),  # type: ignore[arg-type]  # kept in partitions, no array
         float(sum(results[k][2] for k in range(n_heads))),
         sum(results[k][3] for k in range(n_heads)),
     )

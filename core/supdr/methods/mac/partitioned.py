@@ -26,6 +26,7 @@ from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import move_points
 from supdr.rows.partitions import Partitions, gathered, listed, planned, spread, total
 from supdr.solvers.gaussians import Mapping, rows_in_memory
+from supdr.solvers.left_out import feature_blocks
 from supdr.solvers.linear_svm import Heads
 from supdr.solvers.summed_heads import solve_summed_heads
 
@@ -71,9 +72,6 @@ def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) ->
     local = [each - end + size for each, end, size in zip(chosen, ends, sizes)]
     return np.concatenate(gathered(np.take, values, listed(local), 0))
 
-
-ROWS_AT_ONCE = 1 << 13
-"""Rows of a partition whose features a worker holds at a time, where features are not kept."""
 
 GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()
 """Phi'Phi with the rows that it belongs to: summed once a mapping, also when a run goes on."""
@@ -296,15 +294,17 @@ def _image(mapping: Mapping, X: Array, weights: Array) -> Array:
 
 
 def _pulled_from_rows(mapping: Mapping, X: Array, values: Array) -> Array:
-    return sum(  # type: ignore[return-value]
-        mapping.features(X[start : start + ROWS_AT_ONCE]).T @ values[start : start + ROWS_AT_ONCE]
-        for start in range(0, max(len(X), 1), ROWS_AT_ONCE)
-    )
+    pulled = np.zeros((mapping.n_features, values.shape[1]))
+    for part, block in feature_blocks(X, mapping):
+        pulled += block.T @ values[part]
+    return pulled
 
 
 def _gram_from_rows(mapping: Mapping, X: Array) -> Array:
-    blocks = (mapping.features(X[start : start + ROWS_AT_ONCE]) for start in range(0, max(len(X), 1), ROWS_AT_ONCE))
-    return sum(block.T @ block for block in blocks)  # type: ignore[return-value]
+    gram = np.zeros((mapping.n_features,) * 2)
+    for _part, block in feature_blocks(X, mapping):
+        gram += block.T @ block
+    return gram
 
 
 def _costs(codes: NDArray, C: float) -> Array:
