@@ -33,6 +33,10 @@ GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
 ECHO = 5.0
 """Seconds within which a slow browser may repeat what it was told."""
 
+AT_THE_END = 2**31 - 1
+"""Value of a thumb that stands at the end, whatever that is.  It stays the same while a run goes on: the kit's slider
+forgets what a hand has just done if a new value comes before it is drawn."""
+
 Act = Callable[[], Any]
 
 
@@ -155,23 +159,19 @@ class TrainingBar:
         first, last : int
             Iterations that can be viewed.
         value : int
-            The one that is shown.
+            The one that is shown; at the last, the thumb goes with it.
         """
         end = max(last, first + 1)
+        if first < last <= value:
+            value = AT_THE_END
         changes: dict[str, Any] = {
             name: new
             for name, new in {"start": first, "end": end, "value": value, "disabled": last <= first}.items()
             if getattr(self.scrubber, name) != new
         }
         if changes:
-            # The browser cuts a value to the ends it knows and reports that: the value never leaves them on the way.
-            names = [name for name in ("start", "end", "disabled") if name in changes]
-            ends: dict[str, Any] = {name: changes.pop(name) for name in names}
-            grows = ends.get("end", self.scrubber.end) >= self.scrubber.end
             with self._silence:
-                for part in (ends, changes) if grows else (changes, ends):
-                    if part:
-                        self.scrubber.param.update(**part)
+                self.scrubber.param.update(**changes)
 
     def set_following(self, following: bool) -> None:
         """Offer the Live button only where an earlier iteration is viewed."""

@@ -499,13 +499,31 @@ def test_training_bar_reports_the_user_and_not_the_program(bar):
 
 def test_a_value_that_a_slow_browser_repeats_is_not_the_users(bar):
     bar, log = bar
-    for iteration in (40, 50):
+    for iteration in (40, 45):
         bar.set_range(0, 50, iteration)
     bar.scrubber.value = 40
     assert log == []
     with param.edit_constant(bar.scrubber):
         bar.scrubber.value_throttled = 40  # this one is
     assert log == [("scrub", 40)]
+
+
+def test_the_thumb_goes_with_a_run_without_being_told_again(bar):
+    """The kit's slider would forget a drag that has just begun."""
+    bar, log = bar
+    bar.set_range(0, 10, 10)
+    told = []
+    bar.scrubber.param.watch(lambda event: told.append(event.new), "value")
+    for last in (11, 20, 400):
+        bar.set_range(0, last, last)
+        assert bar.scrubber.value >= bar.scrubber.end == last
+    assert told == []
+    bar.scrubber.value = 130
+    bar.set_range(0, 500, 130)  # what the hand has chosen stays
+    assert bar.scrubber.value == 130
+    bar.set_range(0, 0, 0)
+    assert (bar.scrubber.value, bar.scrubber.disabled) == (0, True)
+    assert log == [("scrub", 130)]
 
 
 def test_training_bar_shows_the_state(bar):

@@ -122,7 +122,7 @@ def test_scrubbing_looks_back_and_live_returns(played):
     played.bar.live.clicks += 1
     assert not played.transport.viewing
     played.transport.show_range(0, 25, 25)
-    assert played.bar.scrubber.value == 25
+    assert played.bar.scrubber.value >= played.bar.scrubber.end == 25
 
 
 def test_going_on_from_an_earlier_iteration(played):
