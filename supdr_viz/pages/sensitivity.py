@@ -53,7 +53,7 @@ def sensitivity() -> Any:
         opening = SWEEP_PRESETS.opening
         return Sensitivity(opening.settings, [], preset=opening.name).page
     settings, problems = parse_sweep_query(arguments)
-    return Sensitivity(settings, problems).page
+    return Sensitivity(settings, problems, preset=SWEEP_PRESETS.name_of(settings)).page
 
 
 class Sensitivity:

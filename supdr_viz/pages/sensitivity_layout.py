@@ -14,13 +14,15 @@ from supdr_viz.controls.training import STATUS_CSS
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.own_files import image
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
 from supdr_viz.presets.preset import Preset
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
+from supdr_viz.sweeps.pictures import SIZE, picture_of
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase
-from supdr_viz.sweeps.settings import METRICS, SweepSettings
+from supdr_viz.sweeps.settings import METRICS, SweepSettings, sweep_query
 
 TITLE = "supdr: how much does a parameter matter?"
 
@@ -51,6 +53,20 @@ BAR_CSS = (
 .status { min-height: 26px; }
 """
 )
+
+CARDS_CSS = """
+:host { width: 100%; }
+h2 { font-size: calc(13px * var(--supdr-zoom, 1)); margin: 14px 0 8px 0; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(200px, 100%), 1fr)); gap: 12px; }
+a { display: flex; flex-direction: column; gap: 3px; padding: 8px; text-decoration: none; color: var(--supdr-text);
+  font-size: calc(13px * var(--supdr-zoom, 1)); line-height: 1.4; background: var(--supdr-card);
+  border: 1px solid var(--supdr-border); border-radius: 8px; }
+a:hover { border-color: var(--supdr-primary); } a:focus-visible { outline: 2px solid var(--supdr-primary); }
+a[aria-current] { border-color: var(--supdr-primary); box-shadow: 0 0 0 1px var(--supdr-primary); }
+img { display: block; width: 100%; height: auto; margin-bottom: 4px; }
+b { font-weight: 600; } small { margin-top: auto; padding-top: 2px; color: var(--supdr-secondary);
+  font-size: calc(11.5px * var(--supdr-zoom, 1)); }
+"""
 
 SAVE_PNG = """
 const view = Bokeh.index.find_one(figure)
@@ -122,9 +138,20 @@ class SensitivityLayout:
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
         self.result = widgets.html(margin=(8, 8))
+        self.cards = widgets.html(css=CARDS_CSS, margin=(0, 0, 12, 0))
         main = pn.Column(
-            heading, bar, self.notice.view, plots, self.result, bridge, margin=(0, 12), styles=FREE, **widgets.WIDE
+            heading,
+            bar,
+            self.notice.view,
+            plots,
+            self.result,
+            self.cards,
+            bridge,
+            margin=(0, 12),
+            styles=FREE,
+            **widgets.WIDE,
         )
+        self._cost = ""
         controls = pn.Column(self.presets.select, self.presets.note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
@@ -176,6 +203,8 @@ class SensitivityLayout:
         more = "mean ± sd over the other parameter; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
+        self.cards.object = _cards(SWEEP_PRESETS.name_of(settings))
+        self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}"
         self._arrange(len(titles))
 
     def _arrange(self, n_parameters: int) -> None:
@@ -196,7 +225,7 @@ class SensitivityLayout:
         self.run.disabled = not ready or phase is Phase.stopping
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
         self.csv.disabled = progress is None or not progress.done
-        self.status.object = _status(phase, progress, message)
+        self.status.object = _status(phase, progress, message or f"{self._cost}; finished cells are kept.")
         if phase is Phase.failed:
             self.show_notice(f"The sweep failed: {message}", "error")
 
@@ -231,12 +260,31 @@ class SensitivityLayout:
             widgets.toast("No cell is finished yet.", "info")
 
 
+def _cards(chosen: str) -> str:
+    """Return the prepared sweeps as pictures, each a link."""
+    cards = []
+    for preset in sorted(SWEEP_PRESETS.values(), key=lambda preset: preset.needs is not None):
+        content, current = picture_of(preset.name), ' aria-current="page"' if preset.name == chosen else ""
+        picture = ""
+        if content is not None:
+            picture = f'<img src="{image(content)}" alt="" width="{SIZE[0]}" height="{SIZE[1]}" loading="lazy">'
+        cost = _count(preset.settings.n_fits, "fit") + (", data to be loaded first" if preset.needs else "")
+        cards.append(
+            f'<a href="sensitivity?{widgets.escape(sweep_query(preset.settings))}"{current}>{picture}'
+            f"<b>{widgets.escape(preset.label)}</b><span>{widgets.escape(preset.note)}</span><small>{cost}</small></a>"
+        )
+    return f'<h2>Sweeps to begin with</h2><div class="cards">{"".join(cards)}</div>'
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _status(phase: Phase, progress: Progress | None, message: str) -> str:
     colour = COLOURS.get(phase, "quiet")
     chip = f'<span class="chip {colour}">{"ready" if phase is Phase.idle else phase}</span>'
     if progress is None:
-        words = widgets.escape(message or "Run fills the grid; finished cells are kept.")
-        return f'<div class="status">{chip}<span class="quiet">{words}</span></div>'
+        return f'<div class="status">{chip}<span class="quiet">{widgets.escape(message)}</span></div>'
     share = 100.0 * progress.done / max(progress.total, 1)
     words = f"<b>{progress.done:,}</b> of {progress.total:,} fits"
     left = progress.seconds_left

@@ -61,7 +61,7 @@ def _all() -> list[Preset[SweepSettings]]:
             "NSDR: two ridges, breast cancer",
             "",
             SweepSettings(cancer, (Axis("reg_u", "log", 1e-6, 10.0, 8), Axis("reg_v", "log", 1e-6, 10.0, 8))),
-            "A bundled stand-in for SPECT, which has to be loaded: where do the ridges matter, which one more?",
+            "Which ridge matters more? λU = 10 doubles the error, from .06 to .12; λV = 1 lowers it to .04.",
         ),
         Preset(
             "spect-ridges",

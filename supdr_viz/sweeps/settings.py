@@ -6,6 +6,7 @@ holds the same as tables, see `supdr_viz.sweeps.files`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -138,12 +139,14 @@ class SweepSettings:
         return {axis.name: axis.values(whole=is_whole(self.base.method, axis.name)) for axis in self.axes}
 
     @property
+    def n_cells(self) -> int:
+        """Number of settings that are tried."""
+        return math.prod(map(len, self.grid.values()))
+
+    @property
     def n_fits(self) -> int:
         """Number of fits."""
-        cells = 1
-        for values in self.grid.values():
-            cells *= len(values)
-        return cells * self.folds * self.repeats
+        return self.n_cells * self.folds * self.repeats
 
     def at(self, params: Mapping[str, Any]) -> Settings:
         """Return the explorer's settings of one cell: one split of about the same size."""

@@ -1,11 +1,19 @@
 """The page of sweeps as a visitor uses it, without a browser."""
 
+import io
 import threading
+from html import escape
+from urllib.parse import parse_qsl
 
+import numpy as np
+import panel as pn
 import pytest
+from PIL import Image
 
 from supdr_viz.sweeps import runner as runner_module
+from supdr_viz.sweeps.pictures import SIZE, drawn, picture_of
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
+from supdr_viz.sweeps.settings import parse_sweep_query, sweep_query
 from tests.viz.visitor import Visitor
 
 SWEEP = (
@@ -102,3 +110,39 @@ def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
         assert "cell=" not in visitor.query
     with Visitor(link) as visitor:
         assert visitor.stands == ("ready", 0)
+
+
+def test_prepared_sweeps_are_pictures_and_links():
+    with swept("") as visitor:
+        cards = next(each.object for each in visitor.page.select(pn.pane.HTML) if "<img" in each.object)
+        assert visitor.sees("Run makes 320 fits for 64 cells")
+    for name, preset in SWEEP_PRESETS.items():
+        query = sweep_query(preset.settings)
+        assert f'href="sensitivity?{escape(query)}"' in cards
+        settings, problems = parse_sweep_query({key: [value.encode()] for key, value in parse_qsl(query)})
+        assert not problems
+        assert SWEEP_PRESETS.name_of(settings) == name  # so the page shows its name and its note
+        content = picture_of(name)
+        assert (content is None) == (preset.needs is not None)
+        assert content is None or Image.open(io.BytesIO(content)).size == SIZE
+    assert cards.count("<img") == sum(preset.needs is None for preset in SWEEP_PRESETS.values())
+
+
+def test_a_sweep_that_was_followed_by_its_link_has_its_name():
+    with swept("?" + sweep_query(SWEEP_PRESETS["mac-dimensions"].settings)) as visitor:
+        assert visitor.widget("Example").value == "mac-dimensions"
+        assert visitor.sees("the room that a simplex of ten classes needs")
+
+
+@pytest.mark.parametrize("means", [np.array([0.3, np.nan, 0.1, 0.2]), np.array([[0.1, 0.2, np.nan], [0.4, 0.3, 0.2]])])
+def test_a_picture_leaves_out_what_failed(means):
+    content = drawn(means)
+    shown = Image.open(io.BytesIO(content))
+    assert shown.size == SIZE
+    assert shown.getchannel("A").getextrema() == (0, 255)
+    assert content != drawn(np.nan_to_num(means, nan=0.15))
+
+
+def test_nothing_is_no_picture():
+    with pytest.raises(ValueError, match="nothing to draw"):
+        drawn(np.full(3, np.nan))
