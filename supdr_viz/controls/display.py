@@ -11,7 +11,7 @@ from supdr_viz.controls.part import Part
 from supdr_viz.kit import widgets
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.state import SHOWN, Axes, Settings
+from supdr_viz.settings.state import Axes, Settings
 
 KINDS = {"automatic": "auto", "principal components": "pca", "two columns": "chosen"}
 MAX_LISTED = 500
@@ -96,7 +96,7 @@ class DisplayControls(Part):
     @property
     def settings(self) -> dict[str, Any]:
         """Fields of `Settings` that belong to these controls."""
-        return {name: getattr(self._settings, name) for name in ("latent_shown", "latent_axes", "input_plane")}
+        return {name: getattr(self._settings, name) for name in ("latent_axes", "input_plane")}
 
     def describe(self, feature_names: Sequence[str], n_components: int) -> None:
         """Name the columns and count the latent coordinates that can be chosen.
@@ -114,14 +114,11 @@ class DisplayControls(Part):
         """Show these settings without reporting them."""
         self._settings = settings
         if self._built:
-            self._shown.value = settings.latent_shown
             self._latent.set(settings.latent_axes, self._components)
             self._plane.set(settings.input_plane, self._features)
 
     def _build(self) -> list[Any]:
         settings = self._settings
-        options = {text: value for value, text in SHOWN.choices}
-        self._shown = widgets.select(SHOWN.label, options, settings.latent_shown, self._report_as("latent_shown"))
         self._latent = AxesControl(
             "Latent plane", settings.latent_axes, self._components, self._report_as("latent_axes")
         )
@@ -130,7 +127,7 @@ class DisplayControls(Part):
         help = (
             "The planes only change the pictures, never the run. Automatic: two columns where there are two, else PCA."
         )
-        return [self._shown, self._latent.view, self._plane.view, widgets.caption(help)]
+        return [self._latent.view, self._plane.view, widgets.caption(help)]
 
     def _report_as(self, name: str) -> Callable[[Any], None]:
         def report(value: Any) -> None:

@@ -210,10 +210,10 @@ class Frame:
     latent_extent : tuple of float
         (x_low, x_high, y_low, y_high), square; changes rarely.
     latent_caption : str
-        What the latent plane is ("embedding (saw labels)", "first 2 of 9 components", ...).
+        What the latent plane is ("saw the labels", "plane of 9-D", ...).
     pulled : float32 array of shape (n, 2) or None
-        With ``embedding`` shown: where `transform` puts the same training rows (the pull of the labels); NaN for
-        test rows.
+        The other end of the pull of the labels: where `transform` puts the training rows or, if that is shown, where
+        they were learnt; NaN for test rows.
     support : bool array of shape (n,)
         Support vectors (training rows only).
     losses, errors : Curves

@@ -175,6 +175,20 @@ def toggle(options: Sequence[str], value: str, **more: Any) -> pmui.RadioButtonG
     return pmui.RadioButtonGroup(label="", options=list(options), value=value, **more)
 
 
+def marks(options: Sequence[str], on_change: Callable[[str, bool], Any], **more: Any) -> pmui.CheckButtonGroup:
+    """Make a row of small buttons each of which is on or off; ``on_change(option, on)`` follows a press."""
+    sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "9px", "fontSize": "12px"}}
+    made = pmui.CheckButtonGroup(label="", options=list(options), value=[], size="small", sx=sx, **more)
+    report = guarded(on_change)
+
+    def tell(event: Any) -> None:
+        for option in {*event.old} ^ {*event.new}:
+            report(option, option in event.new)
+
+    made.param.watch(tell, "value")
+    return made
+
+
 # --- inputs ---------------------------------------------------------------------------------------------------------
 
 

@@ -287,6 +287,7 @@ class Explorer:
         self.session.player.set_slow_start(preset.slow_start if preset is not None else 0)
         self.session.set_display(settings, method_mode=self.board.method.mode or "none")
         self.layout.show_method_modes(self.board.method)
+        self.layout.show_transform(settings.latent_shown == "transform")
         self.layout.show_colours(self.board.points)
         self.layout.refresh_heads(self.board)
         self.teaching.refresh()
@@ -327,9 +328,10 @@ class Explorer:
 
         Parameters
         ----------
-        name : {"method_mode", "pull", "morph", "colour_by", "draw_class"}
-            Which picture of the method, whether to draw the pull of the labels, whether the latent square shows the
-            rows in the input space, what colours mean, the class to draw.
+        name : {"method_mode", "pull", "transform", "morph", "colour_by", "draw_class"}
+            Which picture of the method, whether to draw the pull of the labels, whether training rows stand where they
+            would as new ones, whether the latent square shows the rows in the input space, what colours mean, the
+            class to draw.
         value : object
         """
         if name == "method_mode":
@@ -338,6 +340,9 @@ class Explorer:
         elif name == "pull":
             self.board.latent.show_pulled(value)
             self.session.set_display(self.controls.settings, pull=value)
+        elif name == "transform":
+            shown = "transform" if value else "embedding"
+            self.controls.apply(replace(self.controls.settings, latent_shown=shown))
         elif name == "morph":
             self.board.morph(value)
         elif name == "colour_by":

@@ -61,6 +61,9 @@ CLEAR = {**FREE, "opacity": "1", "pointer-events": "auto", "transition": "opacit
 DIM = {**FREE, "opacity": "0.3", "pointer-events": "none", "transition": "opacity 0.3s 0.5s"}
 """Plots that show what the controls say, and plots that do not; what passes within half a second does not flicker."""
 
+LATENT_MARKS = ("pull", "transform", "morph")
+"""What can be switched on over the latent rows."""
+
 # Over the method's picture, without being in the way of the mouse.
 OVER = {"position": "absolute", "left": "14px", "right": "14px", "pointer-events": "none", "z-index": "2"}
 AXIS_WIDTH, AXIS_HEIGHT = "78px", "60px"
@@ -89,7 +92,7 @@ class ExplorerLayout:
     controls : Controls
     share : ShareMenu
     on_option : callable
-        ``on_option(name, value)`` for the switches: "method_mode", "pull", "draw_class", "colour_by".
+        ``on_option(name, value)`` for the switches: "method_mode", those of `LATENT_MARKS`, "draw_class", "colour_by".
     page_name : str
         A key of `supdr_viz.pages.PAGES`.
     title : str
@@ -169,19 +172,7 @@ class ExplorerLayout:
         self._mode = Choice(small, self._mode_chosen)
         self._mode_menu = Choice(functools.partial(widgets.small_menu, "Picture"), self._mode_chosen)
         self._mode_place = pn.Row(self._mode.view, self._mode_menu.view, margin=0, sizing_mode=None)
-        self._pull, self._morph = (
-            widgets.switch(
-                name,
-                False,
-                functools.partial(self._on_option, name),
-                margin=0,
-                width=width,
-                height=30,
-                sizing_mode="fixed",
-                size="small",
-            )
-            for name, width in (("pull", 61), ("morph", 69))
-        )
+        self._latent_marks = widgets.marks(LATENT_MARKS, self._latent_marked, height=26, margin=(4, 6))
 
     def _make_cards(self, board: Board) -> None:
         """Make a card for every view and arrange them: squares in the first row, curves in the second."""
@@ -194,7 +185,7 @@ class ExplorerLayout:
             self._card(
                 "latent",
                 board.latent,
-                tools=pn.Row(self._pull, self._morph, margin=(0, 8, 0, 0), sizing_mode=None, styles={"gap": "10px"}),
+                tools=self._latent_marks,
                 over=(self._map_said,),
             ),
             self._card("method", board.method, tools=self._mode_place, over=(self._keys, self._said)),
@@ -251,7 +242,17 @@ class ExplorerLayout:
 
     def show_pull(self, wanted: bool) -> None:
         """Turn the switch that draws the pull of the labels."""
-        self._pull.value = wanted
+        self._mark_latent("pull", wanted)
+
+    def show_transform(self, wanted: bool) -> None:
+        """Turn the switch that places training rows as new ones, without this counting as the user's doing."""
+        with self._silence:
+            self._mark_latent("transform", wanted)
+
+    def _mark_latent(self, mark: str, wanted: bool) -> None:
+        on = self._latent_marks.value or []
+        if (mark in on) != wanted:
+            self._latent_marks.value = [*on, mark] if wanted else [each for each in on if each != mark]
 
     def shrink(self) -> bool:
         """Put an enlarged plot back to its place; tell whether there was one."""
@@ -356,6 +357,10 @@ class ExplorerLayout:
     def _tool_chosen(self, event: Any) -> None:
         self._use(event.new)
         self._draw_class.show(event.new == "draw")
+
+    def _latent_marked(self, mark: str, wanted: bool) -> None:
+        if not self._silence:
+            self._on_option(mark, wanted)
 
     def _class_chosen(self, event: Any) -> None:
         if event.new in self._draw_class.options:

@@ -135,8 +135,8 @@ class FrameBuilder:
         latent = self._place(shown, test, options.latent_axes, head)
         assert self.plane is not None
         pulled = None
-        if options.pull and options.latent == "embedding" and folded is not None:
-            pulled = self.scene.padded(self.plane.place(folded))
+        if options.pull and folded is not None:
+            pulled = self.scene.padded(self.plane.place(folded if shown is embedding else embedding))
         self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
         self._latent = latent
@@ -203,13 +203,12 @@ class FrameBuilder:
 
 
 def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:
-    who = "transform (saw no labels)" if options.latent == "transform" else embedding
+    """Say what the rows are or, where a plane of them is drawn, which: there is room for few words."""
     if n_components == 1:
-        return f"{who} · 1-D, jittered"
+        return "1-D, jittered"
     if n_components == 2:
-        return who
-    who = who.partition(" (")[0]  # there is no room for both
+        return "saw no labels" if options.latent == "transform" else embedding
     if options.latent_axes is not None and max(options.latent_axes) < n_components:
         first, second = options.latent_axes
-        return f"{who} · axes {first + 1} and {second + 1} of {n_components}"
-    return f"{who} · plane of {n_components}-D"
+        return f"z{first + 1}, z{second + 1} of {n_components}"
+    return f"plane of {n_components}-D"

@@ -103,7 +103,7 @@ class Staged:
         If there is no public way to follow it.
     """
 
-    notes: ClassVar[dict[bool, str]] = {False: "scores (saw labels)", True: "embedding (saw labels)"}
+    notes: ClassVar[dict[bool, str]] = {False: "scores, saw labels", True: "saw the labels"}
 
     def __init__(self, learner: Any) -> None:
         self.learner = learner

@@ -217,15 +217,15 @@ def test_a_table_of_a_paper_begins_when_its_data_come():
 def test_embedding_transform_and_pull():
     with Visitor(SMALL) as visitor:
         steps(visitor, 5)
-        assert visitor.sees("embedding (saw labels)")
+        assert visitor.sees("saw the labels")
         learnt = visitor.places("latent")
-        visitor.do(lambda: visitor.widget("pull").param.update(value=True))
-        visitor.settle()
+        visitor.mark("pull").settle()
         assert np.isfinite(visitor.places("latent", ends="ends")).any()
-        visitor.open_fold("Planes").choose("Latent rows shown", "transform (did not)").settle()
+        visitor.mark("transform").settle()
+        assert visitor.sees("saw no labels")
         assert "view.shown=transform" in visitor.query
         assert not np.array_equal(visitor.places("latent"), learnt)
-        visitor.choose("Latent rows shown", "embedding (saw labels)").settle()
+        visitor.mark("transform").settle()
         np.testing.assert_array_equal(visitor.places("latent"), learnt)
 
 

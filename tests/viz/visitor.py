@@ -268,6 +268,13 @@ class Visitor:
         self.do(lambda: menu.param.update(value=values[option]))
         return self
 
+    def mark(self, option):
+        """Press a button that is on or off."""
+        group = next(each for each in self.page.select(pmui.CheckButtonGroup) if option in each.options)
+        on = [each for each in group.value if each != option]
+        self.do(lambda: group.param.update(value=on if option in group.value else [*on, option]))
+        return self
+
     def open_gallery(self):
         """Open the examples; return their shelves."""
         gallery = next(iter(self.page.select(Gallery)))

@@ -36,7 +36,7 @@ class DirectMethod(OneShot):
     task: str
     preprocessing: str
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
-    embedding_note: ClassVar[str] = "predicted values (saw labels)"
+    embedding_note: ClassVar[str] = "predicted values"
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, Predictor]:
         raise NotImplementedError

@@ -46,7 +46,7 @@ class OneShot(SupervisedReducer):
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
-    embedding_note: ClassVar[str] = "placed as new rows are"
+    embedding_note: ClassVar[str] = "as new rows"
 
     def _model(self) -> BaseEstimator:
         raise NotImplementedError

@@ -265,7 +265,7 @@ class TSNE(SupervisedReducer):
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset({"n_components", "perplexity", "preprocessing"})
-    embedding_note: ClassVar[str] = "embedding (saw no labels)"
+    embedding_note: ClassVar[str] = "saw no labels"
 
     def __init__(
         self,

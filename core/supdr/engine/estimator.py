@@ -72,7 +72,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
-    embedding_note: ClassVar[str] = "embedding (saw labels)"
+    embedding_note: ClassVar[str] = "saw the labels"
     accepts_weights: ClassVar[bool] = False
 
     stop_: Stop | None
