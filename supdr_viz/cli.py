@@ -11,8 +11,10 @@ import importlib.metadata
 import os
 import re
 import secrets
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -82,6 +84,8 @@ def main(argv: list[str] | None = None) -> int:
         os.environ[variable(name)] = str(getattr(arguments, f"most_{name.replace('-', '_')}"))
     if arguments.scheduler:
         os.environ["SUPDR_SCHEDULER"] = arguments.scheduler
+    if arguments.until_closed:
+        threading.Thread(target=_end_with_input, daemon=True).start()
     _warm_kernels()
     if arguments.desktop:
         from supdr_viz.desktop import open_window
@@ -168,6 +172,8 @@ def _parser() -> argparse.ArgumentParser:
     browser.add_argument(
         "--desktop", action="store_true", help="open the page in a window of its own; closing it stops the server"
     )
+    # For a program that starts this one and may be killed.
+    parser.add_argument("--until-closed", action="store_true", help=argparse.SUPPRESS)
     limits = parser.add_argument_group("quotas", "Whoever asks for more is told so. Variables do the same.")
     for name, quota in QUOTAS.items():
         limits.add_argument(
@@ -280,6 +286,12 @@ def _origins(address: str, port: int, others: list[str]) -> list[str]:
     if address not in (*LOCAL_NAMES, *ANY_ADDRESS) and ":" not in address:  # Bokeh knows no IPv6 origins
         names.append(address)
     return [f"{name}:{port}" for name in names] + others
+
+
+def _end_with_input() -> None:
+    """End this process when its standard input ends."""
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _opens_browser(wish: bool | None) -> bool:

@@ -38,7 +38,9 @@ def open_window(port: int) -> int:
     here = f"http://localhost:{port}"
     url = f"{here}/{next(iter(PAGES))}"
     # A process of its own: window toolkits want the main thread, and so does the server.
-    server = subprocess.Popen([sys.executable, "-m", "supdr_viz.cli", "--port", str(port), "--no-browser"])
+    # It ends when its input does: also if this process is killed.
+    command = [sys.executable, "-m", "supdr_viz.cli", "--port", str(port), "--no-browser", "--until-closed"]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE)
     try:
         if not _answers(here + HEALTH, server):
             print("supdr-viz: the server did not start; the reason stands above.", file=sys.stderr)
@@ -49,8 +51,7 @@ def open_window(port: int) -> int:
         print(f"supdr-viz: no window can be opened here ({error}). Without --desktop a browser does.", file=sys.stderr)
         return 1
     finally:
-        server.terminate()
-        server.wait()
+        server.communicate()
     return 0
 
 

@@ -1,10 +1,12 @@
 """``supdr-viz --desktop``: the server lives as long as the window.  Stand-in for the toolkit, real server."""
 
 import socket
+import subprocess
 import sys
 import types
 import urllib.request
 
+import psutil
 import pytest
 
 from supdr_viz import desktop
@@ -48,6 +50,29 @@ def test_the_server_ends_with_the_window(toolkit):
     _, (url, page) = toolkit
     assert url == f"http://localhost:{port}/explorer"
     assert "<title>supdr · Explore</title>" in page
+    assert not listens(port)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
+def test_the_server_ends_with_a_window_that_is_killed():
+    port = free_port()
+    code = f"""
+import sys, time, types
+toolkit = types.ModuleType("webview")
+toolkit.errors = types.SimpleNamespace(WebViewException=OSError)
+toolkit.create_window = lambda *arguments, **options: None
+toolkit.start = lambda: (print("shown", flush=True), time.sleep(600))
+sys.modules["webview"] = toolkit
+from supdr_viz.desktop import open_window
+open_window({port})
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as window:
+        while window.stdout.readline() != "shown\n":  # the server says where it is
+            assert window.poll() is None
+        server = psutil.Process(window.pid).children()[0]
+        assert listens(port)
+        window.kill()
+        server.wait(60)
     assert not listens(port)
 
 
