@@ -1,5 +1,5 @@
 // Axes of pictures that have a meaning: round ticks, quiet lines, labels.
-const LEFT = 50, BELOW = 42, ABOVE = 8
+const LEFT = 50, BELOW = 42, ABOVE = 8, OVERHANG = 8
 
 function roundTicks(low, high, wanted, whole) {
   const rough = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(rough))
@@ -21,7 +21,10 @@ function drawTicks(pen, frame, across, upward, say) {
   for (const value of upward) { pen.moveTo(left, frame.y(value)); pen.lineTo(left + wide, frame.y(value)) }
   pen.stroke()
   pen.textBaseline = "top"; pen.textAlign = "center"
-  for (const value of across) pen.fillText(say.across(value), frame.x(value), bottom + 5)
+  for (const value of across) {
+    const text = say.across(value), half = pen.measureText(text).width / 2
+    pen.fillText(text, Math.min(frame.x(value), left + wide + OVERHANG - half), bottom + 5)  // the last one would be cut off
+  }
   pen.textBaseline = "middle"; pen.textAlign = "right"
   for (const value of upward) pen.fillText(say.upward(value), left - 6, frame.y(value))
 }
