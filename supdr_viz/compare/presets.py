@@ -55,8 +55,8 @@ COMPARISON_PRESETS = Presets(
                     Settings(data="digits", method="TSNE"),
                 )
             ),
-            "MAC draws every class as a spoke: hardly an error, but what is inside a class is gone. ClassAtlas keeps it "
-            "and errs as little. t-SNE keeps it too, never sees a label, and errs five times as often.",
+            "MAC draws every class as a spoke: hardly an error, but what is inside a class is gone. ClassAtlas keeps "
+            "it and errs as little. t-SNE keeps it too, never sees a label, and errs five times as often.",
         ),
         Preset(
             "mac-figure-6",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import panel as pn
 import panel_material_ui as pmui
 
@@ -23,13 +26,14 @@ class Notice:
     def __init__(self) -> None:
         self.view = pn.Column(margin=0, **widgets.WIDE)
         self._box: pmui.Alert | None = None
+        self._offer: pmui.Button | None = None
 
     @property
     def shown(self) -> bool:
         """Whether it says something."""
         return self._box is not None and self._box.visible
 
-    def say(self, text: str, kind: str) -> None:
+    def say(self, text: str, kind: str, *, offer: tuple[str, Callable[[], Any]] | None = None) -> None:
         """Show a sentence.
 
         Parameters
@@ -37,6 +41,8 @@ class Notice:
         text : str
             Escaped here: the kit takes it for HTML, and it may quote a link or a file.
         kind : {"info", "success", "warning", "error"}
+        offer : tuple of str and callable, optional
+            A way out: the text of a button below, and what it does.
         """
         said = {"object": widgets.escape(text), "severity": kind, "visible": True}
         if self._box is None:
@@ -44,8 +50,18 @@ class Notice:
             self.view.append(self._box)
         else:
             self._box.param.update(**said)
+        self._show_offer(offer)
 
     def hide(self) -> None:
         """Take the box away."""
         if self._box is not None and self._box.visible:
             self._box.visible = False
+        self._show_offer(None)
+
+    def _show_offer(self, offer: tuple[str, Callable[[], Any]] | None) -> None:
+        if self._offer is not None and (offer is None or offer[0] != self._offer.label):
+            self.view.remove(self._offer)
+            self._offer = None
+        if self._offer is None and offer is not None:
+            self._offer = widgets.button(*offer, margin=(0, 0, 8, 0))
+            self.view.append(self._offer)

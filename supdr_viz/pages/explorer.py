@@ -21,6 +21,7 @@ from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import GONE, Bridge
 from supdr_viz.pages.layout import ExplorerLayout
+from supdr_viz.pages.patience import Patience
 from supdr_viz.pages.teaching import Teaching
 from supdr_viz.pages.telling import Teller
 from supdr_viz.pages.transport import Transport
@@ -182,7 +183,12 @@ class Explorer:
             on_option=self.set_option,
             **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
         )
-        self.teller = Teller(self.session, self.transport, self.layout, self.bridge)
+        self.patience = Patience(
+            self.session,
+            self.layout.notice,
+            on_fewer=lambda share: self.controls.apply(replace(self.controls.settings, test_share=share)),
+        )
+        self.teller = Teller(self.session, self.transport, self.layout, self.bridge, self.patience)
         self.board.input.on_drawn(self._points_drawn)
         self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
@@ -200,6 +206,7 @@ class Explorer:
         document = pn.state.curdoc
         if document is not None:
             self.link.attach(self.session.player, document)
+            self.patience.attach(document)
             self.transport.compile_first(document, self._compiled)
             self._run_to(self._begins_at)
             self._run_cell()

@@ -8,6 +8,7 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.types import Frame
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.pages.layout import ExplorerLayout
+from supdr_viz.pages.patience import Patience
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import WORDS, Phase, Status
@@ -33,9 +34,14 @@ class Teller:
     layout : ExplorerLayout
     bridge : Bridge
         Speaks to screen readers.
+    patience : Patience
+        Looks after what begins.
     """
 
-    def __init__(self, session: Session, transport: Transport, layout: ExplorerLayout, bridge: Bridge) -> None:
+    def __init__(
+        self, session: Session, transport: Transport, layout: ExplorerLayout, bridge: Bridge, patience: Patience
+    ) -> None:
+        self._patience = patience
         self._session, self._transport, self._layout, self._bridge = session, transport, layout, bridge
         self._status_at = self._range_at = 0.0
         self._phase: Phase | None = None
@@ -119,6 +125,8 @@ class Teller:
             self._layout.notice.say(status.message, "warning")
         else:
             self._layout.notice.hide()
+        if status.phase in (Phase.preparing, Phase.running):
+            self._patience.begin()
         # Until a run has an iterate of its own, the plots are still those of the run before.
         self._layout.dim(status.phase is Phase.preparing or self._session.player.newest is None)
         self._tell(status)

@@ -28,9 +28,14 @@ Axes = str | tuple[int, int]
 Point = tuple[float, float, int]
 Label = tuple[int, int]
 
+MOST_TEST = 0.98
+"""Largest share of rows that is kept for testing: of very many, few are enough to learn from."""
+
 LABELS_HELP = "Share of the training labels that the method sees."
 SPLIT_FORM = (
-    ParameterSpec("test", "Test share", "float", 0, 0.8, 0.05, default=0.3, help="Share of the rows kept for testing."),
+    ParameterSpec(
+        "test", "Test share", "float", 0, MOST_TEST, 0.01, default=0.3, help="Share of the rows kept for testing."
+    ),
     ParameterSpec("labels", "Labelled share", "float", 0.01, 1, 0.01, default=1.0, help=LABELS_HELP),
     ParameterSpec(
         "seed",
@@ -87,7 +92,7 @@ class Settings:
         Key of `MENU`.
     method_options : dict
         Constructor parameters of the method.
-    test_share : float in [0, 0.8]
+    test_share : float in [0, 0.98]
     label_share : float in [0.01, 1]
         Share of the training labels that is kept.
     seed : int

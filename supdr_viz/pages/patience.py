@@ -1,0 +1,123 @@
+"""What is said when a run takes long: how long, and how it can be quicker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.kit.notice import Notice
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.state import MOST_TEST
+
+LOOK_AFTER = 4.0
+"""Seconds without a new iterate after which something is said, and between two looks from then on."""
+
+FEW = 2000
+"""Training rows that any method is quick with."""
+
+
+class Patience:
+    """Looks after a run that has begun until its steps come quickly; says how long they take where they do not.
+
+    Parameters
+    ----------
+    session : Session
+    notice : Notice
+        Where it is said.
+    on_fewer : callable
+        ``on_fewer(share)`` keeps more rows for testing, so that fewer are left to train on.
+    """
+
+    def __init__(self, session: Session, notice: Notice, on_fewer: Callable[[float], Any]) -> None:
+        self._session, self._notice, self._on_fewer = session, notice, on_fewer
+        self._document: Any = None
+        self._looking = self._said = False
+        self._seen: Snapshot | None = None
+        self._waited = 0.0
+
+    def attach(self, document: Any) -> None:
+        """Take the page's document, whose clock it is that ticks.
+
+        Parameters
+        ----------
+        document : Document
+        """
+        self._document = document
+        if self._session.player.status.phase in (Phase.preparing, Phase.running):
+            self.begin()
+
+    def begin(self) -> None:
+        """Look after what begins now: a preparation, or steps."""
+        self._seen, self._waited, self._said = self._session.player.newest, 0.0, False
+        if self._document is not None and not self._looking:
+            self._looking = True
+            self._document.add_timeout_callback(self._look, round(1000 * LOOK_AFTER))
+
+    def _look(self) -> None:
+        self._looking = False
+        player = self._session.player
+        if player.status.phase not in (Phase.preparing, Phase.running):
+            return
+        waited, came = self._waited + LOOK_AFTER, player.newest is not self._seen
+        slow = player.newest is None or not came or self._seconds_a_step() > LOOK_AFTER / 2
+        if slow:
+            self._say(waited)
+        elif self._said:
+            self._notice.hide()
+        if slow or player.iteration == 0:  # a first picture says nothing of the steps
+            self.begin()
+            self._said, self._waited = slow, 0.0 if came else waited
+
+    def _seconds_a_step(self) -> float:
+        player = self._session.player
+        return player.seconds / max(player.iteration, 1)
+
+    def _say(self, waited: float) -> None:
+        session, player = self._session, self._session.player
+        if session.settings is None or session.scene is None:
+            return
+        rows = session.scene.n_train
+        who = f"{MENU[session.settings.method].label} on {rows:,} training rows"
+        if player.newest is None:
+            words = f"{who} has been preparing its first picture for {waited:.0f} s."
+        elif player.iteration == 0:
+            words = f"{who}: the first step has taken {waited:.0f} s so far."
+        else:
+            step, left = self._seconds_a_step(), session.estimator.max_iter - player.iteration
+            words = f"{who}: a step takes {step:.2g} s"
+            words += f", the {left:,} that are left at most {_duration(step * left)}." if left > 0 else "."
+        share = fewer(rows, int(session.scene.is_test.sum()))
+        if share is None:
+            self._notice.say(words, "info")
+        else:
+            able = round((1.0 - share) * len(session.scene.is_test))
+            more = "Fewer rows are quicker; the others are then for testing."
+            offer = f"Train on {able:,} rows", lambda: self._on_fewer(share)
+            self._notice.say(f"{words} {more}", "info", offer=offer)
+
+
+def fewer(n_train: int, n_test: int) -> float | None:
+    """Return the share of rows to keep for testing with which `FEW` are left to train on, or as few as can be.
+
+    Parameters
+    ----------
+    n_train, n_test : int
+        Rows as they are divided now.
+
+    Returns
+    -------
+    float or None
+        None where that would change little.
+    """
+    n = n_train + n_test
+    share = min(MOST_TEST, round(1.0 - FEW / n, 2)) if n > FEW else 0.0
+    return share if n_train > 1.5 * (1.0 - share) * n else None
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

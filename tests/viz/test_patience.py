@@ -1,0 +1,102 @@
+"""A run that takes long: the page says how long, and offers a way out."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from supdr_viz.kit.notice import Notice
+from supdr_viz.pages.patience import FEW, Patience, fewer
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.state import MOST_TEST, Settings
+
+
+class Clock:
+    """A document whose time passes when the test says so."""
+
+    def __init__(self):
+        self.waiting = []
+
+    def add_timeout_callback(self, callback, _milliseconds):
+        self.waiting.append(callback)
+
+    def tick(self):
+        waiting, self.waiting = self.waiting, []
+        for callback in waiting:
+            callback()
+
+
+class Run:
+    """A run of so many rows that the test moves."""
+
+    def __init__(self, n_train, n_test):
+        self.settings = Settings(method="NSDR")
+        self.scene = SimpleNamespace(n_train=n_train, is_test=np.arange(n_train + n_test) >= n_train)
+        self.estimator = SimpleNamespace(max_iter=40)
+        self.player = SimpleNamespace(
+            status=SimpleNamespace(phase=Phase.preparing), newest=None, seconds=0.0, iteration=0
+        )
+
+    def step(self, iteration, seconds):
+        self.player.status.phase = Phase.running
+        self.player.newest, self.player.iteration, self.player.seconds = object(), iteration, seconds
+
+
+@pytest.fixture
+def looked_after():
+    run, notice, clock, wishes = Run(14_000, 6_000), Notice(), Clock(), []
+    patience = Patience(run, notice, wishes.append)
+    patience.attach(clock)
+    return run, notice, clock, wishes
+
+
+def said(notice):
+    return notice.view[0].object if notice.shown else ""
+
+
+def test_a_long_preparation_is_said_with_a_way_out(looked_after):
+    run, notice, clock, wishes = looked_after
+    clock.tick()
+    assert "14,000 training rows has been preparing its first picture for 4 s" in said(notice)
+    clock.tick()
+    assert "for 8 s" in said(notice)
+    way_out = notice.view[1]
+    assert way_out.label == "Train on 2,000 rows"
+    way_out.clicks += 1
+    assert wishes == [0.9]
+    run.player.status.phase = Phase.ready
+    clock.tick()
+    assert not clock.waiting  # it looks no further
+
+
+def test_slow_steps_are_timed_and_quick_ones_say_nothing(looked_after):
+    run, notice, clock, _ = looked_after
+    run.step(0, 0.0)
+    clock.tick()
+    run.step(2, 12.0)
+    clock.tick()
+    assert "a step takes 6 s, the 38 that are left at most 4 min" in said(notice)
+    run.step(30, 13.0)
+    clock.tick()
+    assert not notice.shown
+    assert len(notice.view) == 1  # the way out has gone with it
+    assert not clock.waiting
+
+
+def test_a_run_that_is_quick_at_once_is_left_alone(looked_after):
+    run, notice, clock, _ = looked_after
+    run.step(50, 1.0)
+    clock.tick()
+    assert not notice.shown
+    assert not clock.waiting
+
+
+@pytest.mark.parametrize(("n_train", "n_test"), [(14_000, 6_000), (70_000, 30_000), (2_500, 0), (900_000, 100_000)])
+def test_fewer_rows_are_few_where_that_helps(n_train, n_test):
+    share, n = fewer(n_train, n_test), n_train + n_test
+    if share is None:
+        assert n_train <= 1.5 * max(FEW, (1 - MOST_TEST) * n)
+    else:
+        assert 0 < share <= MOST_TEST
+        assert (1 - share) * n < n_train / 1.5
+        assert (1 - share) * n == pytest.approx(FEW, rel=0.1) or share == MOST_TEST
