@@ -27,6 +27,7 @@ class Notice:
         self.view = pn.Column(margin=0, **widgets.WIDE)
         self._box: pmui.Alert | None = None
         self._offer: pmui.Button | None = None
+        self._act: Callable[[], Any] = lambda: None
 
     @property
     def shown(self) -> bool:
@@ -59,9 +60,13 @@ class Notice:
         self._show_offer(None)
 
     def _show_offer(self, offer: tuple[str, Callable[[], Any]] | None) -> None:
-        if self._offer is not None and (offer is None or offer[0] != self._offer.label):
-            self.view.remove(self._offer)
-            self._offer = None
-        if self._offer is None and offer is not None:
-            self._offer = widgets.button(*offer, margin=(0, 0, 8, 0))
+        if offer is None:
+            if self._offer is not None:
+                self._offer.visible = False
+            return
+        label, self._act = offer
+        if self._offer is None:
+            self._offer = widgets.button(label, lambda: self._act(), margin=(0, 0, 8, 0))
             self.view.append(self._offer)
+        else:
+            self._offer.param.update(label=label, visible=True)
