@@ -8,7 +8,8 @@ button, input { font: inherit; color: inherit; }
 .chosen:hover, .card:hover { border-color: var(--supdr-primary); }
 .chosen img { width: 92px; height: 45px; } .chosen b { display: block; font-weight: 600; overflow-wrap: anywhere; }
 small { color: var(--supdr-secondary); font-size: calc(11.5px * var(--supdr-zoom, 1)); }
-img { display: block; border-radius: 4px; background: #18222d; object-fit: cover; flex: none; }
+img { display: block; border-radius: 4px; background: var(--supdr-card); flex: none;
+  object-fit: cover; object-position: calc(100% * var(--supdr-dark)) 0; }
 :focus-visible { outline: 2px solid var(--supdr-primary); outline-offset: 2px; }
 dialog { width: min(1120px, 96vw); max-width: none; height: min(860px, 92vh); max-height: none; padding: 0; border-radius: 10px;
   background: var(--supdr-page); border: 1px solid var(--supdr-border); flex-direction: column; }
@@ -24,7 +25,7 @@ h2, h3 { margin: 0; } h2 { font-size: 17px; flex: none; } h3 { font-size: 13px; 
 .card { display: flex; flex-direction: column; gap: 3px; align-items: stretch; justify-content: flex-start; padding: 8px;
   text-align: left; cursor: pointer; background: var(--supdr-card); border: 1px solid var(--supdr-border); border-radius: 8px; }
 .card[aria-current] { border-color: var(--supdr-primary); box-shadow: 0 0 0 1px var(--supdr-primary); }
-.card img { width: 100%; aspect-ratio: 248 / 121; margin-bottom: 4px; } .card b { font-weight: 600; }
+.card img { width: 100%; height: auto; aspect-ratio: 248 / 121; margin-bottom: 4px; } .card b { font-weight: 600; }
 .card small { margin-top: auto; padding-top: 2px; }
 details { margin-top: 18px; border-top: 1px solid var(--supdr-border); }
 summary { padding: 12px 2px; cursor: pointer; font-weight: 600; }
@@ -41,6 +42,7 @@ function make(kind, attributes = {}, ...content) {
   return element
 }
 
+// Its left half is for a light page, its right one for a dark one.
 function pictured(address) {
   return make("img", {alt: "", loading: "lazy", width: 248, height: 121, src: address})
 }

@@ -1,5 +1,7 @@
 """Runs examples and draws the picture of each for the gallery: the data with the boundary, and the latent rows beside.
 
+A picture is drawn twice, for a light page and, at its right, for a dark one: the gallery shows the half that fits.
+
 ``python -m supdr_viz.export.thumbnails`` draws all, with names of examples only those.
 """
 
@@ -27,8 +29,10 @@ from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
 
 SIZE = (372, 181)
+"""Of each half."""
+
 QUALITY = 50
-"""Of WebP, at which a picture takes about four kilobytes."""
+"""Of WebP, at which a half takes about four kilobytes."""
 
 LONGEST = 60
 """Seconds for which an example runs; what it shows then is drawn."""
@@ -68,8 +72,12 @@ def thumbnail(pool: Pool, preset: Preset[Settings]) -> bytes:
         replay = draw()
     # The truth, also where the method does not see it: most rows would be grey.
     scene = replace(replay.scene, is_labelled=np.ones_like(replay.scene.is_labelled))
-    out, drawn = io.BytesIO(), squares(replace(replay, scene=scene), dark=True)
-    drawn.resize(SIZE, Image.Resampling.LANCZOS).save(out, "WEBP", quality=QUALITY, method=6)
+    both = Image.new("RGB", (2 * SIZE[0], SIZE[1]))
+    for number, dark in enumerate((False, True)):
+        half = squares(replace(replay, scene=scene), dark=dark)
+        both.paste(half.resize(SIZE, Image.Resampling.LANCZOS), (number * SIZE[0], 0))
+    out = io.BytesIO()
+    both.save(out, "WEBP", quality=QUALITY, method=6)
     return out.getvalue()
 
 

@@ -161,10 +161,10 @@ HEAD = (
     + """</script>{% endblock %}{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
-html { color-scheme: light; """
+html { color-scheme: light; --supdr-dark: 0; """
     + css_variables(LIGHT)
     + """}
-html[data-theme="dark"] { color-scheme: dark; """
+html[data-theme="dark"] { color-scheme: dark; --supdr-dark: 1; """
     + css_variables(DARK)
     + """}
 html, body { background-color: var(--supdr-page) !important; color: var(--supdr-text); }
