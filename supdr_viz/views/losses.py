@@ -21,6 +21,12 @@ WORDS = {
 NOT_TERMS = ("objective", "surrogate", "bound")
 """Curves that are not part of the sum."""
 
+COLOURS = {"reconstruction": 1, "neighbours": 1, "divergence": 1, "label": 2, "regularisation": 5, "margin": 6}
+"""Term -> number of its colour: the same idea looks the same in every method.  What keeps the picture of the data is 1."""
+
+OTHERS = (7, 4, 6, 5, 2, 1)
+"""Colours of terms of other names.  Curve 3 is the bound's, and curve 4 resembles the objective's."""
+
 FLOOR = 1e-3
 """Values below this share of the least objective do not stretch the logarithmic axis."""
 
@@ -41,15 +47,16 @@ class Losses(CurveView):
     def styles_of(self, names: list[str]) -> dict[str, Style]:
         """Terms first, then the bound and the surrogate, the objective on top."""
         terms = [name for name in names if name not in NOT_TERMS]
-        # Curve 3 is the bound's, and curve 4 resembles the objective's; then the same colours dotted.
-        colours = [1, 2, 5, 6, 7, 4]
+        colours = {name: COLOURS[name] for name in terms if name in COLOURS}
+        free = [colour for colour in OTHERS if colour not in colours.values()]
+        others = [name for name in terms if name not in COLOURS]
         styles = {
             name: Style(
                 name.replace("_", " "),
-                f"curve {colours[number % len(colours)]}",
-                "solid" if number < len(colours) else "dotdash",
+                f"curve {colours[name] if name in colours else free[others.index(name) % len(free)]}",
+                "dotdash" if name in others[len(free) :] else "solid",  # the colours are used up
             )
-            for number, name in enumerate(terms)
+            for name in terms
         }
         if "bound" in names:
             styles["bound"] = Style("lower bound", "curve 3", "dashed", width=2.2)

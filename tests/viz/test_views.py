@@ -283,3 +283,20 @@ def test_log_axis_holds_its_values_and_has_ticks(low, high):
 
 def test_axes_grow_in_jumps():
     assert [round_up(v) for v in (0, 10, 11, 12, 99, 101, 1999)] == [10, 10, 12, 12, 100, 120, 2000]
+
+
+def test_a_term_has_one_colour_in_every_method():
+    losses = Board().losses
+    seen = {}
+    for terms in (
+        ["reconstruction", "regularisation", "label"],
+        ["label", "margin", "regularisation"],
+        ["neighbours", "label", "regularisation"],
+        ["fit", "label", "smoothness", "margin"],
+        [f"part {number}" for number in range(9)],
+    ):
+        styles = losses.styles_of(["objective", *terms, "bound"])
+        looks = [(style.role, style.dash) for style in styles.values()]
+        assert len(set(looks[:7])) == len(looks[:7])  # nobody takes one for another
+        for name in terms:
+            assert seen.setdefault(name, styles[name].role) == styles[name].role
