@@ -42,7 +42,7 @@ WORDS = {
 }
 """What a page calls a phase, and the colour in which it does."""
 
-ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "all steps done"}
+ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "all steps"}
 """Why a run is finished."""
 
 

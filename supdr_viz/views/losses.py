@@ -22,7 +22,7 @@ NOT_TERMS = ("objective", "surrogate", "bound")
 """Curves that are not part of the sum."""
 
 COLOURS = {"reconstruction": 1, "neighbours": 1, "divergence": 1, "label": 2, "regularisation": 5, "margin": 6}
-"""Term -> number of its colour: the same idea looks the same in every method.  What keeps the picture of the data is 1."""
+"""Term -> number of its colour: the same idea looks the same in every method.  What keeps the data's shape is 1."""
 
 OTHERS = (7, 4, 6, 5, 2, 1)
 """Colours of terms of other names.  Curve 3 is the bound's, and curve 4 resembles the objective's."""
