@@ -69,6 +69,8 @@ OVER = {"position": "absolute", "left": "14px", "right": "14px", "pointer-events
 AXIS_WIDTH, AXIS_HEIGHT = "78px", "60px"
 """Room of the picture's axes with their labels, where it has any."""
 
+AT_THE_RIGHT = {"left": "auto", "max-width": f"calc(100% - {AXIS_WIDTH} - 14px)"}
+
 FACTS_CSS = (
     widgets.HEAD_CSS
     + """
@@ -384,7 +386,7 @@ class ExplorerLayout:
     def _set_facts(self, view: Any) -> None:
         """Say what the method's picture means, over the picture but not over its axes."""
         left = {"left": AXIS_WIDTH if view.has_axes else "14px"}
-        bottom = {"bottom": AXIS_HEIGHT if view.has_axes else "12px", **({"left": "auto"} if view.rises else {})}
+        bottom = {"bottom": AXIS_HEIGHT if view.has_axes else "12px", **(AT_THE_RIGHT if view.rises else {})}
         for pane, place in ((self._keys, {"top": "50px"}), (self._said, bottom)):
             if pane.styles != (wanted := {**OVER, **left, **place}):
                 pane.styles = wanted

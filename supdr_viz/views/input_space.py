@@ -48,11 +48,12 @@ class InputPlane(PlaneView):
         if scene is None:
             return ""
         plane = scene.plane
+        slice_of = "a slice" if self.sheet is not None and self.sheet.caption else ""
         if plane.kind == "components":
-            what = f"PCA, {100 * plane.share:.0f} % of variance"
+            of_variance = "" if slice_of else " of variance"  # there is no room for both
+            what = f"PCA, {100 * plane.share:.0f} %{of_variance}"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
-        slice_of = "a slice" if self.sheet is not None and self.sheet.caption else ""
         if self.points.surface is not None and self.points.surface.input is None:
             slice_of = "no regions between bits or counts"
         marks = "wrong side" if self.points.ringed("input") == "error" else "labelled rows"
