@@ -182,6 +182,7 @@ def marks(options: Sequence[str], on_change: Callable[[str, bool], Any], **more:
     report = guarded(on_change)
 
     def tell(event: Any) -> None:
+        """Report what has changed."""
         for option in {*event.old} ^ {*event.new}:
             report(option, option in event.new)
 
