@@ -46,7 +46,15 @@ column-gap: 12px; }
 .key i.ring { width: 11px; height: 11px; border-radius: 50%; border: 2px solid; }
 .key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
 .key i.scale { width: 64px; height: 9px; border-radius: 4px; }
+.head .note:not(.text), .keys, .said { position: relative; }
+.explained { cursor: help; pointer-events: auto; border-radius: 3px; }
+.explained:focus { outline: 2px solid var(--supdr-primary); }
+.explained:is(:hover, :focus)::after { content: attr(data-help); position: absolute; z-index: 20; left: 0;
+top: calc(100% + 5px); width: max-content; max-width: min(260px, 100%); padding: 5px 8px; white-space: normal;
+pointer-events: none; font-weight: 400; color: var(--supdr-text); background: var(--supdr-card);
+border: 1px solid var(--supdr-border); border-radius: 6px; box-shadow: 0 2px 10px rgb(0 0 0 / 25%); }
 """
+"""Heads of cards, legends, and words that are `explained`, beside the row they stand in: it does not leave the card."""
 
 
 def escape(text: Any) -> str:
@@ -65,6 +73,28 @@ def card_head(title: str, note: str = "") -> str:
     """Write a card's first row; `note` is HTML."""
     kind = "note" if "<" in note else f'note text" title="{note}'  # a caption that is cut shows whole on hovering
     return f'<div class="head"><h3>{escape(title)}</h3><span class="{kind}">{note}</span></div>'
+
+
+def explained(content: str, help: str, kind: str = "") -> str:
+    """Write a word that says what it means when it is pointed at, touched, or reached by the Tab key.
+
+    Parameters
+    ----------
+    content : str
+        HTML.
+    help : str
+        One sentence; without it the word is a plain one.
+    kind : str
+        Its class, for a style sheet.
+
+    Returns
+    -------
+    str
+    """
+    if not help:
+        return f'<span class="{kind}">{content}</span>'
+    said = escape(help)
+    return f'<span class="{kind} explained" tabindex="0" data-help="{said}" aria-description="{said}">{content}</span>'
 
 
 def legend(entries: Sequence[Any]) -> str:
@@ -89,6 +119,5 @@ def legend(entries: Sequence[Any]) -> str:
             dash = "dashed" if entry.dash == "dotdash" else escape(entry.dash)
             style += f";border-style:{dash};border-width:2.5px 0 0 0"
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
-        said = f' title="{escape(entry.help)}"' if entry.help else ""
-        keys.append(f'<span class="key"{said}>{mark}{escape(entry.name)}</span>')
+        keys.append(explained(f"{mark}{escape(entry.name)}", entry.help, "key"))
     return "".join(keys)

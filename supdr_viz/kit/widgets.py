@@ -30,6 +30,7 @@ from supdr_viz.kit.markup import HEAD_CSS as HEAD_CSS
 from supdr_viz.kit.markup import TEXT_CSS as TEXT_CSS
 from supdr_viz.kit.markup import card_head as card_head
 from supdr_viz.kit.markup import escape as escape
+from supdr_viz.kit.markup import explained as explained
 from supdr_viz.kit.markup import legend as legend
 from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.kit.own_files import sheet as sheet

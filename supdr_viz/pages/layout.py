@@ -78,6 +78,7 @@ FACTS_CSS = (
 .keys, .said { background: color-mix(in srgb, var(--supdr-card) 78%, transparent); border-radius: 4px; }
 .keys { row-gap: 0; font-size: 11.5px; }
 .said { display: inline-flex; flex-wrap: wrap; column-gap: 12px; font-size: 11.5px; color: var(--supdr-secondary); }
+.said .explained::after { top: auto; bottom: calc(100% + 5px); }
 .said b { color: var(--supdr-text); font-variant-numeric: tabular-nums; }
 """
 )
@@ -397,8 +398,7 @@ class ExplorerLayout:
     def _say(self, place: Any, numbers: Any) -> None:
         """Say named numbers over a picture."""
         said = "".join(
-            f'<span title="{widgets.escape(each.help)}">{widgets.escape(each.name)} '
-            f"<b>{widgets.escape(each)}</b></span>"
+            widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers
         )
         place.text = f'<div class="said">{said}</div>'

@@ -8,7 +8,7 @@ import pytest
 
 from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
 from supdr_viz.frames.types import Curves, Frame, Lines, Plane, Scene, Sheet, Surface
-from supdr_viz.kit.markup import legend
+from supdr_viz.kit.markup import explained, legend
 from supdr_viz.stage.wire import Tail, decode, merge
 from supdr_viz.views import Board
 from supdr_viz.views.curves import linear_axis, log_axis, round_up
@@ -283,6 +283,14 @@ def test_log_axis_holds_its_values_and_has_ticks(low, high):
 
 def test_axes_grow_in_jumps():
     assert [round_up(v) for v in (0, 10, 11, 12, 99, 101, 1999)] == [10, 10, 12, 12, 100, 120, 2000]
+
+
+def test_a_word_is_explained_where_it_stands():
+    plain, said = explained("gap", ""), explained("<b>7 %</b>", '"<i>certified</i>"', "number")
+    assert plain == '<span class="">gap</span>'
+    assert 'class="number explained" tabindex="0"' in said  # the Tab key leads to it
+    assert said.count("&quot;&lt;i&gt;certified") == 2  # shown, and read out
+    assert "<b>7 %</b>" in said
 
 
 def test_a_term_has_one_colour_in_every_method():
