@@ -386,10 +386,14 @@ def card(head: Any, *content: Any, tools: Any = None, **options: Any) -> pn.Colu
     -------
     Column
     """
-    # On a phone a legend may take more lines.
-    row = pn.Row(head, tools, **{"min_height" if on_phone() else "height": HEAD_HEIGHT}, **WIDE, margin=0)
+    row = pn.Row(head, tools, height=HEAD_HEIGHT, stylesheets=[sheet(HEAD_ROW_CSS)], **WIDE, margin=0)
     return pn.Column(row, *content, **{"margin": 0, "stylesheets": [sheet(BOX_CSS)], **WIDE, **options})
 
+
+HEAD_ROW_CSS = """
+@media (max-width: 599.95px) { :host { height: auto !important; min-height: 40px; flex: none !important; } }
+"""
+"""On a narrow page, whose cards stand below one another, a legend may take more lines."""
 
 HEAD_HEIGHT = 40
 """Title and note take two lines in every card, so that the plots stand level."""
