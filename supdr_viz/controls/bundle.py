@@ -56,7 +56,7 @@ class Controls:
         self.planes = DisplayControls(settings)
         self.parts = (self.data, self.split, self.method, self.planes)
         for part in self.parts:
-            part.on_change(self._changed)
+            part.on_change(self.change)
         self.data.on_loaded(self._loaded)
         if preset:
             self.presets.say(PRESETS[preset], at_hand=False)
@@ -124,18 +124,14 @@ class Controls:
         # The speed is the user's own, whatever is looked at.
         self._become(replace(settings, speed=self.settings.speed))
 
-    def describe(self, feature_names: Sequence[str], n_components: int, task: str = "classification") -> None:
-        """Name the columns and latent coordinates that the planes can show, and the task of the data."""
-        self.planes.describe(feature_names, n_components)
-        self.method.describe(task)
+    def change(self, fields: dict[str, Any]) -> None:
+        """Change settings as the user does: an example that they were of is left.
 
-    def _preset_chosen(self, name: str) -> None:
-        if name:
-            self.apply_preset(name)
-        else:
-            self._leave_preset()
-
-    def _changed(self, fields: dict[str, Any]) -> None:
+        Parameters
+        ----------
+        fields : dict
+            Of `Settings`, by name.
+        """
         new = _without_strangers(self.settings, replace(self.settings, **fields))
         preset = PRESETS.get(self._preset)
         if preset is not None:
@@ -147,6 +143,17 @@ class Controls:
             table = self.data.tables.get(new.data)
             new = self._begun(new, SOURCES[new.data].task if table is None else table.task, table)
         self._become(new)
+
+    def describe(self, feature_names: Sequence[str], n_components: int, task: str = "classification") -> None:
+        """Name the columns and latent coordinates that the planes can show, and the task of the data."""
+        self.planes.describe(feature_names, n_components)
+        self.method.describe(task)
+
+    def _preset_chosen(self, name: str) -> None:
+        if name:
+            self.apply_preset(name)
+        else:
+            self._leave_preset()
 
     def _loaded(self, fields: dict[str, Any]) -> None:
         """Take a table that was loaded; an example that waited for it begins."""

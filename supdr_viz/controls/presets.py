@@ -12,7 +12,8 @@ from supdr_viz.kit.gallery import Gallery
 from supdr_viz.kit.own_files import image
 from supdr_viz.kit.silence import Silence
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.gallery import picture_of, shelves, title_of
+from supdr_viz.presets.gallery import PICTURES, shelves, title_of
+from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import OWN, Preset, Presets
 
 
@@ -116,5 +117,5 @@ def _pictured() -> list[dict[str, Any]]:
 
 
 def _address(name: str) -> str:
-    content = picture_of(name)
+    content = stored(PICTURES, name)
     return "" if content is None else image(content)

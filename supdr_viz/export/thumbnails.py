@@ -7,7 +7,7 @@ A picture is drawn twice, for a light page and, at its right, for a dark one: th
 
 from __future__ import annotations
 
-import argparse
+import functools
 import io
 import time
 from collections.abc import Sequence
@@ -21,6 +21,7 @@ from supdr_viz.export.film import squares
 from supdr_viz.export.work import filming
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import PICTURES
+from supdr_viz.presets.pictures import draw_all
 from supdr_viz.presets.preset import Preset
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
@@ -89,18 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Of the command line.
     """
-    parser = argparse.ArgumentParser(description="Draw the pictures of the examples.")
-    able = [name for name, preset in PRESETS.items() if preset.needs is None]
-    parser.add_argument("names", nargs="*", metavar="EXAMPLE", help="names of examples; default: all")
-    names = parser.parse_args(arguments).names or able
-    if unknown := [name for name in names if name not in able]:
-        parser.error(f"there is no example {unknown[0]!r} whose data are included; there are {', '.join(able)}")
-    PICTURES.mkdir(exist_ok=True)
-    pool = Pool(1)
-    for name in names:
-        picture = thumbnail(pool, PRESETS[name])
-        (PICTURES / f"{name}.webp").write_bytes(picture)
-        print(f"{name}.webp: {len(picture) / 1e3:.1f} kB", flush=True)
+    draw_all("example", PRESETS, PICTURES, functools.partial(thumbnail, Pool(1)), arguments)
 
 
 if __name__ == "__main__":

@@ -121,3 +121,19 @@ def legend(entries: Sequence[Any]) -> str:
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
         keys.append(explained(f"{mark}{escape(entry.name)}", entry.help, "key"))
     return "".join(keys)
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes, in the unit that suits it.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
+    """
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

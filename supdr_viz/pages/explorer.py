@@ -22,6 +22,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import GONE, Bridge
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.patience import Patience
+from supdr_viz.pages.saving import PLOTS, save_plot
 from supdr_viz.pages.teaching import Teaching
 from supdr_viz.pages.telling import Teller
 from supdr_viz.pages.transport import Transport
@@ -35,17 +36,7 @@ from supdr_viz.settings.making import NotAtHand, usable_drawn
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
-from supdr_viz.views import Board, class_legend
-
-PLOTS = {
-    "Input space": "input",
-    "Latent space": "latent",
-    "The method's view": "method",
-    "Losses": "losses",
-    "Error": "errors",
-}
-"""What can be saved as a picture: title -> name of the view."""
-
+from supdr_viz.views import Board
 
 FURTHEST = 100_000
 """Steps that a run takes by itself, at most, when its page is opened."""
@@ -171,7 +162,7 @@ class Explorer:
             get_work=lambda kind: export_work(self.session, kind, dark=self.page.dark_theme),
             on_compare=lambda: self.bridge.add_to_comparison(to_query(self.controls.settings)),
             plots=PLOTS,
-            save_plot=self._save_plot,
+            save_plot=functools.partial(save_plot, self.board, self.session),
         )
         self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
         self.layout = ExplorerLayout(
@@ -186,7 +177,7 @@ class Explorer:
         self.patience = Patience(
             self.session,
             self.layout.notice,
-            on_fewer=lambda share: self.controls.apply(replace(self.controls.settings, test_share=share)),
+            on_fewer=lambda share: self.controls.change({"test_share": share}),
         )
         self.teller = Teller(self.session, self.transport, self.layout, self.bridge, self.patience)
         self.board.input.on_drawn(self._points_drawn)
@@ -313,16 +304,6 @@ class Explorer:
             return ""
         session = self.session
         return {"embedding": session.embedding_csv, "losses": session.curves_csv, "labels": session.labels_csv}[what]()
-
-    def _save_plot(self, plot: str, format: str) -> None:
-        """Save a view as a picture of the user's, with its title and its legend."""
-        view = getattr(self.board, plot)
-        legend = list(view.legend) if plot in ("losses", "errors", "method") else []
-        if plot not in ("losses", "errors") and self.session.scene is not None:
-            legend = [*class_legend(self.session.scene, self.board.points.colour_by), *legend]
-        marks = [{"name": key.name, "colour": key.colour, "kind": key.kind, "dash": key.dash} for key in legend]
-        words = {"title": view.title, "note": view.caption(), "legend": marks}
-        self.board.hub.save_view(plot, format, f"supdr-{plot}", words)
 
     # --- what the user does to the run and to the views --------------------------------------------------------------
 

@@ -70,6 +70,7 @@ AXIS_WIDTH, AXIS_HEIGHT = "78px", "60px"
 """Room of the picture's axes with their labels, where it has any."""
 
 AT_THE_RIGHT = {"left": "auto", "max-width": f"calc(100% - {AXIS_WIDTH} - 14px)"}
+"""For a picture that leaves its lower right free, not its lower left."""
 
 FACTS_CSS = (
     widgets.HEAD_CSS

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from supdr.engine.iterate import Snapshot
+from supdr_viz.kit.markup import duration
 from supdr_viz.kit.notice import Notice
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
@@ -13,7 +15,7 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import MOST_TEST
 
 LOOK_AFTER = 4.0
-"""Seconds without a new iterate after which something is said, and between two looks from then on."""
+"""Seconds without a new iterate after which something is said, and between two looks."""
 
 FEW = 2000
 """Training rows that any method is quick with."""
@@ -29,14 +31,22 @@ class Patience:
         Where it is said.
     on_fewer : callable
         ``on_fewer(share)`` keeps more rows for testing, so that fewer are left to train on.
+    clock : callable
+        Seconds that never go back.
     """
 
-    def __init__(self, session: Session, notice: Notice, on_fewer: Callable[[float], Any]) -> None:
-        self._session, self._notice, self._on_fewer = session, notice, on_fewer
+    def __init__(
+        self,
+        session: Session,
+        notice: Notice,
+        on_fewer: Callable[[float], Any],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._session, self._notice, self._on_fewer, self._clock = session, notice, on_fewer, clock
         self._document: Any = None
         self._looking = self._said = False
         self._seen: Snapshot | None = None
-        self._waited = 0.0
+        self._since = 0.0
 
     def attach(self, document: Any) -> None:
         """Take the page's document, whose clock it is that ticks.
@@ -51,25 +61,39 @@ class Patience:
 
     def begin(self) -> None:
         """Look after what begins now: a preparation, or steps."""
-        self._seen, self._waited, self._said = self._session.player.newest, 0.0, False
+        self._said = False
+        self._wait()
+
+    def _wait(self) -> None:
+        """Wait from now on for what comes after what is there."""
+        self._seen, self._since = self._session.player.newest, self._clock()
+        self._look_later(LOOK_AFTER)
+
+    def _look_later(self, seconds: float) -> None:
         if self._document is not None and not self._looking:
             self._looking = True
-            self._document.add_timeout_callback(self._look, round(1000 * LOOK_AFTER))
+            self._document.add_timeout_callback(self._look, round(1000 * seconds))
 
     def _look(self) -> None:
         self._looking = False
         player = self._session.player
         if player.status.phase not in (Phase.preparing, Phase.running):
             return
-        waited, came = self._waited + LOOK_AFTER, player.newest is not self._seen
-        slow = player.newest is None or not came or self._seconds_a_step() > LOOK_AFTER / 2
+        waited = self._clock() - self._since
+        if waited < LOOK_AFTER - 0.1:  # what was looked after has begun anew meanwhile
+            self._look_later(LOOK_AFTER - waited)
+            return
+        came = player.newest is not self._seen
+        slow = not came or self._seconds_a_step() > LOOK_AFTER / 2
         if slow:
             self._say(waited)
         elif self._said:
             self._notice.hide()
-        if slow or player.iteration == 0:  # a first picture says nothing of the steps
-            self.begin()
-            self._said, self._waited = slow, 0.0 if came else waited
+        self._said = slow
+        if came and (slow or player.iteration == 0):  # a first picture says nothing of the steps
+            self._wait()
+        elif slow:
+            self._look_later(LOOK_AFTER)
 
     def _seconds_a_step(self) -> float:
         player = self._session.player
@@ -88,7 +112,7 @@ class Patience:
         else:
             step, left = self._seconds_a_step(), session.estimator.max_iter - player.iteration
             words = f"{who}: a step takes {step:.2g} s"
-            words += f", the {left:,} that are left at most {_duration(step * left)}." if left > 0 else "."
+            words += f", the {left:,} that are left at most {duration(step * left)}." if left > 0 else "."
         share = fewer(rows, int(session.scene.is_test.sum()))
         if share is None:
             self._notice.say(words, "info")
@@ -115,9 +139,3 @@ def fewer(n_train: int, n_test: int) -> float | None:
     n = n_train + n_test
     share = min(MOST_TEST, round(1.0 - FEW / n, 2)) if n > FEW else 0.0
     return share if n_train > 1.5 * (1.0 - share) * n else None
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

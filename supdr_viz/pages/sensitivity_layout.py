@@ -13,13 +13,15 @@ from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.controls.training import STATUS_CSS
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.markup import duration
 from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.own_files import image
 from supdr_viz.pages import navigation
 from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import Preset
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
-from supdr_viz.sweeps.pictures import SIZE, picture_of
+from supdr_viz.sweeps.pictures import PICTURES, SIZE
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase
 from supdr_viz.sweeps.settings import METRICS, SweepSettings, sweep_query
@@ -264,7 +266,7 @@ def _cards(chosen: str) -> str:
     """Return the prepared sweeps as pictures, each a link."""
     cards = []
     for preset in sorted(SWEEP_PRESETS.values(), key=lambda preset: preset.needs is not None):
-        content, current = picture_of(preset.name), ' aria-current="page"' if preset.name == chosen else ""
+        content, current = stored(PICTURES, preset.name), ' aria-current="page"' if preset.name == chosen else ""
         picture = ""
         if content is not None:
             picture = f'<img src="{image(content)}" alt="" width="{SIZE[0]}" height="{SIZE[1]}" loading="lazy">'
@@ -289,7 +291,7 @@ def _status(phase: Phase, progress: Progress | None, message: str) -> str:
     words = f"<b>{progress.done:,}</b> of {progress.total:,} fits"
     left = progress.seconds_left
     if phase is Phase.running:
-        words += f" · {_duration(left)} left" if left is not None and progress.done < progress.total else ""
+        words += f" · {duration(left)} left" if left is not None and progress.done < progress.total else ""
         words += " · starting the workers" if not progress.done else ""
     if phase is Phase.waiting:
         words += " · another sweep of this server goes first"
@@ -300,11 +302,3 @@ def _status(phase: Phase, progress: Progress | None, message: str) -> str:
         f'aria-valuenow="{share:.0f}"><i style="width:{share:.1f}%"></i></div>'
     )
     return f'<div class="status">{chip}<span class="numbers">{words}</span></div>{bar}'
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

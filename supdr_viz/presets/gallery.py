@@ -99,22 +99,6 @@ def source_of(preset: Preset[Settings]) -> str:
     return f"{method} · {paper}, {number[0]}" if paper and number else f"{method} · {paper}" if paper else method
 
 
-def picture_of(name: str) -> bytes | None:
-    """Return the picture of an example, if there is one.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    bytes or None
-        WebP.
-    """
-    path = PICTURES / f"{name}.webp"
-    return path.read_bytes() if path.exists() else None
-
-
 def shelves() -> list[dict[str, Any]]:
     """Return all examples in the order in which they are offered.
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from supdr_viz.kit.theme import palette
+from supdr_viz.presets.pictures import draw_all
 from supdr_viz.presets.preset import Preset
 from supdr_viz.settings.making import build_dataset
 from supdr_viz.sweeps.command import followed
@@ -29,21 +29,6 @@ FINER = 4
 """Factor by which a picture is drawn larger before it is made smooth."""
 
 QUALITY = 70
-
-
-def picture_of(name: str) -> bytes | None:
-    """Return the picture of a prepared sweep as WebP, if there is one.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    bytes or None
-    """
-    path = PICTURES / f"{name}.webp"
-    return path.read_bytes() if path.exists() else None
 
 
 def drawn(means: NDArray[np.float64]) -> bytes:
@@ -123,17 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Of the command line.
     """
-    parser = argparse.ArgumentParser(description="Draw the pictures of the prepared sweeps.")
-    able = [name for name, preset in SWEEP_PRESETS.items() if preset.needs is None]
-    parser.add_argument("names", nargs="*", metavar="SWEEP", help="names of prepared sweeps; default: all")
-    names = parser.parse_args(arguments).names or able
-    if unknown := [name for name in names if name not in able]:
-        parser.error(f"there is no sweep {unknown[0]!r} whose data are included; there are {', '.join(able)}")
-    PICTURES.mkdir(exist_ok=True)
-    for name in names:
-        made = picture(SWEEP_PRESETS[name])
-        (PICTURES / f"{name}.webp").write_bytes(made)
-        print(f"{name}.webp: {len(made) / 1e3:.1f} kB", flush=True)
+    draw_all("sweep", SWEEP_PRESETS, PICTURES, picture, arguments)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class LatentSpace(PlaneView):
         if self.points.colour_by == "trust":
             return _how_true(frame)
         if self.points.surface is not None and self.points.surface.latent is None:
-            return f"{frame.latent_caption} · no regions: rows have a hidden offset"
+            return f"{frame.latent_caption} · no regions: a hidden offset"
         return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
 
 

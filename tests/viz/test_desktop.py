@@ -53,7 +53,6 @@ def test_the_server_ends_with_the_window(toolkit):
     assert not listens(port)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
 def test_the_server_ends_with_a_window_that_is_killed():
     port = free_port()
     code = f"""

@@ -8,7 +8,8 @@ from PIL import Image
 
 from supdr_viz.export.thumbnails import SIZE, main, thumbnail
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, picture_of, shelves, source_of, title_of
+from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, shelves, source_of, title_of
+from supdr_viz.presets.pictures import stored
 from supdr_viz.run.pool import Pool
 from tests.viz.visitor import Visitor
 
@@ -41,7 +42,7 @@ def test_cards_say_what_is_to_be_seen():
 
 def test_pictures_are_those_of_the_examples_and_light():
     assert sorted(path.stem for path in PICTURES.iterdir()) == sorted(WITH_DATA)
-    contents = [picture_of(name) for name in WITH_DATA]
+    contents = [stored(PICTURES, name) for name in WITH_DATA]
     assert sum(map(len, contents)) <= HEAVIEST
     assert {Image.open(io.BytesIO(content)).size for content in contents} == {(2 * SIZE[0], SIZE[1])}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from supdr_viz.kit.notice import Notice
-from supdr_viz.pages.patience import FEW, Patience, fewer
+from supdr_viz.pages.patience import FEW, LOOK_AFTER, Patience, fewer
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.state import MOST_TEST, Settings
 
@@ -15,14 +15,19 @@ class Clock:
     """A document whose time passes when the test says so."""
 
     def __init__(self):
-        self.waiting = []
+        self.waiting, self.now = [], 100.0
 
-    def add_timeout_callback(self, callback, _milliseconds):
-        self.waiting.append(callback)
+    def __call__(self):
+        return self.now
 
-    def tick(self):
-        waiting, self.waiting = self.waiting, []
-        for callback in waiting:
+    def add_timeout_callback(self, callback, milliseconds):
+        self.waiting.append((self.now + milliseconds / 1000, callback))
+
+    def tick(self, seconds=LOOK_AFTER):
+        self.now += seconds
+        due = [(when, callback) for when, callback in self.waiting if when <= self.now]
+        self.waiting = [each for each in self.waiting if each not in due]
+        for _, callback in due:
             callback()
 
 
@@ -45,8 +50,7 @@ class Run:
 @pytest.fixture
 def looked_after():
     run, notice, clock, wishes = Run(14_000, 6_000), Notice(), Clock(), []
-    patience = Patience(run, notice, wishes.append)
-    patience.attach(clock)
+    Patience(run, notice, wishes.append, clock).attach(clock)
     return run, notice, clock, wishes
 
 
@@ -89,6 +93,19 @@ def test_a_run_that_is_quick_at_once_is_left_alone(looked_after):
     clock.tick()
     assert not notice.shown
     assert not clock.waiting
+
+
+def test_what_begins_while_a_look_is_due_is_timed_from_its_own_beginning():
+    run, notice, clock = Run(14_000, 6_000), Notice(), Clock()
+    patience = Patience(run, notice, lambda share: None, clock)
+    patience.attach(clock)
+    clock.tick(1.6)
+    run.step(0, 0.0)
+    patience.begin()
+    clock.tick(2.4)
+    assert not notice.shown  # four seconds after the preparation began, 2.4 after the steps did
+    clock.tick(1.6)
+    assert "the first step has taken 4 s so far" in said(notice)
 
 
 @pytest.mark.parametrize(("n_train", "n_test"), [(14_000, 6_000), (70_000, 30_000), (2_500, 0), (900_000, 100_000)])

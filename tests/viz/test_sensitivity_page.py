@@ -10,8 +10,9 @@ import panel as pn
 import pytest
 from PIL import Image
 
+from supdr_viz.presets.pictures import stored
 from supdr_viz.sweeps import runner as runner_module
-from supdr_viz.sweeps.pictures import SIZE, drawn, picture_of
+from supdr_viz.sweeps.pictures import PICTURES, SIZE, drawn
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.settings import parse_sweep_query, sweep_query
 from tests.viz.visitor import Visitor
@@ -122,7 +123,7 @@ def test_prepared_sweeps_are_pictures_and_links():
         settings, problems = parse_sweep_query({key: [value.encode()] for key, value in parse_qsl(query)})
         assert not problems
         assert SWEEP_PRESETS.name_of(settings) == name  # so the page shows its name and its note
-        content = picture_of(name)
+        content = stored(PICTURES, name)
         assert (content is None) == (preset.needs is not None)
         assert content is None or Image.open(io.BytesIO(content)).size == SIZE
     assert cards.count("<img") == sum(preset.needs is None for preset in SWEEP_PRESETS.values())

@@ -1,0 +1,35 @@
+"""Views saved as pictures of the user's, as they are shown."""
+
+from __future__ import annotations
+
+from supdr_viz.run.session import Session
+from supdr_viz.views import Board, class_legend
+
+PLOTS = {
+    "Input space": "input",
+    "Latent space": "latent",
+    "The method's view": "method",
+    "Losses": "losses",
+    "Error": "errors",
+}
+"""What can be saved as a picture: title -> name of the view."""
+
+
+def save_plot(board: Board, session: Session, plot: str, format: str) -> None:
+    """Save a view as a picture, with its title and its legend.
+
+    Parameters
+    ----------
+    board : Board
+    session : Session
+    plot : str
+        One of `PLOTS`.
+    format : {"png", "svg"}
+    """
+    view = getattr(board, plot)
+    legend = list(view.legend) if plot in ("losses", "errors", "method") else []
+    if plot not in ("losses", "errors") and session.scene is not None:
+        legend = [*class_legend(session.scene, board.points.colour_by), *legend]
+    marks = [{"name": key.name, "colour": key.colour, "kind": key.kind, "dash": key.dash} for key in legend]
+    words = {"title": view.title, "note": view.caption(), "legend": marks}
+    board.hub.save_view(plot, format, f"supdr-{plot}", words)
