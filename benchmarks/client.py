@@ -14,6 +14,7 @@ import urllib.request
 from html import unescape
 from pathlib import Path
 
+import psutil
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
@@ -26,15 +27,15 @@ PATIENT = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE}
 
 
 class Served:
-    """`benchmarks/served.py` in a process of its own."""
+    """`benchmarks/served.py` in a process of its own; of several processes the app itself, without gauges."""
 
-    def __init__(self) -> None:
+    def __init__(self, processes: int = 1) -> None:
         self.port, self.gauge_port = free_port(), free_port()
-        script = Path(__file__).with_name("served.py")
+        command = [str(Path(__file__).with_name("served.py")), str(self.port), str(self.gauge_port)]
+        if processes > 1:
+            command = ["-m", "supdr_viz.cli", "--port", str(self.port), "--no-browser", "--workers", str(processes)]
         self.began = time.monotonic()
-        self.process = subprocess.Popen(
-            [sys.executable, str(script), str(self.port), str(self.gauge_port)], stdout=subprocess.DEVNULL
-        )
+        self.process = subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL)
         self.url = f"http://localhost:{self.port}/explorer"
         while True:
             try:
@@ -48,6 +49,21 @@ class Served:
         """Ask for the counts so far."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.gauge_port}/{command}", timeout=60) as answer:
             return json.load(answer)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the processor that the server has used, with all its processes."""
+        return sum(each.cpu_times().user + each.cpu_times().system for each in self._family)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the server holds, with all its processes."""
+        return sum(each.memory_info().rss for each in self._family)
+
+    @property
+    def _family(self) -> list[psutil.Process]:
+        server = psutil.Process(self.process.pid)
+        return [server, *server.children(recursive=True)]
 
     def stop(self) -> None:
         """End the server."""
@@ -69,12 +85,15 @@ class Client:
         self.served, self.frames, self.times = served, 0, []
         self.answered: float | None = None
         """Seconds until there was a page to see, be it one that waits."""
+        self._cookie = ""
 
     async def _page(self, query: str) -> str:
         """Return the page, after waiting in line as a browser does."""
         came, address, client = time.monotonic(), self.served.url + query, AsyncHTTPClient()
         while True:
-            html = (await client.fetch(address, **PATIENT)).body.decode()
+            answer = await client.fetch(address, headers={"Cookie": self._cookie}, **PATIENT)
+            html = answer.body.decode()
+            self._cookie = answer.headers.get("Set-Cookie", self._cookie).partition(";")[0]
             self.answered = self.answered or time.monotonic() - came
             found = re.search('data-turn="([^"]+)" data-again="([^"]+)"', html)
             if found is None:
@@ -84,7 +103,8 @@ class Client:
             while before:
                 await asyncio.sleep(min(5.0, 0.25 + 0.1 * before))
                 asked = self.served.url.replace("explorer", f"turn?of={turn}")
-                before = json.loads((await client.fetch(asked, **PATIENT)).body)["before"]
+                answer = await client.fetch(asked, headers={"Cookie": self._cookie}, **PATIENT)
+                before = json.loads(answer.body)["before"]
 
     async def run(self, query: str, until: asyncio.Event) -> None:
         """Connect, then answer until told to stop."""
@@ -92,7 +112,9 @@ class Client:
         token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
         address = self.served.url.replace("http", "ws") + "/ws"
         socket_ = await websocket_connect(
-            HTTPRequest(address, headers={"Origin": self.served.url.rsplit("/", 1)[0]}, **PATIENT),
+            HTTPRequest(
+                address, headers={"Origin": self.served.url.rsplit("/", 1)[0], "Cookie": self._cookie}, **PATIENT
+            ),
             subprotocols=["bokeh", token],
             max_message_size=2**30,
         )
@@ -102,9 +124,8 @@ class Client:
         while (part := await socket_.read_message()) is not None:
             if isinstance(part, str) and (found := re.search(r'"ticket":"([^"]+)"', part)):
                 break
-        ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
-        event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}
-        await self._message(socket_, "PATCH-DOC", {"events": [event]})
+        self._socket, self._keys = socket_, _component(json.loads(part), "Bridge")
+        await self._event({"name": "document_ready", "values": {"type": "map"}})
         origin = self.served.url.rsplit("/", 1)[0]
         address = origin.replace("http", "ws") + "/stage?ticket=" + found.group(1)
         request = HTTPRequest(address, headers={"Origin": origin}, **PATIENT)
@@ -120,6 +141,16 @@ class Client:
         stage.close()
         socket_.close()
 
+    async def press(self, key: str) -> None:
+        """Press a key."""
+        said = {"type": "map", "entries": [["kind", "key"], ["key", key]]}
+        entries = [["model", {"id": self._keys}], ["data", said]]
+        await self._event({"name": "data_event", "values": {"type": "map", "entries": entries}})
+
+    async def _event(self, event: dict) -> None:
+        sent = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": {"type": "event", **event}}
+        await self._message(self._socket, "PATCH-DOC", {"events": [sent]})
+
     async def _ignore(self, socket_) -> None:
         """Take what else the page is told."""
         while await socket_.read_message() is not None:
@@ -129,6 +160,17 @@ class Client:
         header = {"msgid": os.urandom(8).hex(), "msgtype": kind}
         for part in (header, {}, content):
             await socket_.write_message(json.dumps(part))
+
+
+def _component(part: object, kind: str) -> str | None:
+    """Return the number of the first component of a kind in a document."""
+    if isinstance(part, dict):
+        attributes = part.get("attributes")
+        if isinstance(attributes, dict) and attributes.get("class_name") == kind:
+            return part["id"]
+        part = list(part.values())
+    found = (_component(each, kind) for each in part) if isinstance(part, list) else ()
+    return next((each for each in found if each is not None), None)
 
 
 class Follower:

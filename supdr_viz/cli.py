@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import functools
-import gc
 import importlib
 import importlib.metadata
 import os
 import re
-import secrets
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any, cast
 
 from supdr.engine.optional import PackageMissing
 from supdr_viz import require_app
-from supdr_viz.kit.quotas import QUOTAS, checked, most, variable
-from supdr_viz.pages import PAGES, title_of
-
-LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-ANY_ADDRESS = ("0.0.0.0", "::")
+from supdr_viz.kit.quotas import QUOTAS, checked, variable
+from supdr_viz.server import explained, serve
 
 COMMANDS = {
     "sweep": ("supdr_viz.sweeps.command", "add_sweep"),
@@ -32,20 +24,6 @@ COMMANDS = {
     "reproduce": ("supdr_viz.reproduce.command", "add_reproduce"),
 }
 """Commands besides serving -> module and function that adds their options."""
-
-SERVER_OPTIONS: dict[str, Any] = {
-    # A closed tab stops its run within seconds; a page that was only reconnecting finds its session again.
-    "unused_session_lifetime_milliseconds": 10_000,
-    "check_unused_sessions_milliseconds": 2_000,
-    # Proxies cut connections that are silent for 30 s or more.
-    "keep_alive_milliseconds": 15_000,
-    # An upload arrives in pieces of 10 MB; anything larger than this in one message is not ours.
-    "websocket_max_message_size": 20 * 1024 * 1024,
-    # A page in the making says most things many times over.
-    "websocket_compression_level": 1,
-    # A slow machine may take long between the page and its websocket.
-    "session_token_expiration": 600,
-}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -78,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         port = _free_port(arguments.address, arguments.port)
     except OSError as error:
-        print(f"supdr-viz: {_explain(error, arguments.address, arguments.port)}", file=sys.stderr)
+        print(f"supdr-viz: {explained(error, arguments.address, arguments.port)}", file=sys.stderr)
         return 1
     for name in QUOTAS:
         os.environ[variable(name)] = str(getattr(arguments, f"most_{name.replace('-', '_')}"))
@@ -91,7 +69,12 @@ def main(argv: list[str] | None = None) -> int:
         from supdr_viz.desktop import open_window
 
         return open_window(port)
-    return _serve(arguments, port)
+    show = _opens_browser(arguments.show)
+    if arguments.workers > 1:
+        from supdr_viz.front import serve_from_many
+
+        return serve_from_many(arguments, port, show)
+    return serve(arguments, port, show)
 
 
 def _headless(argv: list[str]) -> int:
@@ -155,11 +138,19 @@ def _parser() -> argparse.ArgumentParser:
         help="write every answer and every failure as a line of JSON, without addresses, names or data of visitors",
     )
     parser.add_argument(
+        "--workers",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="serve from so many processes, each with its share of the quotas that count for all "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
         "--worker",
         type=_number,
         default=0,
         metavar="NUMBER",
-        help="which of several processes behind one proxy this is, from 1 on: class links begin with it",
+        help="which of several processes behind a proxy of your own this is, from 1 on: class links begin with it",
     )
     browser = parser.add_mutually_exclusive_group()
     browser.add_argument("--show", action="store_true", default=None, help="open the page in a browser")
@@ -190,6 +181,7 @@ def _for_networks(arguments: argparse.Namespace) -> dict[str, bool]:
     """Which of the options that say who else may come in are given."""
     return {
         "--address": arguments.address != "localhost",
+        "--workers": arguments.workers > 1,
         "--allow-websocket-origin": bool(arguments.allow_websocket_origin),
         "--embed-in": bool(arguments.embed_in),
         "--basic-auth": arguments.basic_auth != os.environ.get("PANEL_BASIC_AUTH"),
@@ -211,6 +203,12 @@ def _origin(text: str) -> str:
 def _number(text: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,3}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not the number of a process: 1, 2, 3 and so on")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes: 1 to 99")
     return int(text)
 
 
@@ -238,14 +236,6 @@ def _free_port(address: str, port: int) -> int:
     return chosen
 
 
-def _explain(error: OSError, address: str, port: int) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"port {port} is in use by another program. Stop that program or choose another port with --port."
-    if error.errno == errno.EACCES:
-        return f"port {port} needs administrator rights. Choose one from 1024 on with --port."
-    return f"cannot listen on {address!r}: {error.strerror or error}."
-
-
 def _warm_kernels() -> None:
     from supdr import warm
 
@@ -260,34 +250,6 @@ def _warm_kernels() -> None:
         )
 
 
-def _page(name: str) -> Callable[[], Any]:
-    """Import a page now, so that a visit only builds it."""
-    return getattr(importlib.import_module(f"supdr_viz.pages.{name}"), name)
-
-
-def _build_unseen(page: Callable[[], Any]) -> None:
-    """Build a page for nobody, so that its first visitor does not wait for what it imports."""
-    from bokeh.core.types import ID
-    from bokeh.document import Document
-    from bokeh.server.contexts import BokehSessionContext
-    from panel.io.state import set_curdoc
-
-    document = Document()
-    nobody = BokehSessionContext(ID("nobody"), cast(Any, None), document)
-    with set_curdoc(document):
-        page()
-        for callback in document.session_destroyed_callbacks:
-            callback(nobody)
-
-
-def _origins(address: str, port: int, others: list[str]) -> list[str]:
-    """Names under which a browser may connect: this machine's own, the chosen address, and what was asked for."""
-    names = ["localhost", "127.0.0.1"]
-    if address not in (*LOCAL_NAMES, *ANY_ADDRESS) and ":" not in address:  # Bokeh knows no IPv6 origins
-        names.append(address)
-    return [f"{name}:{port}" for name in names] + others
-
-
 def _end_with_input() -> None:
     """End this process when its standard input ends."""
     sys.stdin.buffer.read()
@@ -299,75 +261,6 @@ def _opens_browser(wish: bool | None) -> bool:
         return wish
     desktop = sys.platform in ("darwin", "win32") or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
     return desktop and sys.stdout.isatty()
-
-
-def _serve(arguments: argparse.Namespace, port: int) -> int:
-    import panel as pn
-    from bokeh.settings import settings
-    from panel.io.application import build_applications
-    from tornado.web import RedirectHandler
-
-    from supdr_viz.kit.door import Door, Queue, Refusal, Turn
-    from supdr_viz.kit.guard import Headers, Health, Visitors
-    from supdr_viz.kit.log import answers, log_json
-    from supdr_viz.kit.own_files import OwnFile
-    from supdr_viz.pages.follow import FollowPage
-    from supdr_viz.run.pool import shared_pool
-    from supdr_viz.stage.socket import StageSocket
-
-    # What helps who writes a page costs who opens it.
-    settings.perform_error_diagnostics = settings.perform_document_validation = False
-    # Without a secret of the user's own, logins last as long as this process.
-    cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
-    queue = Queue()
-    visitors = Visitors(most("pages"), queue.arrived)
-    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
-    routes = [
-        # With several pages the kit would show a list of them.
-        ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
-        OwnFile.route(),
-        StageSocket.route(arguments.worker),
-        FollowPage.route(),
-        Turn.route(queue),
-        Health.route(counts),
-    ]
-    pages: dict[str, Any] = {name: _page(name) for name in PAGES}
-    _build_unseen(next(iter(pages.values())))
-    pages = {name: visitors.admitting(page) for name, page in pages.items()}
-    applications: dict[str, Any] = build_applications(pages, title={name: title_of(name) for name in PAGES})
-    for application in applications.values():
-        application.add(Door(queue, lambda: visitors.full))
-    named = (*PAGES, "follow", "health", "own", "stage", "static", "turn")
-    notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
-    try:
-        server = pn.io.server.get_server(
-            applications,
-            port=port,
-            address=arguments.address,
-            websocket_origin=_origins(arguments.address, port, arguments.allow_websocket_origin),
-            basic_auth=arguments.basic_auth,
-            cookie_secret=cookie_secret,
-            show=_opens_browser(arguments.show),
-            extra_patterns=routes,
-            **notes,
-            transforms=[Refusal.saying(visitors.refusal), Headers.shown_in(arguments.embed_in)],
-            **SERVER_OPTIONS,
-        )
-    except OSError as error:
-        print(f"supdr-viz: {_explain(error, arguments.address, port)}", file=sys.stderr)
-        return 1
-    if notes:
-        log_json()
-    if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
-        print("Anybody who reaches this address can use the server; --basic-auth asks for a password.")
-    shown = "localhost" if arguments.address in (*LOCAL_NAMES, *ANY_ADDRESS) else arguments.address
-    print(f"The explorer is at http://{shown}:{port}/{next(iter(PAGES))}   (Ctrl+C stops it)", flush=True)
-    # What is loaded now stays loaded: without it in every collection, the pauses are short.
-    gc.collect()
-    gc.freeze()
-    server.start()
-    server.io_loop.start()
-    return 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import panel as pn
 import param
@@ -126,7 +126,7 @@ export function render({model}) {
   zoom()
   model.on("zoom", zoom)
 
-  const address = () => {
+  const showQuery = () => {
     if (model.memory && model.query) {
       try { sessionStorage.setItem(model.memory, model.query) } catch (error) {}
     }
@@ -134,8 +134,9 @@ export function render({model}) {
     if (!model.query || location.search === query) return
     history.replaceState(null, "", location.pathname + query + location.hash)
   }
-  address()
-  model.on("query", address)
+  showQuery()
+  model.on("query", showQuery)
+  const address = () => location.pathname.split("/").pop() + location.search
 
   const onkey = (event) => {
     const key = action(event, model.keys)
@@ -179,6 +180,7 @@ export function render({model}) {
   model.on("msg:custom", async (event) => {
     const message = event.data ?? event
     if (message.kind === "download") download(message)
+    if (message.kind === "end") location.replace("ended?" + new URLSearchParams({again: address()}))
     if (message.kind === "compare") location.assign(comparison(message.query))
     if (message.kind === "copy") model.send_msg({kind: "copied", done: await copy(message.text)})
   })
@@ -217,7 +219,11 @@ class Bridge(JSComponent):
         Address of the page without its query; empty until the browser has answered.
     lost_at : int
         Iteration that was last seen, where the page had lost its server and has come back.
+    most_hours : int
+        Hours after which a page is closed, on a server that says so afterwards; 0: never.
     """
+
+    most_hours: ClassVar[int] = 0
 
     tall = param.Boolean(default=True)
     narrow = param.Boolean(default=False)
@@ -292,6 +298,8 @@ class Bridge(JSComponent):
 
     def _page_arrived(self) -> None:
         self._page_there = True
+        if self.most_hours and pn.state.curdoc is not None:
+            pn.state.curdoc.add_timeout_callback(lambda: self._send_msg({"kind": "end"}), self.most_hours * 3_600_000)
 
     def _was_asked(self, event: Any) -> None:
         if pn.state.curdoc is not None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from functools import cache
 from importlib import resources
 from string import Template
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 from weakref import WeakSet
@@ -23,6 +24,7 @@ from bokeh.document import Document
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
 
+from supdr_viz.kit.caller import PAYLOAD, caller_of
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import css_variables, palette
 
@@ -150,13 +152,13 @@ class Door(Handler):
     Parameters
     ----------
     queue : Queue
-    full : callable
-        Returns whether there is room for nobody.
+    refuse : callable
+        ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room.
     """
 
-    def __init__(self, queue: Queue, full: Callable[[], bool]) -> None:
+    def __init__(self, queue: Queue, refuse: Callable[[str], int]) -> None:
         super().__init__()
-        self._queue, self._full = queue, full
+        self._queue, self._refuse = queue, refuse
         self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
 
     def modify_document(self, doc: Document) -> None:
@@ -173,7 +175,7 @@ class Door(Handler):
         Returns
         -------
         dict
-            Nothing to add.
+            Who asks; it travels with the page's session.
 
         Raises
         ------
@@ -182,10 +184,11 @@ class Door(Handler):
         Finish
             With the page that waits.
         """
+        caller = {PAYLOAD: caller_of(request)}
         if request.path.endswith("/ws") or request in self._let_in:  # of a page that is there, or asked twice
-            return {}
-        if self._full():
-            raise HTTPError(503)
+            return caller
+        if refused := self._refuse(caller[PAYLOAD]):
+            raise HTTPError(refused)
         turn = request.arguments.pop(TURN, [b""])[-1].decode(errors="replace")
         before = self._queue.before(turn)
         if before is None:
@@ -199,7 +202,7 @@ class Door(Handler):
         self._queue.enter(turn)
         asyncio.get_running_loop().call_soon(self._queue.built)  # the page is built before anything else happens
         self._let_in.add(request)
-        return {}
+        return caller
 
 
 class Turn(RequestHandler):
@@ -220,31 +223,60 @@ class Turn(RequestHandler):
         self.finish({"before": self._queue.before(self.get_query_argument("of", "")) or 0})
 
 
+class Ended(RequestHandler):
+    """Says to somebody whose page was open for very long that it was closed, and leads back to it."""
+
+    @classmethod
+    def route(cls, pages: Container[str], hours: int) -> tuple[str, type[Ended], dict[str, Any]]:
+        """Return the address, its handler and what that needs.
+
+        Parameters
+        ----------
+        pages : container of str
+            Names of pages, one of which may be opened again.
+        hours : int
+            For how many it was open.
+        """
+        return "/ended", cls, {"pages": pages, "hours": hours}
+
+    def initialize(self, pages: Container[str], hours: int) -> None:
+        """Keep what is asked."""
+        self._pages, self._hours = pages, hours
+
+    def get(self) -> None:
+        """Answer with a plain page; it leads to no other address than a page of ours."""
+        again = self.get_query_argument("again", "")
+        again = again if again.partition("?")[0] in self._pages else "."
+        hours = "one hour" if self._hours == 1 else f"{self._hours:,} hours"
+        said = f"This page was open for {hours}, as long as this server allows. The link keeps its settings."
+        self.finish(_template("ended.html").substitute(style=_style(), said=said, again=escape(again)))
+
+
 class Refusal(OutputTransform):
     """Makes a plain page of the answer that there is no room.
 
     Attributes
     ----------
-    said : str
-        One sentence.
+    said : dict of int to str
+        Status -> one sentence.
     """
 
-    said = ""
+    said: Mapping[int, str] = MappingProxyType({})
 
     def __init__(self, _request: HTTPServerRequest) -> None:
         pass
 
     @classmethod
-    def saying(cls, said: str) -> type[Refusal]:
-        """Return the same with this sentence."""
+    def saying(cls, said: Mapping[int, str]) -> type[Refusal]:
+        """Return the same with these sentences."""
         return type(cls.__name__, (cls,), {"said": said})
 
     def transform_first_chunk(
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
     ) -> tuple[int, HTTPHeaders, bytes]:
         """Put the page in the place of what the server says by itself."""
-        if status_code == 503:
-            chunk = refusal_page(self.said).encode()
+        if status_code in self.said:
+            chunk = refusal_page(self.said[status_code]).encode()
             headers["Content-Type"] = "text/html; charset=utf-8"
             headers["Content-Length"] = str(len(chunk))
             headers["Retry-After"] = str(RETRY)

@@ -5,7 +5,9 @@ What each of them is for is said in docs/security.md.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +15,7 @@ import panel as pn
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform, RequestHandler
 
+from supdr_viz.kit.caller import current_caller
 from supdr_viz.kit.markup import escape
 
 HEALTH = "/health"
@@ -89,30 +92,40 @@ class Visitors:
 
     Parameters
     ----------
-    most : int
-        0: as many as come.
+    most, each : int
+        Pages of all, and of one visitor; 0: as many as come.
     on_arrival : callable
         Called when a page has come to its browser.
-
-    Attributes
-    ----------
-    open : int
-        Pages that are open.
     """
 
-    def __init__(self, most: int, on_arrival: Callable[[], Any]) -> None:
-        self._most, self._on_arrival, self.open = most, on_arrival, 0
+    def __init__(self, most: int, each: int, on_arrival: Callable[[], Any]) -> None:
+        self._most, self._each, self._on_arrival = most, each, on_arrival
+        self._open: Counter[str] = Counter()
 
     @property
-    def full(self) -> bool:
-        """Whether there is no room for another."""
-        return bool(self._most) and self.open >= self._most
+    def open(self) -> int:
+        """Pages that are open."""
+        return self._open.total()
+
+    def refuse(self, caller: str) -> int:
+        """Return the status with which a visitor is refused another page; 0 if there is room.
+
+        Parameters
+        ----------
+        caller : str
+            Empty: nobody knows who, and only all pages together are counted.
+        """
+        if self._most and self.open >= self._most:
+            return 503
+        return 429 if caller and self._each and self._open[caller] >= self._each else 0
 
     @property
-    def refusal(self) -> str:
-        """What whoever finds no room is told."""
-        pages = "one page" if self._most == 1 else f"{self._most:,} pages"
-        return f"This server shows {pages} at a time, and no more are free. Please try again in a while."
+    def refusals(self) -> dict[int, str]:
+        """What whoever finds no room is told: status -> sentence."""
+        return {
+            503: f"This server shows {_pages(self._most)} at a time, and no more are free. Please try again later.",
+            429: f"On this server a visitor may have {_pages(self._each)} open. Please close one first.",
+        }
 
     def admitting(self, page: Callable[[], Any]) -> Callable[[], Any]:
         """Return a function that builds a page.
@@ -121,17 +134,24 @@ class Visitors:
         """
 
         def _admit() -> Any:
-            if self.full:
-                return _full(self.refusal)
-            self.open += 1
-            pn.state.on_session_destroyed(self._left)
+            caller = current_caller()
+            if refused := self.refuse(caller):
+                return _full(self.refusals[refused])
+            self._open[caller] += 1
+            pn.state.on_session_destroyed(functools.partial(self._left, caller))
             pn.state.onload(self._on_arrival)
             return page()
 
         return _admit
 
-    def _left(self, _context: Any) -> None:
-        self.open -= 1
+    def _left(self, caller: str, _context: Any) -> None:
+        self._open[caller] -= 1
+        if not self._open[caller]:
+            del self._open[caller]
+
+
+def _pages(number: int) -> str:
+    return "one page" if number == 1 else f"{number:,} pages"
 
 
 def _full(said: str) -> Any:

@@ -22,11 +22,14 @@ class Quota:
         What is counted.
     without : str
         What 0 means; empty: 0 is no value.
+    of_all : bool
+        Whether it counts for all visitors together: several processes share it out.
     """
 
     default: int
     words: str
     without: str = ""
+    of_all: bool = False
 
     @property
     def least(self) -> int:
@@ -40,15 +43,20 @@ class Quota:
 
 
 QUOTAS = {
-    "pages": Quota(200, "pages open at the same time", without="as many as come"),
-    "training": Quota(100, "runs that train at the same time", without="as many as there are"),
+    "pages": Quota(200, "pages open at the same time", without="as many as come", of_all=True),
+    "pages-each": Quota(30, "pages that one visitor has open", without="as many as they like"),
+    "training": Quota(100, "runs that train at the same time", without="as many as there are", of_all=True),
     "rows": Quota(100_000, "rows of a table that a visitor brings"),
     "cells": Quota(10_000_000, "cells of such a table"),
     "upload-mb": Quota(40, "megabytes of a file that a visitor brings"),
-    "held-mb": Quota(1_000, "megabytes of such files in all open pages together"),
-    "tasks": Quota(4, "files read or made at the same time; others wait their turn"),
-    "sweeps": Quota(20, "sweeps under way in all pages together; one computes, others wait their turn"),
+    "held-mb": Quota(1_000, "megabytes of such files in all open pages together", of_all=True),
+    "tasks": Quota(4, "files read or made at the same time; others wait their turn", of_all=True),
+    "sweeps": Quota(20, "sweeps under way in all pages together; one computes, others wait their turn", of_all=True),
+    "sweeps-each": Quota(4, "sweeps of one visitor under way"),
     "workers": Quota(0, "processes of a sweep", without="one per processor"),
+    "threads": Quota(0, "threads that train", without="one less than there are processors"),
+    "cpu-percent": Quota(100, "percent of their time in which these threads compute, 100 at most"),
+    "hours": Quota(48, "hours for which a page stays open", without="as long as its browser wants"),
 }
 """What is limited; option ``--most-NAME``, variable ``SUPDR_MOST_NAME``."""
 

@@ -17,6 +17,7 @@ from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.sweep import SweepControls
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import GONE, Bridge
+from supdr_viz.kit.caller import current_caller
 from supdr_viz.pages.sensitivity_layout import SensitivityLayout
 from supdr_viz.settings.making import NotAtHand, build_dataset
 from supdr_viz.settings.menu import MENU
@@ -76,7 +77,7 @@ class Sensitivity:
         self._phase = Phase.idle
         self._next = False
         self._store = ""
-        self.runner = SweepRunner()
+        self.runner = SweepRunner(current_caller())
         self.bridge = Bridge()
         self.figures = SweepFigures(narrow=widgets.on_phone())
         self.data = DataControls(settings.base)

@@ -15,6 +15,8 @@ from typing import Protocol
 
 from threadpoolctl import threadpool_limits
 
+from supdr_viz.kit.quotas import most
+
 SLICE = 0.012
 """Seconds of work per turn.  Shorter wastes time on turns, longer makes other sessions wait."""
 
@@ -40,10 +42,14 @@ class Pool:
         Number of threads; by default one less than there are cores, at least one, so that the server stays responsive.
     clock : callable
         Returns the time in seconds; jobs are due by it.
+    share : float
+        Of its time in which a thread works, at most; above 0, up to 1.
     """
 
-    def __init__(self, threads: int | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock = clock
+    def __init__(
+        self, threads: int | None = None, clock: Callable[[], float] = time.monotonic, share: float = 1.0
+    ) -> None:
+        self.clock, self._share = clock, share
         self.threads = threads or max(1, (os.cpu_count() or 2) - 1)
         self._changed = threading.Condition()
         self._used: dict[Job, float] = {}
@@ -102,6 +108,8 @@ class Pool:
                     self._used[job] += time.thread_time() - began
                 self._changed.notify()
             del job  # not to be held while waiting for the next one
+            if self._share < 1.0:
+                time.sleep((time.thread_time() - began) * (1.0 / self._share - 1.0))
 
     def _next(self) -> Job:
         with self._changed:
@@ -172,5 +180,5 @@ def shared_pool() -> Pool:
     global _shared
     with _shared_lock:
         if _shared is None:
-            _shared = Pool()
+            _shared = Pool(most("threads") or None, share=min(most("cpu-percent"), 100) / 100.0)
         return _shared

@@ -55,6 +55,11 @@ def store_path() -> str:
 class SweepRunner:
     """Runs one sweep at a time for one page, which looks now and then how far it is.
 
+    Parameters
+    ----------
+    owner : str
+        Whose it is; empty: nobody knows.
+
     Attributes
     ----------
     sweep : Sweep or None
@@ -65,7 +70,8 @@ class SweepRunner:
         Why it failed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str = "") -> None:
+        self._owner = owner
         self._go = threading.Event()
         self._cancelled = False
         self._has_turn = False
@@ -86,10 +92,9 @@ class SweepRunner:
         if self.active:
             raise RuntimeError("a sweep is under way: cancel it first")
         self.sweep, self.cells, self.message = sweep, {}, ""
-        under_way = sum(runner.active for runner in _RUNNERS)
-        if under_way >= most("sweeps"):
-            self.phase = Phase.failed
-            self.message = f"This server has {under_way:,} sweeps under way, as many as it may. Please try later."
+        refusal = self._refusal()
+        if refusal:
+            self.phase, self.message = Phase.failed, refusal
             return
         self._cancelled = False
         self._go.set()
@@ -98,6 +103,16 @@ class SweepRunner:
             target=self._work, args=(sweep, X, y, executor), name="supdr-sweep", daemon=True
         )
         self._thread.start()
+
+    def _refusal(self) -> str:
+        """Say why no further sweep may begin; empty if one may."""
+        under_way = [runner._owner for runner in _RUNNERS if runner.active]
+        if len(under_way) >= most("sweeps"):
+            return f"This server has {len(under_way):,} sweeps under way, as many as it may. Please try later."
+        own = under_way.count(self._owner)
+        if self._owner and own >= most("sweeps-each"):
+            return f"You have {own:,} sweeps under way, as many as a visitor may on this server. Cancel one first."
+        return ""
 
     def pause(self) -> None:
         """Hand out no more cells; those at work are finished and kept."""

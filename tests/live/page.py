@@ -29,17 +29,22 @@ class Page:
         What the page had at first, each with its ``id``, ``kind``, and attributes.
     tree : dict
         What the stage shows.
+    cookie : str
+        Name and value, as the server gave it.
+    ticket : str
+        Of the stage; empty where the page has none.
     """
 
-    def __init__(self, url, name="explorer", query=""):
-        self.url, self.name, self.query = url, name, query
+    def __init__(self, url, name="explorer", query="", cookie=""):
+        self.url, self.name, self.query, self.cookie = url, name, query, cookie
         self.frames, self.widgets, self.tree = 0, [], {}
         self.stage = None
         self._answers = {}
 
     @property
     def _request(self):
-        options = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE, "headers": {"Origin": self.url}}
+        headers = {"Origin": self.url, "Cookie": self.cookie}
+        options = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE, "headers": headers}
         address = self.url.replace("http", "ws")
         return lambda path: HTTPRequest(address + path, **options)
 
@@ -54,11 +59,11 @@ class Page:
             await self.socket.read_message()
         document = await self._ask("PULL-DOC-REQ")
         self.widgets = list(_widgets(document))
-        ticket = next((each["ticket"] for each in self.widgets if each.get("ticket")), None)
+        self.ticket = next((each["ticket"] for each in self.widgets if each.get("ticket")), "")
         self._tasks = [asyncio.create_task(self._listen())]
         await self.event({"type": "event", "name": "document_ready", "values": {"type": "map"}})
-        if ticket:
-            self.stage = await websocket_connect(self._request(f"/stage?ticket={ticket}"), max_message_size=2**30)
+        if self.ticket:
+            self.stage = await websocket_connect(self._request(f"/stage?ticket={self.ticket}"), max_message_size=2**30)
             self._tasks.append(asyncio.create_task(self._watch()))
         return self
 
@@ -73,7 +78,9 @@ class Page:
         return html
 
     def _fetched(self, path):
-        with urllib.request.urlopen(f"{self.url}/{path}", timeout=PATIENCE) as answer:
+        request = urllib.request.Request(f"{self.url}/{path}", headers={"Cookie": self.cookie})
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            self.cookie = answer.headers.get("Set-Cookie", self.cookie).partition(";")[0]
             return answer.read().decode()
 
     async def _ask(self, kind):

@@ -40,3 +40,18 @@ def test_whatever_the_browser_says_first_shows_that_it_is_there(page):
     assert len(document.callbacks.change_callbacks()) == 0  # heard once is enough
     [event] = sent(document, model)
     assert (event.attr, event.new) == ("height", 8)
+
+
+@pytest.mark.parametrize("hours", [0, 3])
+def test_a_page_is_closed_after_as_many_hours_as_it_may_be_open(hours, monkeypatch):
+    monkeypatch.setattr(Bridge, "most_hours", hours)
+    document = Document()
+    with set_curdoc(document):
+        bridge = Bridge()  # without a browser a page is there at once
+        waits = [(each.timeout, each.callback) for each in document.session_callbacks]
+        assert [wait for wait, _ in waits] == ([3 * 3600 * 1000] if hours else [])
+        said = []
+        monkeypatch.setattr(bridge, "_send_msg", said.append)
+        for _, end in waits:
+            end()
+        assert said == ([{"kind": "end"}] if hours else [])

@@ -4,13 +4,19 @@ import asyncio
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
 
 import pytest
+import tornado.httpclient
+import tornado.httpserver
+import tornado.web
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.testing import bind_unused_port
 from tornado.web import Finish, HTTPError
 
 from supdr_viz.kit import door
-from supdr_viz.kit.door import AT_ONCE, BREATH, NEXT, ON_THE_WAY, PRESENT, REMEMBERED, Door, Queue, Refusal
+from supdr_viz.kit.caller import Cookie, caller_of, process_of
+from supdr_viz.kit.door import AT_ONCE, BREATH, NEXT, ON_THE_WAY, PRESENT, REMEMBERED, Door, Ended, Queue, Refusal
 
 
 class Clock:
@@ -144,7 +150,7 @@ def knock(at, path):
 
 
 def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, clock):
-    at = Door(queue, lambda: False)
+    at = Door(queue, lambda caller: 0)
     assert knock(at, "/explorer") is None
     said = knock(at, "/explorer?data=moons&note=%3Cimg%20src=x%3E&note=2")
     assert "1 before you" in said
@@ -158,20 +164,57 @@ def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, cl
 
 
 def test_without_room_nobody_waits(queue):
-    at = Door(queue, lambda: True)
+    at = Door(queue, lambda caller: 503)
     assert knock(at, "/explorer") == 503
     assert queue.waiting == 0
     assert knock(at, "/explorer/ws") is None  # of a page that is there
 
 
+def test_who_asks_is_known_by_a_cookie_and_travels_with_the_page(queue):
+    asked = []
+    at = Door(queue, lambda caller: asked.append(caller) or 0)
+    known, new = request_of("/explorer"), request_of("/explorer")
+    known.headers["Cookie"] = "supdr=3-abcdefghijklmnop"
+
+    async def process():
+        return at.process_request(known), at.process_request(known)
+
+    with ThreadPoolExecutor(1) as thread:
+        payloads = thread.submit(asyncio.run, process()).result()
+    assert payloads == ({"visitor": "abcdefghijklmnop"},) * 2
+    assert asked == ["abcdefghijklmnop"]
+    assert caller_of(new) == caller_of(new)
+    assert caller_of(new) not in asked
+
+
+@pytest.mark.parametrize(
+    ("cookie", "kind", "given"),
+    [
+        ("", "text/html; charset=UTF-8", r"supdr=2-[\w-]{16}; Path=/; HttpOnly; SameSite=Lax"),
+        ("supdr=1-abcdefghijklmnop", "text/html", r"supdr=2-abcdefghijklmnop; .*"),
+        ("supdr=2-abcdefghijklmnop", "text/html", None),
+        ("supdr=2-<script>alert(1)", "text/html", r"supdr=2-[\w-]{16}; .*"),
+        ("", "text/javascript", None),
+    ],
+)
+def test_a_page_brings_a_cookie_that_leads_back_to_its_process(cookie, kind, given):
+    request = request_of("/explorer")
+    request.headers["Cookie"] = cookie
+    _, headers, _ = Cookie.of(2)(request).transform_first_chunk(200, HTTPHeaders({"Content-Type": kind}), b"", True)
+    said = headers.get("Set-Cookie")
+    assert said is None if given is None else re.fullmatch(given, said)
+    if said:
+        assert process_of(said.partition(";")[0].partition("=")[2]) == 2
+
+
 def test_a_page_in_another_site_is_told_that_it_must_wait(queue):
-    at = Door(queue, lambda: False)
+    at = Door(queue, lambda caller: 0)
     assert [knock(at, "/explorer/autoload.js") for _ in range(2)] == [None, 503]
 
 
 def test_too_many_who_wait_are_refused(queue, monkeypatch):
     monkeypatch.setattr(door, "MOST_WAITING", 1)
-    at = Door(queue, lambda: False)
+    at = Door(queue, lambda caller: 0)
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None
     assert "before you" in answers[1]
@@ -179,8 +222,40 @@ def test_too_many_who_wait_are_refused(queue, monkeypatch):
 
 
 def test_a_refusal_is_a_plain_page(queue):
-    refusal = Refusal.saying("All <seats> are taken.")(request_of("/"))
+    refusal = Refusal.saying({503: "All <seats> are taken."})(request_of("/"))
     status, headers, text = refusal.transform_first_chunk(503, HTTPHeaders({"Content-Length": "3"}), b"old", True)
     assert b"All &lt;seats&gt; are taken." in text
     assert (status, headers["Content-Length"], headers["Retry-After"]) == (503, str(len(text)), "30")
     assert refusal.transform_first_chunk(404, HTTPHeaders(), b"old", True)[2] == b"old"
+
+
+@pytest.mark.parametrize(
+    ("again", "link"),
+    [
+        ("explorer?data=moons&x=<b>", "explorer?data=moons&amp;x=&lt;b&gt;"),
+        ("https://elsewhere.example", "."),
+        ("javascript:alert(1)", "."),
+        ("//elsewhere.example/explorer", "."),
+        ("", "."),
+    ],
+)
+def test_a_page_that_was_open_for_very_long_leads_back_to_itself_only(again, link):
+    application = tornado.web.Application([Ended.route(["explorer"], 48)])
+    body = asked(application, f"/ended?again={quote(again)}")
+    assert "This page was open for 48 hours, as long as this server allows." in body
+    assert f'<a href="{link}">' in body
+
+
+def asked(application, path):
+    """Return what an application answers."""
+
+    async def ask():
+        socket, port = bind_unused_port()
+        server = tornado.httpserver.HTTPServer(application)
+        server.add_socket(socket)
+        answer = await tornado.httpclient.AsyncHTTPClient().fetch(f"http://127.0.0.1:{port}{path}")
+        server.stop()
+        return answer.body.decode()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, ask()).result()

@@ -6,6 +6,7 @@ from bokeh.server.contexts import BokehSessionContext
 from panel.io.state import set_curdoc
 from tornado.httputil import HTTPHeaders
 
+from supdr_viz.kit import guard
 from supdr_viz.kit.guard import Headers, Visitors, policy
 
 
@@ -29,7 +30,7 @@ def visit(build):
 
 def test_pages_beyond_the_limit_are_told_so_until_somebody_leaves():
     arrived = []
-    visitors = Visitors(2, lambda: arrived.append(None))
+    visitors = Visitors(2, 0, lambda: arrived.append(None))
     build = visitors.admitting(lambda: "page")
     other = visitors.admitting(lambda: "other page")
     (first, leave), (second, _) = visit(build), visit(other)
@@ -44,8 +45,24 @@ def test_pages_beyond_the_limit_are_told_so_until_somebody_leaves():
     assert visitors.open == 2
 
 
+def test_one_visitor_leaves_room_for_others(monkeypatch):
+    visitors, caller = Visitors(10, 2, lambda: None), ["anna"]
+    monkeypatch.setattr(guard, "current_caller", lambda: caller[0])
+    build = visitors.admitting(lambda: "page")
+    (_, leave), _ = visit(build), visit(build)
+    refused, _ = visit(build)
+    assert "On this server a visitor may have 2 pages open. Please close one first." in refused.object
+    assert [visitors.refuse(each) for each in ("anna", "bert", "")] == [429, 0, 0]
+    caller[0] = "bert"
+    assert visit(build)[0] == "page"
+    assert visitors.open == 3
+    leave()
+    assert visitors.refuse("anna") == 0
+    assert visitors.open == 2
+
+
 def test_without_a_limit_everybody_comes_in():
-    visitors = Visitors(0, lambda: None)
+    visitors = Visitors(0, 0, lambda: None)
     assert [visit(visitors.admitting(lambda: "page"))[0] for _ in range(5)] == ["page"] * 5
     assert visitors.open == 5
 

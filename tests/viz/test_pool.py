@@ -162,3 +162,13 @@ def test_worker_threads_are_daemons_so_that_the_server_can_end(threads):
     workers = [t for t in threading.enumerate() if t.name.startswith("supdr-worker")]
     assert len(workers) >= threads
     assert all(t.daemon for t in workers)
+
+
+def test_threads_rest_for_the_part_of_the_time_that_is_not_theirs():
+    pool, job = Pool(1, share=0.25), Busy(cost=0.02)
+    began = time.monotonic()
+    pool.add(job)
+    wait_for(lambda: job.turns >= 10)
+    elapsed = time.monotonic() - began
+    pool.remove(job)
+    assert job.seconds <= 0.25 * elapsed * 1.2 + job.cost  # nobody rests after the last turn

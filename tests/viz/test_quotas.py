@@ -102,6 +102,25 @@ def test_fifty_sweeps_at_once_are_refused_beyond_the_quota(quota):
     assert not any(each.active for each in runners)
 
 
+def test_one_visitors_sweeps_leave_room_for_those_of_others(quota):
+    quota("sweeps-each", 2)
+    runners = [SweepRunner("anna") for _ in range(3)]
+    others = [SweepRunner("bert"), SweepRunner(), SweepRunner(), SweepRunner()]
+    with runner._TURN:  # nothing computes meanwhile
+        for each in (*runners, *others):
+            each.start(None, None, None)
+        assert [each.phase for each in runners] == [Phase.waiting, Phase.waiting, Phase.failed]
+        assert runners[2].message == (
+            "You have 2 sweeps under way, as many as a visitor may on this server. Cancel one first."
+        )
+        assert all(each.active for each in others)  # of nobody in particular: only all together are counted
+        for each in (*runners, *others):
+            each.cancel()
+        for each in (*runners, *others):
+            if each._thread is not None:
+                each._thread.join()
+
+
 def test_runs_beyond_the_quota_do_not_train(quota, monkeypatch):
     quota("training", 1)
     said = []

@@ -1,0 +1,340 @@
+"""Several processes behind one address: a relay leads every browser to the process that it met first.
+
+A process is started again when it ends.  The relay passes bytes on as they are; it reads only the head of what comes
+first on a connection, to see the cookie, or the ticket of a stage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import webbrowser
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from http.cookies import CookieError, SimpleCookie
+
+from supdr_viz.kit.caller import COOKIE, process_of
+from supdr_viz.kit.door import RETRY, refusal_page
+from supdr_viz.kit.guard import HEALTH
+from supdr_viz.kit.quotas import QUOTAS, most, variable
+from supdr_viz.server import address_of, greeting, origins
+
+HEAD_BYTES = 64 * 1024
+"""Of a request, at most; what is longer is cut off."""
+
+HEAD_SECONDS = 60.0
+"""In which the head of a request comes, or the connection ends; browsers open some to be ready."""
+
+PIECE = 256 * 1024
+"""Bytes that are passed on at a time."""
+
+START_SECONDS = 600.0
+"""For a process to answer."""
+
+LOOK_AFTER = 0.5
+"""Seconds between two looks whether all processes are alive."""
+
+AWAY = "This part of the server has just ended and is started again. Please try again in some seconds."
+
+Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+"""Of a connection."""
+
+_ASKED = re.compile(rb"[A-Z]+ (\S+) HTTP/1\.[01]\r\n")
+_TICKET = re.compile(rb"[?&]ticket=(\d{1,4})-")
+
+
+class Worker:
+    """One of the processes.
+
+    Parameters
+    ----------
+    number : int
+        From 1 on.
+    command : list of str
+        What starts it, without its port.
+    environment : dict
+
+    Attributes
+    ----------
+    port : int
+        Of this machine's own address, on which it listens.
+    """
+
+    def __init__(self, number: int, command: list[str], environment: dict[str, str]) -> None:
+        self.number, self._command, self._environment = number, command, environment
+        self.start()
+
+    def start(self) -> None:
+        """Start the process on a free port."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        command = [*self._command, "--worker", str(self.number), "--port", str(self.port)]
+        # It ends when its input does: also if this process is killed.
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self._environment
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self.process.poll() is None
+
+    def health(self) -> dict[str, object]:
+        """Return what the process says of itself.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        OSError
+            If it does not answer.
+        """
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{HEALTH}", timeout=60) as answer:
+            return json.load(answer)
+
+    def wait(self) -> bool:
+        """Wait until it answers; return whether it does."""
+        end = time.monotonic() + START_SECONDS
+        while self.alive and time.monotonic() < end:
+            try:
+                self.health()
+                return True
+            except OSError:
+                time.sleep(0.1)
+        return False
+
+
+class Front:
+    """Leads connections to the workers, and starts those that end again.
+
+    Parameters
+    ----------
+    workers : list of Worker
+    """
+
+    def __init__(self, workers: list[Worker]) -> None:
+        self._workers = {worker.number: worker for worker in workers}
+        self._turns = itertools.cycle(self._workers)
+
+    async def serve(self, address: str, port: int, on_ready: Callable[[], object]) -> None:
+        """Serve until cancelled.
+
+        Parameters
+        ----------
+        address : str
+        port : int
+        on_ready : callable
+            Called once it listens.
+        """
+        server = await asyncio.start_server(self._connected, address, port, limit=HEAD_BYTES)
+        on_ready()
+        async with server:
+            while True:
+                await asyncio.sleep(LOOK_AFTER)
+                for worker in self._workers.values():
+                    if not worker.alive:
+                        print(f"Process {worker.number} has ended and is started again.", file=sys.stderr, flush=True)
+                        worker.start()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
+            if _path(head) == HEALTH.encode():
+                await self._answer(writer, 200, "application/json", json.dumps(await self._health()))
+                return
+            inside = await self._inside(head)
+            if inside is None:
+                await self._answer(writer, 503, "text/html; charset=utf-8", refusal_page(AWAY))
+                return
+            inside[1].write(head)
+            await _between((reader, writer), inside)
+        except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+            pass  # it said nothing, too much, or is gone
+        except asyncio.CancelledError:
+            pass  # the server ends; the streams' own callback would print this as an error
+        finally:
+            writer.close()
+
+    async def _inside(self, head: bytes) -> Ends | None:
+        """Connect with the worker that is meant, or with another if that is away; None if all are."""
+        meant = meant_process(head)
+        newcomer = [next(self._turns)] if meant not in self._workers else []
+        order = [number for number in (meant, *newcomer, *self._workers) if number in self._workers]
+        for number in dict.fromkeys(order):
+            assert number is not None
+            with contextlib.suppress(OSError):
+                return await asyncio.open_connection("127.0.0.1", self._workers[number].port)
+        return None
+
+    async def _health(self) -> dict[str, object]:
+        """Add up what the workers say of themselves."""
+        said, counts = [], Counter[str]()
+        for worker in self._workers.values():
+            with contextlib.suppress(OSError):
+                said.append(await asyncio.to_thread(worker.health))
+        for each in said:
+            counts.update({name: number for name, number in each.items() if isinstance(number, int)})
+        status = "ok" if len(said) == len(self._workers) else "starting"
+        return {"status": status, **counts, "processes": len(said)}
+
+    async def _answer(self, writer: asyncio.StreamWriter, status: int, kind: str, text: str) -> None:
+        body = text.encode()
+        head = [
+            f"HTTP/1.1 {status} {'OK' if status == 200 else 'Service Unavailable'}",
+            f"Content-Type: {kind}",
+            f"Content-Length: {len(body)}",
+            "Cache-Control: no-store",
+            "X-Content-Type-Options: nosniff",
+            *([] if status == 200 else [f"Retry-After: {RETRY}"]),
+            "Connection: close",
+        ]
+        writer.write("\r\n".join([*head, "", ""]).encode() + body)
+        await writer.drain()
+
+
+def meant_process(head: bytes) -> int | None:
+    """Return to which process a request wants: by its ticket, else by its cookie; None: to any.
+
+    Parameters
+    ----------
+    head : bytes
+        Of the request, with its headers.
+
+    Returns
+    -------
+    int or None
+    """
+    line, *lines = head.split(b"\r\n")
+    ticket = _TICKET.search(line)
+    if ticket is not None:
+        return int(ticket[1])
+    for each in lines:
+        name, _, value = each.partition(b":")
+        if name.strip().lower() == b"cookie":
+            with contextlib.suppress(CookieError):
+                held = SimpleCookie(value.decode("latin-1").strip()).get(COOKIE)
+                return None if held is None else process_of(held.value)
+    return None
+
+
+def _path(head: bytes) -> bytes:
+    asked = _ASKED.match(head)
+    return asked[1].partition(b"?")[0] if asked else b""
+
+
+async def _between(outside: Ends, inside: Ends) -> None:
+    """Pass on what both sides say, until the inside has said all."""
+    asking = asyncio.create_task(_pass_on(outside[0], inside[1]))
+    try:
+        await _pass_on(inside[0], outside[1])
+    finally:
+        asking.cancel()
+        inside[1].close()
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass bytes on until there are no more; then the other side is told so."""
+    try:
+        while piece := await reader.read(PIECE):
+            writer.write(piece)
+            await writer.drain()  # who reads slowly is not read for
+        writer.write_eof()
+    except OSError:
+        writer.close()  # the reader is gone, or the writer was
+
+
+def shares(number: int) -> dict[str, str]:
+    """Return the quotas of each of several processes, as variables: what counts for all is shared out.
+
+    Parameters
+    ----------
+    number : int
+        Of processes.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    cores = os.cpu_count() or 1
+    own = {"workers": max(1, cores // number), "threads": max(1, (cores - 1) // number)}
+    quotas = {}
+    for name, quota in QUOTAS.items():
+        value = most(name)
+        if name in own:
+            value = value or own[name]
+        elif quota.of_all:
+            value = -(-value // number)
+        quotas[variable(name)] = str(value)
+    return quotas
+
+
+def serve_from_many(arguments: argparse.Namespace, port: int, show: bool) -> int:
+    """Serve from several processes until interrupted.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Of the command.
+    port : int
+        A free one.
+    show : bool
+        Whether to open the first page in a browser.
+
+    Returns
+    -------
+    int
+        The exit status: 0 after a normal end, 1 if a process did not start.
+    """
+    command = [sys.executable, "-m", "supdr_viz.cli", "--no-browser", "--until-closed"]
+    for origin in origins(arguments.address, port, arguments.allow_websocket_origin):
+        command += ["--allow-websocket-origin", origin]
+    for site in arguments.embed_in:
+        command += ["--embed-in", site]
+    command += ["--log-json"] if arguments.log_json else []
+    environment = {**os.environ, **shares(arguments.workers)}
+    if arguments.basic_auth:  # a login holds in all of them
+        environment["PANEL_BASIC_AUTH"] = arguments.basic_auth
+        environment.setdefault("PANEL_COOKIE_SECRET", secrets.token_hex(32))
+    workers = [Worker(number + 1, command, environment) for number in range(arguments.workers)]
+    try:
+        if not all(worker.wait() for worker in workers):
+            print("supdr-viz: a process did not start; the reason stands above.", file=sys.stderr)
+            return 1
+
+        def ready() -> None:
+            print(greeting(arguments, port), flush=True)
+            if show:
+                webbrowser.open(address_of(arguments.address, port))
+
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_until_ended(Front(workers).serve(arguments.address, port, ready)))
+    finally:
+        for worker in workers:
+            assert worker.process.stdin is not None
+            worker.process.stdin.close()
+        for worker in workers:
+            worker.process.wait()
+    return 0
+
+
+async def _until_ended(serving: Coroutine[None, None, None]) -> None:
+    task = asyncio.create_task(serving)
+    with contextlib.suppress(NotImplementedError):  # Windows: only Ctrl+C
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,86 @@
+"""Who asks: a cookie with the process that answers and a name that means nothing, so that quotas can be per visitor."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from weakref import WeakKeyDictionary
+
+import panel as pn
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import OutputTransform
+
+COOKIE = "supdr"
+
+PAYLOAD = "visitor"
+"""Under which the name travels with a page's session."""
+
+_FORM = re.compile(r"(\d{1,4})-([\w-]{16})")
+_NAMES: WeakKeyDictionary[HTTPServerRequest, str] = WeakKeyDictionary()
+
+
+def caller_of(request: HTTPServerRequest) -> str:
+    """Return the name of who asks: that of the cookie, or a new one.
+
+    Parameters
+    ----------
+    request : HTTPServerRequest
+
+    Returns
+    -------
+    str
+    """
+    if request not in _NAMES:
+        cookie = _cookie(request)
+        _NAMES[request] = cookie[2] if cookie else secrets.token_urlsafe(12)
+    return _NAMES[request]
+
+
+def current_caller() -> str:
+    """Return the name of whoever the current page is for; empty where no server gave one."""
+    document = pn.state.curdoc
+    context = document.session_context if document is not None else None
+    return str(getattr(context, "token_payload", {}).get(PAYLOAD, ""))
+
+
+class Cookie(OutputTransform):
+    """Gives the cookie along with a page, to whoever comes without it or from another process.
+
+    Attributes
+    ----------
+    process : int
+        Which of several processes this is; a proxy leads there by the cookie.
+    """
+
+    process = 0
+
+    def __init__(self, request: HTTPServerRequest) -> None:
+        self._request = request
+
+    @classmethod
+    def of(cls, process: int) -> type[Cookie]:
+        """Return the same for a process."""
+        return type(cls.__name__, (cls,), {"process": process})
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        """Add the cookie to a page."""
+        cookie = _cookie(self._request)
+        here = cookie is not None and int(cookie[1]) == self.process
+        if headers.get("Content-Type", "").startswith("text/html") and not here:
+            secure = "; Secure" if self._request.protocol == "https" else ""
+            value = f"{self.process}-{caller_of(self._request)}"
+            headers.add("Set-Cookie", f"{COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax{secure}")
+        return status_code, headers, chunk
+
+
+def process_of(cookie: str) -> int | None:
+    """Return which process a cookie's value leads to; None if it is none of ours."""
+    found = _FORM.fullmatch(cookie)
+    return int(found[1]) if found else None
+
+
+def _cookie(request: HTTPServerRequest) -> re.Match[str] | None:
+    held = request.cookies.get(COOKIE)
+    return None if held is None else _FORM.fullmatch(held.value)
