@@ -200,7 +200,9 @@ class LessonPanel:
 
     def _build_own(self) -> list[Any]:
         self.message = widgets.html(visible=False)
-        self.dropper = file_dropper(self.receive, max_bytes=1e6)
+        self.dropper = file_dropper(
+            self.receive, lambda why: widgets.message(self.message, why, "error"), max_bytes=1e6
+        )
         help = "A TOML file with texts and links from the explorer: see “Your own lesson” in the documentation."
         return [widgets.caption(help), self.dropper, self.message]
 

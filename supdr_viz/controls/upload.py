@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
-from weakref import WeakSet
 
 import panel as pn
 import panel_material_ui as pmui
@@ -15,6 +14,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Cancelled, Outcome, in_background
 from supdr_viz.kit.columns import LEAVE_OUT, TARGET, USE, ColumnTable
 from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.kit.holding import hold
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.quotas import most
 from supdr_viz.kit.silence import Silence
@@ -26,7 +26,6 @@ MAX_SHOWN_COLUMNS = 30
 PASTED = "pasted.csv"
 """Name of a table that was pasted, in links and saved settings."""
 
-_FORMS: WeakSet[UploadPanel] = WeakSet()
 """Those of all pages: their files stay while the page is open."""
 
 Loaded = Callable[[Dataset, dict[str, Any]], Any]
@@ -89,8 +88,7 @@ class UploadPanel:
         self._guessed = ""
         self._number = 0
         self._silence = Silence()
-        _FORMS.add(self)
-        self.dropper = file_dropper(self.receive, max_bytes=limits().max_bytes)
+        self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
         self.message = widgets.html(visible=False)
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
@@ -157,16 +155,20 @@ class UploadPanel:
         """
         self._content = b""
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
-        if sum(len(form._content) for form in _FORMS) + len(data) > most("held-mb") * 1e6:
-            said = f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
-            self._number += 1
-            self._show(None)
-            widgets.message(self.message, said, "error")
+        if refusal := hold(self, len(data)):
+            self._refuse(refusal)
             return
         self._content = data
         wanted = self._wanted.get("sheet") if self._wanted.get("name") == name else ""
         self._show(None)
         self._look_at(name, wanted or None)
+
+    def _refuse(self, refusal: str) -> None:
+        """Say why a file was not taken."""
+        self._content = b""
+        self._number += 1
+        self._show(None)
+        widgets.message(self.message, refusal, "error")
 
     def _look_at(self, name: str, sheet: str | None) -> None:
         self._number += 1

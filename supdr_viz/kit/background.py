@@ -76,6 +76,8 @@ class Job:
         self._show = show
         self._last = (-1, -1)
         self._cancelled = threading.Event()
+        if document is not None:  # whoever wanted it has gone
+            document.on_session_destroyed(lambda _context: self.cancel())
 
     def cancel(self) -> None:
         """End the work between this part and the next."""

@@ -40,7 +40,10 @@ def current_caller() -> str:
     """Return the name of whoever the current page is for; empty where no server gave one."""
     document = pn.state.curdoc
     context = document.session_context if document is not None else None
-    return str(getattr(context, "token_payload", {}).get(PAYLOAD, ""))
+    try:
+        return str(getattr(context, "token_payload", {}).get(PAYLOAD, ""))
+    except AssertionError:  # a session that no browser asked for
+        return ""
 
 
 class Cookie(OutputTransform):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import panel as pn
-
 from supdr_viz.kit import widgets
+from supdr_viz.kit.gaps import BoundedDropper
 
 CSS = """
 .filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; box-shadow: none !important; }
@@ -17,19 +16,23 @@ CSS = """
 """
 
 
-def file_dropper(on_file: Callable[[str, str | bytes], Any], *, max_bytes: float) -> pn.widgets.FileDropper:
+def file_dropper(
+    on_file: Callable[[str, str | bytes], Any], on_refused: Callable[[str], Any], *, max_bytes: float
+) -> BoundedDropper:
     """Make a field that takes a file by choosing or dropping it.
 
     Parameters
     ----------
     on_file : callable
         ``on_file(name, content)``, once for each file that comes; text files come decoded.
+    on_refused : callable
+        ``on_refused(why)`` where the server has no room for a file that is on its way.
     max_bytes : float
         A larger file is refused by the browser, with a sentence.
 
     Returns
     -------
-    FileDropper
+    BoundedDropper
         It keeps no file.
     """
     take = widgets.guarded(on_file)
@@ -43,7 +46,9 @@ def file_dropper(on_file: Callable[[str, str | bytes], Any], *, max_bytes: float
             files.clear()
             take(name, content)
 
-    made = pn.widgets.FileDropper(
+    made = BoundedDropper(
+        widgets.guarded(on_refused),
+        max_bytes,
         max_file_size=f"{max_bytes / 1e6:g}MB",
         multiple=False,
         margin=(4, 8),

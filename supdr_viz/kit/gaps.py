@@ -6,6 +6,7 @@ of them can go: when the kit does by itself what is done here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
@@ -13,6 +14,8 @@ import param
 from bokeh.document import Document
 from panel.io.notifications import NotificationAreaBase
 from panel.util import edit_readonly
+
+from supdr_viz.kit.holding import hold
 
 
 def browser_is_there(document: Document) -> None:
@@ -80,3 +83,53 @@ The library has all its copies in a page share one painter, and starts one of it
 asks for an animation frame sixty times a second, also where no chooser is shown, and each makes the browser lay out the
 page.  A timer does not.  https://github.com/pqina/filepond/issues/243
 """
+
+
+class BoundedDropper(pn.widgets.FileDropper):
+    """Takes one file at a time, in order, and no more of it than there is room for.
+
+    By itself the kit keeps every piece of every file that a browser says it sends, whole or not, of any length; only
+    the browser looks at the size.  There is no option, and no issue upstream that tells of it is known.
+
+    Parameters
+    ----------
+    on_refused : callable
+        ``on_refused(why)``, once for a file that is refused.
+    max_bytes : float
+        Of a file.
+    **params
+        Of the kit's own.
+    """
+
+    def __init__(self, on_refused: Callable[[str], Any], max_bytes: float, **params: Any) -> None:
+        super().__init__(**params)
+        self._on_refused, self._max_bytes = on_refused, max_bytes
+
+    def _process_event(self, event: Any) -> None:
+        if event.event_name == "upload_event" and not self._may_come(event.data):
+            return
+        super()._process_event(event)
+        hold(self, self._on_the_way)
+
+    @property
+    def _on_the_way(self) -> int:
+        return sum(len(piece) for pieces in self._file_buffer.values() for piece in pieces)
+
+    def _may_come(self, piece: dict[str, Any]) -> bool:
+        """Whether a piece is the next of the file that is on its way, or the first of another, and there is room."""
+        name, number, content = piece.get("name"), piece.get("chunk"), piece.get("data")
+        if not (isinstance(name, str) and isinstance(number, int) and isinstance(content, bytes)):
+            return False
+        if number == 1:
+            self._file_buffer = {}
+        elif len(self._file_buffer.get(name, [])) != number - 1:
+            return False
+        size = self._on_the_way + len(content)
+        refusal = hold(self, size)
+        if size > self._max_bytes:
+            refusal = f"{name[:80]} is larger than {self._max_bytes / 1e6:g} MB."
+        if refusal:
+            self._file_buffer = {}
+            hold(self, 0)
+            self._on_refused(refusal)
+        return not refusal

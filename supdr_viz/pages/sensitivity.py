@@ -76,7 +76,7 @@ class Sensitivity:
         self._drawn: set[int] = set()
         self._phase = Phase.idle
         self._next = False
-        self._store = ""
+        self._store, self._unkept = store_path()
         self.runner = SweepRunner(current_caller())
         self.bridge = Bridge()
         self.figures = SweepFigures(narrow=widgets.on_phone())
@@ -110,6 +110,8 @@ class Sensitivity:
         self.figures.set_theme(bool(self.page.dark_theme))
         for problem in self._problems:
             widgets.toast(problem, "warning", seconds=8)
+        if self._unkept:
+            widgets.toast(f"Finished cells are kept while this page is open only: {self._unkept}", "warning", 12)
         if pn.state.curdoc is not None:
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
@@ -179,7 +181,6 @@ class Sensitivity:
                 self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
-            self._store = self._store or store_path()
             self._ready = build_sweep(settings, dataset, self._store)
         except (ValueError, OSError) as error:
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")

@@ -35,10 +35,15 @@ class Phase(enum.StrEnum):
     failed = "failed"
 
 
-def store_path() -> str:
+def store_path() -> tuple[str, str]:
     """Return where the page keeps finished fits: ``SUPDR_SWEEPS``, or a file in the user's cache folder.
 
     In memory if that folder cannot be used: sweeps then end with the page.
+
+    Returns
+    -------
+    path, problem : str
+        Why it is in memory; empty if it is not.
     """
     chosen = os.environ.get("SUPDR_SWEEPS")
     path = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "supdr"
@@ -48,8 +53,8 @@ def store_path() -> str:
         Store(path).close()
     except (OSError, RuntimeError, StoreError) as error:
         LOG.warning("Sweeps are not kept: %s", error)
-        return ":memory:"
-    return str(path)
+        return ":memory:", str(error)
+    return str(path), ""
 
 
 class SweepRunner:

@@ -181,7 +181,9 @@ def kill_dask_workers(store, rng, kills, expected):
         with cluster, distributed.Client(cluster, set_as_default=False) as client:
 
             def processes():
-                return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+                # Of those that run: Dask starts none again that dies while it starts.
+                nannies = [each for each in cluster.workers.values() if each.process is not None and each.pid]
+                return [each.pid for each in nannies if each.process.status is distributed.Status.running]
 
             return kill_workers(store, rng, kills, expected, client, processes)
 

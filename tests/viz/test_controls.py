@@ -380,7 +380,7 @@ def test_shared_settings_name_the_file_they_want(watched):
 
 def test_a_file_is_taken_once_whenever_the_one_before_is_taken_back():
     taken = []
-    dropper = file_dropper(lambda name, content: taken.append((name, content)), max_bytes=1e6)
+    dropper = file_dropper(lambda name, content: taken.append((name, content)), taken.append, max_bytes=1e6)
 
     def upload(name, content):
         data = {"name": name, "data": content.encode(), "type": "text/csv", "chunk": 1, "total_chunks": 1}

@@ -7,9 +7,12 @@ import pytest
 
 from supdr_viz.export import film
 from supdr_viz.export.progress import part
+from supdr_viz.kit import background, holding
 from supdr_viz.kit.background import Cancelled, Job, attempt
+from supdr_viz.kit.gaps import BoundedDropper
 from supdr_viz.lessons import LESSONS
 from supdr_viz.lessons.document import lesson_html
+from tests.viz.test_quotas import Piece
 from tests.viz.visitor import PATIENCE, Visitor
 
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.tol=0&speed=fast"
@@ -43,6 +46,42 @@ def test_a_film_can_be_given_up_and_made_afterwards(monkeypatch):
         visitor.press("Film (GIF)").settle()
         assert visitor.sees("supdr-run.gif: 0.")
         assert not visitor.sees("Drawing the recorded iterations")
+
+
+def test_a_file_that_nobody_waits_for_any_more_is_not_made(monkeypatch):
+    begun, gate, ended, draw, drawn = threading.Event(), threading.Event(), threading.Event(), film.picture, []
+
+    def held(*arguments, **options):
+        begun.set()
+        gate.wait(60)
+        drawn.append(1)
+        return draw(*arguments, **options)
+
+    def attempted(work):
+        outcome = attempt(work)
+        cancelled.append(outcome.cancelled)
+        ended.set()
+        return outcome
+
+    cancelled = []
+    monkeypatch.setattr(film, "picture", held)
+    monkeypatch.setattr(background, "attempt", attempted)
+    with Visitor(SMALL) as visitor:
+        visitor.press("Step").press("Step").settle().press("Export").press("Film (GIF)")
+        assert begun.wait(60)
+    gate.set()  # the page is gone
+    assert ended.wait(60)
+    assert cancelled == [True]
+    assert len(drawn) == 1
+
+
+def test_a_file_whose_sender_has_gone_is_not_held():
+    with Visitor("?data=moons&method=LSDR") as visitor:
+        visitor.choose("Data set", "A file …")
+        droppers = list(visitor.page.select(BoundedDropper))
+        visitor.do(lambda: droppers.pop()._process_event(Piece("a.csv", 1, bytes(300_000))))
+        assert sum(holding._HELD.values()) >= 300_000
+    assert sum(holding._HELD.values()) == 0
 
 
 def test_the_steps_of_a_lesson_are_told_and_it_ends_where_it_is_cancelled():

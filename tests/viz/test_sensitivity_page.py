@@ -78,6 +78,18 @@ def test_what_is_wrong_with_a_link_is_said():
         assert "is not a parameter of NSDR" in visitor.notices
 
 
+def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path, monkeypatch):
+    path = tmp_path / "other.sqlite"
+    path.write_bytes(b"no database at all" * 100)
+    monkeypatch.setenv("SUPDR_SWEEPS", str(path))
+    with Visitor(SWEEP, page="sensitivity") as visitor:
+        assert "Finished cells are kept while this page is open only" in visitor.notices
+        assert "is damaged or not a store of sweeps" in visitor.notices
+        visitor.press("Run").settle()
+        assert visitor.chip == "finished"
+    assert path.read_bytes() == b"no database at all" * 100
+
+
 def test_data_that_must_be_loaded_are_asked_for():
     with swept("?data=openml&data.name=336&method=NSDR") as visitor:
         assert visitor.sees("Press Load")

@@ -1,0 +1,36 @@
+"""How many bytes of visitors' files the server holds: whole ones, and those on their way."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import panel as pn
+
+from supdr_viz.kit.quotas import most
+
+_HELD: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""Whoever holds something -> how many bytes; until its page is gone."""
+
+
+def hold(owner: Any, size: int) -> str:
+    """Take note that somebody holds so many bytes now, in place of what it held before.
+
+    Parameters
+    ----------
+    owner : object
+    size : int
+
+    Returns
+    -------
+    str
+        Why it may not, then nothing is held by it; empty: it may.
+    """
+    document = pn.state.curdoc
+    if owner not in _HELD and document is not None:
+        document.on_session_destroyed(lambda _context: _HELD.pop(owner, None))
+    _HELD[owner] = 0
+    if sum(_HELD.values()) + size > most("held-mb") * 1e6:
+        return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
+    _HELD[owner] = size
+    return ""
