@@ -17,7 +17,7 @@ RECIPE := pyproject.toml constraints.txt scripts/install.sh
 # Two processes: see tests/conftest.py for who does what.  The kernels are compiled before, once for both.
 PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
-.PHONY: help serve test test-all test-times fuzz faults lint bench docs clean
+.PHONY: help serve test test-all test-times fuzz faults soak lint bench docs clean
 
 help:
 	@echo "make serve       start the explorer on http://localhost:$(PORT)"
@@ -26,7 +26,8 @@ help:
 	@echo "make test-times  run the tests and print the seconds of every file and of the slowest tests"
 	@echo "make fuzz        give the app 10,000 damaged links, states, lessons, sweeps, messages and files"
 	@echo "make faults      kill servers, tabs, sweeps and workers at random moments, 50 times each"
-	@echo "make lint        check style, types and docstrings"
+	@echo "make soak        let 20 visitors do everything at random for 30 minutes"
+	@echo "make lint        check style, types, docstrings, and the pinned versions for known weaknesses"
 	@echo "make docs        build the documentation: docs/_build/html/index.html"
 	@echo "make bench       measure speed against peers"
 	@echo "make clean       remove .venv, caches and downloaded browsers"
@@ -53,11 +54,16 @@ faults: $(INSTALLED_ALL)
 	@$(PYTHON_IN_VENV) -m supdr.warm
 	$(PYTHON_IN_VENV) -m tests.faults.kills $(ARGS)
 
+soak: $(INSTALLED_TEST)
+	@$(PYTHON_IN_VENV) -m supdr.warm
+	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTHON_IN_VENV) -m tests.live.soak $(ARGS)
+
 lint: $(INSTALLED_TEST)
 	$(PYTHON_IN_VENV) -m ruff check .
 	$(PYTHON_IN_VENV) -m ruff format --check .
 	$(PYTHON_IN_VENV) -m mypy
 	find core supdr_viz -name '*.py' -exec $(PYTHON_IN_VENV) -m numpydoc lint {} +
+	sh scripts/audit.sh
 
 bench: $(INSTALLED_TEST)
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTHON_IN_VENV) benchmarks/speed.py \

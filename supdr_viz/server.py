@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import functools
 import gc
 import importlib
 import secrets
@@ -148,9 +149,10 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     import panel as pn
     from bokeh.settings import settings
     from panel.io.application import build_applications
+    from tornado.ioloop import PeriodicCallback
     from tornado.web import RedirectHandler
 
-    from supdr_viz.kit.bridge import Bridge
+    from supdr_viz.kit.bridge import close_old
     from supdr_viz.kit.caller import Cookie
     from supdr_viz.kit.door import Door, Ended, Queue, Refusal, Turn
     from supdr_viz.kit.guard import Headers, Health, Visitors
@@ -164,7 +166,6 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     settings.perform_error_diagnostics = settings.perform_document_validation = False
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
-    Bridge.most_hours = most("hours")
     queue = Queue()
     visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
     counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
@@ -214,5 +215,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     gc.collect()
     gc.freeze()
     server.start()
+    if hours := most("hours"):
+        PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
     server.io_loop.start()
     return 0

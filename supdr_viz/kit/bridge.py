@@ -7,12 +7,15 @@ downloads.  It needs no build step and loads nothing from elsewhere.
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 import panel as pn
 import param
+from bokeh.document import Document
 from panel.custom import JSComponent
 
 from supdr_viz.kit import gaps
@@ -195,6 +198,10 @@ export function render({model}) {
 """
 
 
+_OPEN: WeakKeyDictionary[Document, ref[Bridge]] = WeakKeyDictionary()
+"""Pages that have come to their browser."""
+
+
 def on_phone() -> bool:
     """Whether the browser says it runs on a phone."""
     return "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
@@ -219,11 +226,7 @@ class Bridge(JSComponent):
         Address of the page without its query; empty until the browser has answered.
     lost_at : int
         Iteration that was last seen, where the page had lost its server and has come back.
-    most_hours : int
-        Hours after which a page is closed, on a server that says so afterwards; 0: never.
     """
-
-    most_hours: ClassVar[int] = 0
 
     tall = param.Boolean(default=True)
     narrow = param.Boolean(default=False)
@@ -286,6 +289,10 @@ class Bridge(JSComponent):
         """Go to the compare page with the run of an explorer's link joined to what was compared last."""
         self._send_msg({"kind": "compare", "query": query})
 
+    def leave(self) -> None:
+        """Lead the browser to a page that says that this one was closed."""
+        self._send_msg({"kind": "end"})
+
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}
         known = {**KEYS, **LESSON_KEYS}
@@ -298,8 +305,9 @@ class Bridge(JSComponent):
 
     def _page_arrived(self) -> None:
         self._page_there = True
-        if self.most_hours and pn.state.curdoc is not None:
-            pn.state.curdoc.add_timeout_callback(lambda: self._send_msg({"kind": "end"}), self.most_hours * 3_600_000)
+        self._arrived_at = time.monotonic()
+        if pn.state.curdoc is not None:
+            _OPEN[pn.state.curdoc] = ref(self)
 
     def _was_asked(self, event: Any) -> None:
         if pn.state.curdoc is not None:
@@ -314,6 +322,21 @@ class Bridge(JSComponent):
             document.add_timeout_callback(partial(self._answer, question), LOOK_AGAIN)
         else:
             self.settled = question
+
+
+def close_old(seconds: float) -> None:
+    """Close all pages that were open for longer, on a server that says so afterwards.
+
+    Parameters
+    ----------
+    seconds : float
+    """
+    now = time.monotonic()
+    for document, reference in list(_OPEN.items()):
+        bridge = reference()
+        if bridge is not None and now - bridge._arrived_at > seconds:
+            bridge._arrived_at = now  # it is told once
+            document.add_next_tick_callback(bridge.leave)
 
 
 def _browser_is_there(event: Any) -> None:

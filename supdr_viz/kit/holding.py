@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,9 +29,13 @@ def hold(owner: Any, size: int) -> str:
     """
     document = pn.state.curdoc
     if owner not in _HELD and document is not None:
-        document.on_session_destroyed(lambda _context: _HELD.pop(owner, None))
+        document.on_session_destroyed(partial(_let_go, owner))
     _HELD[owner] = 0
     if sum(_HELD.values()) + size > most("held-mb") * 1e6:
         return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
     _HELD[owner] = size
     return ""
+
+
+def _let_go(owner: Any, _context: Any) -> None:
+    _HELD.pop(owner, None)

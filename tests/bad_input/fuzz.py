@@ -31,33 +31,13 @@ from supdr_viz.stage.socket import understood
 from supdr_viz.sweeps.files import from_toml
 from supdr_viz.sweeps.settings import parse_sweep, sweep_query
 from tests.bad_input import files, settings, workbooks
+from tests.bad_input.damage import MOST_BYTES, MOST_SECONDS, WRONG, damaged
+from tests.bad_input.talk import talk
 from tests.viz.visitor import Visitor
-
-MOST_SECONDS, MOST_BYTES = 2.0, 1e9
 
 Kinds = dict[str, tuple[list[bytes], Callable[[bytes], None]]]
 """Name of a kind of input -> examples, and who takes them."""
 
-TOKENS = [
-    *(
-        b"",
-        b"0",
-        b"-1",
-        b"1e9",
-        b"1e309",
-        b"-1e309",
-        b"nan",
-        b"inf",
-        b"null",
-        b"true",
-        b"9" * 400,
-        b"1_0",
-        b"0x1",
-        b".5",
-    ),
-    *(b"\0", b"\xff", b"\xe2\x80\xae", b"<script>", b"'\";--", b"../..", b"%00", b"{", b"[[", b"]]", b"=", b"&", b";"),
-    *(b",", b"\n", b"\r", b"\t", b'"', b"#", b":", b"\\", b"\xef\xbb\xbf", b"A" * 5_000, b"[" * 3_000, b"1," * 3_000),
-]
 GOOD_SWEEP = b"""folds = 3
 [data]
 name = "iris"
@@ -68,51 +48,6 @@ kernel = "rbf"
 C = [0.1, 1, 10]
 reg_u = {low = 1e-4, high = 10, count = 6, spacing = "log"}
 """
-WRONG = [
-    "",
-    None,
-    True,
-    -1,
-    0,
-    1e309,
-    float("nan"),
-    10**400,
-    -(10**400),
-    "x" * 5_000,
-    [],
-    [[]],
-    {},
-    {"a": []},
-    "\0",
-    "é",
-]
-
-
-def damaged(rng: np.random.Generator, data: bytes, others: list[bytes]) -> bytes:
-    """Return a copy in which a few things went wrong."""
-    data = data[: 1 << 20]
-    for _ in range(rng.integers(1, 5)):
-        at, to = sorted(int(end) for end in rng.integers(0, len(data) + 1, 2))
-        token = TOKENS[rng.integers(len(TOKENS))]
-        match rng.integers(7):
-            case 0:
-                data = data[:at] + data[to:]
-            case 1:
-                data = data[:at] + token + data[at:]
-            case 2:
-                data = data[:at] + token + data[min(len(data), at + len(token)) :]
-            case 3:
-                data = data[:to] + data[at:to] + data[to:]
-            case 4:
-                data = data[:at] + bytes([rng.integers(256)]) + data[at + 1 :]
-            case 5:
-                other = others[rng.integers(len(others))][: 1 << 20]
-                data = data[:at] + other[rng.integers(len(other) + 1) :]
-            case _:
-                data = data[:at]
-    return data
-
-
 # --- what is given, and to whom ---------------------------------------------------------------------------------------
 
 
@@ -274,7 +209,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="the beginning of a kind's name, such as file")
     asked = parser.parse_args()
-    findings = fuzz(asked.count, asked.seed, asked.only)
+    # One in ten is said to a running server.
+    live = 0 if asked.only and not "websocket".startswith(asked.only) else asked.count // (1 if asked.only else 10)
+    findings = talk(live, asked.seed) if live else []
+    if live < asked.count:
+        findings += fuzz(asked.count - live, asked.seed, asked.only)
     print(*findings, sep="\n")
     print(f"{asked.count:,} inputs, {len(findings)} findings")
     return 1 if findings else 0

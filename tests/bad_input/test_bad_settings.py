@@ -1,5 +1,8 @@
 """Whatever comes as settings, lesson, sweep, message or file is taken or refused in words."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,8 @@ from supdr_viz.settings.entries import link_entries
 from supdr_viz.settings.state import from_json, parse_entries
 from supdr_viz.sweeps.files import from_toml
 from supdr_viz.sweeps.settings import parse_sweep
-from tests.bad_input.fuzz import damaged, fuzz
+from tests.bad_input.damage import damaged
+from tests.bad_input.fuzz import fuzz
 from tests.bad_input.settings import LESSONS, LINKS, STATES, SWEEP_LINKS, SWEEPS
 
 NUMBERS = ("data.n_per_class", "data.noise", "method.reg", "seed", "test", "labels", "speed")
@@ -64,6 +68,15 @@ def test_what_is_wrong_with_the_link_of_a_sweep_is_said(link):
 def test_random_damage_finds_nothing():
     findings = fuzz(count=1_300, seed=0)
     assert not findings, "\n".join(findings)
+
+
+@pytest.mark.slow
+def test_random_talk_finds_nothing():
+    """In a process of its own: the tests of the browser leave an event loop running."""
+    command = [sys.executable, "-m", "tests.bad_input.fuzz", "--only", "websocket", "--count", "150"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "150 inputs, 0 findings" in ended.stdout
 
 
 def test_damage_can_be_done_again():

@@ -174,7 +174,10 @@ def kill_dask_workers(store, rng, kills, expected):
     import dask
     import distributed
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": 100}):
+    # A worker that is away at one moment, and again so many seconds later, is given up by the cluster: not here, where
+    # that is so all the time.
+    always = {"distributed.scheduler.allowed-failures": 100, "distributed.deploy.lost-worker-timeout": "1 hour"}
+    with dask.config.set(always):
         cluster = distributed.LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
         )

@@ -33,12 +33,14 @@ class Page:
         Name and value, as the server gave it.
     ticket : str
         Of the stage; empty where the page has none.
+    gone : bool
+        Whether the server has closed the page's socket.
     """
 
     def __init__(self, url, name="explorer", query="", cookie=""):
         self.url, self.name, self.query, self.cookie = url, name, query, cookie
         self.frames, self.widgets, self.tree = 0, [], {}
-        self.stage = None
+        self.stage, self.gone = None, False
         self._answers = {}
 
     @property
@@ -99,6 +101,7 @@ class Page:
                 answer = self._answers.pop(found.group(1), None)
                 if answer is not None and not answer.done():
                     answer.set_result(time.monotonic())
+        self.gone = True
 
     async def _watch(self):
         while (message := await self.stage.read_message()) is not None:
@@ -115,13 +118,13 @@ class Page:
         for part in (header, {}, content):
             await self.socket.write_message(json.dumps(part))
 
-    async def patch(self, *events):
-        """Send changes of the document; return the seconds until the server has taken them."""
+    async def patch(self, *events, patience=PATIENCE):
+        """Send changes of the document; return the seconds until the server has answered."""
         number = f"page-{next(NUMBERS)}"
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         began = time.monotonic()
         await self._send("PATCH-DOC", {"events": list(events)}, number)
-        return await asyncio.wait_for(answer, PATIENCE) - began
+        return await asyncio.wait_for(answer, patience) - began
 
     async def event(self, event):
         """Send an event, such as that of a script."""

@@ -1,5 +1,6 @@
 """The app's server in a process of its own, and what it says of itself."""
 
+import itertools
 import json
 import os
 import re
@@ -21,6 +22,8 @@ HARMLESS = re.compile(
     # A visitor who leaves while something is on its way to him.
     r"WebSocketClosedError|StreamClosedError|Failed sending message as connection was closed"
     r"|assert self._session is not None"
+    # One who chooses what has just gone from a list.
+    r"|ValueError: .* not in list"
 )
 
 
@@ -88,12 +91,19 @@ class Server:
     def errors(self):
         """Lines of the log that tell of an error, with what follows them."""
         lines = self.log.splitlines()
-        parts = [
-            "\n".join(lines[at : at + 25])
+        begins = [
+            at
             for at, line in enumerate(lines)
-            if re.search(r"\bERROR\b|Traceback|Uncaught", line)
+            if re.search(r"\bERROR\b|Uncaught", line)
+            or ("Traceback" in line and not any("ERROR" in before for before in lines[max(0, at - 3) : at]))
         ]
+        parts = ["\n".join(lines[at:to]) for at, to in itertools.pairwise([*begins, len(lines)])]
         return [part for part in parts if not HARMLESS.search(part)]
+
+    def health(self):
+        """Return what it says of itself."""
+        with urllib.request.urlopen(f"{self.url}/health", timeout=60) as answer:
+            return json.load(answer)
 
     @property
     def counts(self):

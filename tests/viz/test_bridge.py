@@ -1,10 +1,14 @@
 """The page's helper: what changes is sent from the browser's first word on."""
 
+import gc
+import weakref
+
 import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit import bridge as bridge_module
+from supdr_viz.kit.bridge import Bridge, close_old
 from tests.viz.test_gaps import sent_by
 
 
@@ -42,16 +46,30 @@ def test_whatever_the_browser_says_first_shows_that_it_is_there(page):
     assert (event.attr, event.new) == ("height", 8)
 
 
-@pytest.mark.parametrize("hours", [0, 3])
-def test_a_page_is_closed_after_as_many_hours_as_it_may_be_open(hours, monkeypatch):
-    monkeypatch.setattr(Bridge, "most_hours", hours)
+def test_a_page_that_was_open_for_too_long_is_closed_once(monkeypatch):
+    now, said = [0.0], []
+    monkeypatch.setattr(bridge_module.time, "monotonic", lambda: now[0])
     document = Document()
     with set_curdoc(document):
         bridge = Bridge()  # without a browser a page is there at once
-        waits = [(each.timeout, each.callback) for each in document.session_callbacks]
-        assert [wait for wait, _ in waits] == ([3 * 3600 * 1000] if hours else [])
-        said = []
         monkeypatch.setattr(bridge, "_send_msg", said.append)
-        for _, end in waits:
-            end()
-        assert said == ([{"kind": "end"}] if hours else [])
+        now[0] = 99.0
+        close_old(100.0)
+        assert not document.session_callbacks
+        now[0] = 101.0
+        close_old(100.0)
+        close_old(100.0)
+        [callback] = document.session_callbacks
+        callback.callback()
+        assert said == [{"kind": "end"}]
+
+
+def test_pages_that_are_gone_are_not_held():
+    document = Document()
+    with set_curdoc(document):
+        bridge = Bridge()
+    assert document in bridge_module._OPEN
+    gone = weakref.ref(document)
+    del document, bridge
+    gc.collect()
+    assert gone() is None
