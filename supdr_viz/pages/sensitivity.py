@@ -99,15 +99,20 @@ class Sensitivity:
         )
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
-        self.page.param.watch(lambda event: self.figures.set_theme(bool(event.new)), "dark_theme")
+        self.page.param.watch(lambda _event: self._show_theme(), "dark_theme")
         self._apply(settings)
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.runner))
 
+    def _show_theme(self) -> None:
+        # Held back: a change that an event overtakes comes without the document's lock, which Bokeh's figures need.
+        with pn.io.hold():
+            self.figures.set_theme(bool(self.page.dark_theme))
+
     def _loaded(self) -> None:
-        self.figures.set_theme(bool(self.page.dark_theme))
+        self._show_theme()
         for problem in self._problems:
             widgets.toast(problem, "warning", seconds=8)
         if self._unkept:

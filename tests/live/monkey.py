@@ -18,6 +18,9 @@ KEYS = [" ", "ArrowRight", "ArrowRight", "r", "Escape", "PageDown", "PageUp", "1
 PAUSE = 2.5
 """Seconds between two actions, on average."""
 
+VISIT = 120.0
+"""Seconds that a page is open, on average."""
+
 NEVER = ("Iteration",)
 """A slider whose end the run moves: the page knows only where it was at first."""
 
@@ -67,7 +70,7 @@ class Monkey:
     async def live(self, until):
         """Visit one page after the other until the time has come."""
         while time.monotonic() < until:
-            await self.visit(min(until, time.monotonic() + float(self._rng.exponential(45.0))))
+            await self.visit(min(until, time.monotonic() + float(self._rng.exponential(VISIT))))
 
     async def visit(self, until):
         """Open a page, use it, and leave it in one of the ways in which pages are left."""

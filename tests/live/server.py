@@ -91,12 +91,11 @@ class Server:
     def errors(self):
         """Lines of the log that tell of an error, with what follows them."""
         lines = self.log.splitlines()
-        begins = [
-            at
-            for at, line in enumerate(lines)
-            if re.search(r"\bERROR\b|Uncaught", line)
-            or ("Traceback" in line and not any("ERROR" in before for before in lines[max(0, at - 3) : at]))
-        ]
+        begins = []
+        for at, line in enumerate(lines):
+            of_the_last = begins and at - begins[-1] <= 3  # an error is followed by its traceback
+            if re.search(r"\bERROR\b|Uncaught", line) or ("Traceback" in line and not of_the_last):
+                begins.append(at)
         parts = ["\n".join(lines[at:to]) for at, to in itertools.pairwise([*begins, len(lines)])]
         return [part for part in parts if not HARMLESS.search(part)]
 

@@ -110,6 +110,15 @@ def test_an_example_chosen_during_a_sweep_can_be_run(gate):
         assert visitor.sees("Best accuracy")
 
 
+def test_what_is_handed_over_without_the_documents_lock_is_drawn():
+    """As it comes where a visitor changes something just before pressing something else."""
+    with swept() as visitor:
+        before = visitor.model("curve 0").yaxis[0].axis_label_text_color
+        visitor.do_unlocked(lambda: visitor.page.param.update(dark_theme=True))
+        visitor.settle()
+        assert visitor.model("curve 0").yaxis[0].axis_label_text_color != before
+
+
 @pytest.mark.parametrize(("fits", "mean"), [(3, "mean of 3 such fits"), (1, "")])
 def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
     """The heatmap's links end in ``cell``: over how many fits its number is a mean."""

@@ -148,6 +148,15 @@ class Visitor:
 
         return self._await(self._session.with_document_locked(_act))
 
+    def do_unlocked(self, act):
+        """Act in the page's thread without the lock, as the kit does with a change that an event overtakes."""
+
+        async def _act():
+            with set_curdoc(self._session.document):
+                return act()
+
+        return self._await(_act())
+
     def _say(self, message, component=None):
         """Send what the script of a component would, of the bridge by default."""
         component = self.bridge if component is None else component
