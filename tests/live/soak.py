@@ -98,8 +98,10 @@ def soak(minutes: float, visitors: int, seed: int, *, browser: bool = True) -> t
         watch.end.set()
         watcher.join()
         gone = time.monotonic() + LEAVE_SECONDS
-        while any(count > 1 for count in (left := server.counts).values()) and time.monotonic() < gone:
+        left = server.counts
+        while max(left.values()) > 1 and time.monotonic() < gone:
             time.sleep(2.0)
+            left = server.counts
         return _report(monkeys, hands, watch, left, server.errors)
 
 
