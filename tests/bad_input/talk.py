@@ -15,6 +15,7 @@ import numpy as np
 from tornado.websocket import WebSocketClosedError
 
 from tests.bad_input.damage import MOST_BYTES, MOST_SECONDS, WRONG, damaged
+from tests.live.loops import awaited
 from tests.live.monkey import Monkey
 from tests.live.page import Page
 from tests.live.server import Server
@@ -138,7 +139,7 @@ async def _talk(server: Server, count: int, rng: np.random.Generator) -> list[st
 def talk(count: int, seed: int) -> list[str]:
     """Say so many things to a server; return the findings in words."""
     with Server() as server:
-        findings = asyncio.run(_talk(server, count, np.random.default_rng(seed)))
+        findings = awaited(_talk(server, count, np.random.default_rng(seed)))
         return [*findings, *(f"websocket: {error}" for error in own(server.errors))]
 
 

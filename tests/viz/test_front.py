@@ -16,6 +16,7 @@ import pytest
 
 from supdr_viz.front import meant_process, shares
 from supdr_viz.kit.quotas import QUOTAS, variable
+from tests.live.loops import awaited
 from tests.live.page import Page
 from tests.live.server import free_port
 
@@ -112,7 +113,7 @@ def test_pages_and_their_live_views_work_in_every_process(several):
             await page.close()
         return shown
 
-    assert asyncio.run(both()) == [5, 5]
+    assert awaited(both()) == [5, 5]
 
 
 def test_a_visitor_with_too_many_pages_is_told_and_others_come_in(several):
@@ -127,7 +128,7 @@ def test_a_visitor_with_too_many_pages_is_told_and_others_come_in(several):
         for page in pages:
             await page.close()
 
-    asyncio.run(open_three())
+    awaited(open_three())
 
 
 def test_a_process_that_is_killed_is_started_again_and_the_other_goes_on(several):
@@ -153,8 +154,8 @@ def test_what_is_no_request_is_cut_off_and_harms_nobody(several):
 
     for words in (b"", b"\0\xff" * 100, b"GET / HTTP/1.1\r\n", b"A" * 200_000):
         with contextlib.suppress(ConnectionError):
-            assert asyncio.run(speak(words)) == b""
-    assert b"400 Bad Request" in asyncio.run(speak(b"nonsense\r\n\r\n"))
+            assert awaited(speak(words)) == b""
+    assert b"400 Bad Request" in awaited(speak(b"nonsense\r\n\r\n"))
     assert "<title>supdr" in several.get("explorer")[0]
 
 
