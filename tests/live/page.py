@@ -181,10 +181,13 @@ class Page:
         """Leave as a browser does that closes a tab."""
         for task in self._tasks:
             task.cancel()
-        for each in (self.stage, self.socket):
-            if each is not None:
-                each.close()
-        await asyncio.sleep(0)
+        sockets = [each for each in (self.stage, self.socket) if each is not None]
+        streams = [each.protocol.stream for each in sockets if each.protocol is not None]
+        for each in sockets:
+            each.close()
+        end = time.monotonic() + PATIENCE
+        while not all(stream.closed() for stream in streams) and time.monotonic() < end:
+            await asyncio.sleep(0.005)
 
     async def cut(self):
         """Be gone without a word, as a browser that was killed, or a cable that was pulled."""

@@ -146,11 +146,14 @@ def test_a_process_that_is_killed_is_started_again_and_the_other_goes_on(several
 def test_what_is_no_request_is_cut_off_and_harms_nobody(several):
     async def speak(words):
         reader, writer = await asyncio.open_connection("localhost", several.port)
-        writer.write(words)
-        writer.write_eof()
-        answer = await reader.read()
-        writer.close()
-        return answer
+        try:
+            writer.write(words)
+            writer.write_eof()
+            return await reader.read()
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
 
     for words in (b"", b"\0\xff" * 100, b"GET / HTTP/1.1\r\n", b"A" * 200_000):
         with contextlib.suppress(ConnectionError):
