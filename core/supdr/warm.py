@@ -35,6 +35,7 @@ from sklearn.utils import get_tags
 import supdr
 from supdr.baselines import BASELINES
 from supdr.solvers import smo
+from supdr.solvers.pair_sums import summed_on_grid
 
 N_SAMPLES, N_FEATURES = 40, 4
 """Three classes of a dozen rows and more: smaller ones are not embedded by ClassAtlas."""
@@ -85,6 +86,7 @@ def warm(report: Callable[[str], None] = print) -> None:
         _exercise(estimator_class, settings)
         shown = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "max_iter")
         report(f"[{number:{width}}/{len(variants)}] {name} {shown}: {time.perf_counter() - began:.1f} s")
+    summed_on_grid(np.zeros((2, 2)))  # what only many rows call
     _write_stamp()
     report(f"All kernels are compiled ({time.perf_counter() - start:.0f} s).")
 

@@ -24,7 +24,7 @@ _CLASS_ATLAS = (
     ),
     count("n_pcs", "Components of a class", 1, 30, "Principal components at most.", shown_when=_PCS),
     count("n_neighbors", "Carriers", 1, 20, "Rows of a class that carry a new row.", shown_when=_EMBEDDED),
-    replace(scale("n_landmarks", "Landmarks", 50, 5000, "Rows that the map is learnt from, at most."), kind="int"),
+    replace(scale("n_landmarks", "Landmarks", 50, 20_000, "Rows that the map is learnt from, at most."), kind="int"),
     replace(PREPROCESSING, choices=(("loo", "by leave-one-out"), *PREPROCESSING.choices)),
     *(
         spec

@@ -14,18 +14,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from supdr import ClassAtlas
+from supdr.methods.class_atlas.affinities import OTHER_CLASS, _conditional, affinities, squared_distances
 from supdr.methods.class_atlas.charts import fit_charts
 from supdr.methods.class_atlas.gate import _fitted_exactly, crossfitted, dealt_folds, fit_gate
 from supdr.methods.class_atlas.landmarks import FEWEST, stratified_rows
 from supdr.methods.class_atlas.layout import LEAST_SPACING, class_layout, towards
 from supdr.methods.class_atlas.model import sharpened
-from supdr.methods.class_atlas.neighbours import (
-    OTHER_CLASS,
-    _conditional,
-    affinities,
-    neighbour_loss,
-    squared_distances,
-)
+from supdr.methods.class_atlas.neighbours import neighbour_loss
 from supdr.methods.class_atlas.problem import cell_logs
 from supdr.methods.class_atlas.solvers import GatePath, standard_error
 from supdr.solvers.gaussians import Mapping
@@ -69,7 +64,7 @@ def test_the_neighbour_term_is_that_of_tsne():
     """Without classes: the same affinities as scikit-learn's, up to its tolerance, and the same value and gradient."""
     X, _ = classes_of(120)
     squares = squared_distances(X, X)
-    P = affinities(squares, None, 10.0)
+    P = affinities(X, None, 10.0)
     theirs = squareform(_joint_probabilities(squares.astype(np.float32), 10.0, 0))
     ours = np.zeros_like(theirs)
     for i in range(120):
@@ -102,7 +97,7 @@ def test_every_row_has_the_entropy_that_was_asked_for():
 
 def test_the_picture_may_be_turned_and_moved():
     X, _ = classes_of()
-    P = affinities(squared_distances(X, X), None, 10.0)
+    P = affinities(X, None, 10.0)
     Z = np.random.default_rng(0).standard_normal((90, 2))
     centres = np.random.default_rng(1).standard_normal((3, 2))
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
@@ -115,7 +110,7 @@ def test_the_picture_may_be_turned_and_moved():
 def test_threads_change_no_sum():
     rng = np.random.default_rng(0)
     X, Z = rng.standard_normal((700, 3)), rng.standard_normal((700, 2))
-    P = affinities(squared_distances(X, X), None, 10.0)
+    P = affinities(X, None, 10.0)
     one, several = neighbour_loss(P, Z, 1), neighbour_loss(P, Z, 3)
     assert one[0] == several[0]
     np.testing.assert_array_equal(one[1], several[1])

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from supdr.baselines import PLS, TSNE, PLSProjection
 from supdr.baselines.tsne import TSNEProblem, neighbour_probabilities
+from supdr.solvers import pair_sums
 from tests.core.conventions import check_conventions
 
 
@@ -77,10 +78,24 @@ def test_tsne_resumes_bit_for_bit(clouds):
     np.testing.assert_array_equal(rest[-1].state.latent, whole[-1].state.latent)
 
 
-def test_tsne_of_too_many_rows_says_how_many_it_takes():
-    X = np.random.default_rng(0).standard_normal((20_001, 2))
-    with pytest.raises(ValueError, match=r"X has 20001 rows; t-SNE takes at most 20000.*draw some rows, or take UMAP"):
-        TSNE().fit(X, np.arange(20_001) % 2)
+@pytest.mark.parametrize(("d", "most"), [(2, 100_000), (3, 20_000)])
+def test_tsne_of_too_many_rows_says_how_many_it_takes(d, most):
+    X = np.zeros((most + 1, 3))
+    with pytest.raises(
+        ValueError, match=rf"X has {most + 1} rows; .*n_components={d} takes at most {most}.*or take UMAP"
+    ):
+        TSNE(d, preprocessing="none").fit(X, np.arange(most + 1) % 2)
+
+
+def test_tsne_of_many_rows_goes_the_way_of_all_pairs(monkeypatch, clouds):
+    """By the grid it ends as low, and keeps neighbours as well."""
+    X, y = clouds
+    exact = TSNE(preprocessing="none", random_state=0).fit(X, y)
+    monkeypatch.setattr(pair_sums, "EXACT_ROWS", 10)
+    near = TSNE(preprocessing="none", random_state=0).fit(X, y)
+    assert near.history_["divergence"][-1] < 1.02 * exact.history_["divergence"][-1]
+    ours, theirs = (trustworthiness(X, each.embedding_, n_neighbors=10) for each in (near, exact))
+    assert ours > theirs - 0.01
 
 
 def test_tsne_is_as_good_as_that_of_scikit_learn(clouds):

@@ -1,8 +1,9 @@
-"""t-SNE, which sees no labels, then a classifier on its rows; iteration by iteration, with the exact gradient.
+"""t-SNE, which sees no labels, then a classifier on its rows; iteration by iteration.
 
 P holds the probability that two rows are neighbours, from Gaussians whose width gives every row the same perplexity;
 Q the same for latent rows, from a Student distribution.  The divergence KL(P | Q) falls by gradient descent with
-momentum and a gain per coordinate; in the first steps P is exaggerated, which lets clusters form.
+momentum and a gain per coordinate; in the first steps P is exaggerated, which lets clusters form.  For many rows in a
+plane the sums over all pairs come from a grid, see `supdr.solvers.pair_sums`.
 
 t-SNE places the rows it has seen and no others.  A new row is put at the weighted mean of the places of its nearest
 training rows (weights 1 / distance), so that it can be classified and drawn at all: this is ours, not the paper's.
@@ -29,6 +30,7 @@ from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
 from supdr.engine.targets import Targets
+from supdr.solvers.pair_sums import pair_sums
 
 EXAGGERATION = 12.0
 SMALL = np.finfo(float).tiny
@@ -36,31 +38,28 @@ START_DEVIATION = 1e-4
 GUIDES = 5
 """Training rows that say where a new row goes."""
 
-MOST_ROWS = 20_000
-"""Every step looks at all pairs of rows: half a second for so many."""
-
-PAIRS_PER_BLOCK = 1 << 22
-"""Pairs of rows between two polls of the stop flag: some milliseconds."""
+MOST_ROWS, MOST_PAIRED = 100_000, 20_000
+"""In a plane, where a grid stands for all pairs of rows; and elsewhere: half a second a step for so many."""
 
 
 class State(NamedTuple):
-    """Latent rows, their velocities and gains, and how all the others push them.
+    """Latent rows, their velocities and gains, and the sum over their pairs.
 
     Attributes
     ----------
     latent, velocity, gains : array of shape (n, d)
-    push : array of shape (n, d)
-        sum_j near_ij^2 (z_i - z_j), near_ij = 1 / (1 + |z_i - z_j|^2).
     total : float
-        Sum of near_ij over all ordered pairs.
+        U, sum of near_ij = 1 / (1 + |z_i - z_j|^2) over all ordered pairs.
+    slopes : array of shape (n, d)
+        dU/dz_i = -4 sum_j near_ij^2 (z_i - z_j).
     seed, iteration : int
     """
 
     latent: NDArray
     velocity: NDArray
     gains: NDArray
-    push: NDArray
     total: float
+    slopes: NDArray
     seed: int
     iteration: int
 
@@ -115,33 +114,6 @@ def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
         Fitted.
     """
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp"})
-def _pushes(columns: NDArray, start: int, stop: int, push: NDArray) -> float:
-    """Write sum_j near_ij^2 (z_i - z_j) into push (n, d), i from start to stop; return their sum of near_ij, i not j.
-
-    `columns` (d, n) are the latent rows, transposed: the loops over j run along memory.  O((stop - start) n d).
-    """
-    d, n = columns.shape
-    near, total = np.empty(n), 0.0
-    for i in range(start, stop):
-        near[:] = 1.0
-        for k in range(d):
-            own = columns[k, i]
-            for j in range(n):
-                near[j] += (own - columns[k, j]) ** 2
-        here = 0.0
-        for j in range(n):
-            near[j] = 1.0 / near[j]
-            here += near[j]
-        total += here - 1.0
-        for k in range(d):
-            own, force = columns[k, i], 0.0
-            for j in range(n):
-                force += near[j] * near[j] * (own - columns[k, j])
-            push[i, k] = force
-    return total
 
 
 @njit(cache=True, nogil=True)
@@ -203,7 +175,7 @@ class TSNEProblem(Problem):
     def gradient(self, state: State, exaggeration: float = 1.0) -> NDArray:
         """Return the derivative (n, d) of KL(P | Q) in the latent rows, P times `exaggeration`."""
         pull, _ = self._pulled(state)
-        return 4.0 * (exaggeration * pull - state.push / state.total)
+        return 4.0 * exaggeration * pull + state.slopes / state.total
 
     def terms(self, state: State) -> dict[str, float]:
         """Return KL(P | Q), P as it is."""
@@ -223,12 +195,8 @@ class TSNEProblem(Problem):
 
     def _at(self, latent: NDArray, velocity: NDArray, gains: NDArray, seed: int, iteration: int) -> State:
         """Return the state at `latent`, with the one pass over all pairs that a step needs."""
-        columns, push, total = np.ascontiguousarray(latent.T), np.empty_like(latent), 0.0
-        rows = max(1, PAIRS_PER_BLOCK // len(latent))
-        for start in range(0, len(latent), rows):
-            checkpoint()
-            total += _pushes(columns, start, min(start + rows, len(latent)), push)
-        return State(latent, velocity, gains, push, max(total, SMALL), seed, iteration)
+        total, slopes = pair_sums(latent)
+        return State(latent, velocity, gains, max(total, SMALL), slopes, seed, iteration)
 
 
 class TSNE(SupervisedReducer):
@@ -260,8 +228,9 @@ class TSNE(SupervisedReducer):
 
     Notes
     -----
-    A step costs O(n^2 n_components) time and O(n (perplexity + n_components)) memory.  At most 20,000 rows are
-    accepted.
+    A step on a line or in a plane costs O(n perplexity) time, and 0.1 s at most for the grid; otherwise, and for 2,000
+    rows or fewer, O(n^2 n_components).  Memory O(n perplexity).  At most 100,000 rows are accepted, 20,000 for more
+    than two components.
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset({"n_components", "perplexity", "preprocessing"})
@@ -300,10 +269,11 @@ class TSNE(SupervisedReducer):
         check_head(self)
         check_number("perplexity", self.perplexity, ">= 1", lambda value: value >= 1.0)
         check_number("n_exaggerated", self.n_exaggerated, ">= 0", lambda value: value >= 0)
-        if len(X) > MOST_ROWS:
+        most = MOST_ROWS if self.n_components <= 2 else MOST_PAIRED
+        if len(X) > most:
             raise ValueError(
-                f"X has {len(X)} rows; t-SNE takes at most {MOST_ROWS}, because every step looks at all pairs of them: "
-                "draw some rows, or take UMAP"
+                f"X has {len(X)} rows; t-SNE with n_components={self.n_components} takes at most {most}: draw some "
+                "rows, or take UMAP"
             )
 
     def _problem(self, X: NDArray, targets: Targets) -> TSNEProblem:

@@ -17,7 +17,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import abandonable, checkpoint
-from supdr.methods.class_atlas.neighbours import embedded, squared_distances
+from supdr.methods.class_atlas.affinities import squared_distances
+from supdr.methods.class_atlas.neighbours import embedded
 from supdr.solvers.gaussians import rows_in_memory
 
 Array = NDArray[np.float64]
@@ -165,7 +166,7 @@ def _embedding(X: Array, mean: Array, directions: Array, n_components: int) -> A
     start[:, : leading.shape[1]] = (X - mean) @ leading
     if leading.shape[1] < n_components:  # a line: without a second coordinate there would be no way around others
         start += 1e-3 * np.cos(np.arange(start.size)).reshape(start.shape)
-    places = embedded(squared_distances(X, X), EMBED_PERPLEXITY, start)
+    places = embedded(X, EMBED_PERPLEXITY, start)
     places = places - places.mean(axis=0)
     return places / math.sqrt(max(float((places**2).sum(axis=1).mean()), np.finfo(float).tiny))
 

@@ -63,7 +63,8 @@ class ClassAtlas(FittedClassAtlas):
         regression.  It sees prepared columns.  Training rows get probabilities from copies fitted to the other four
         of five folds, so that their own labels have no part in them.
     n_landmarks : int, default=2000
-        Most centres of the gate and most rows that the map is learnt from, >= 1; 20 of every class in any case.
+        Most rows that the map is learnt from, >= 1; 20 of every class in any case.  Also most centres of the gate,
+        which has 2,000 at most.  Beyond 2,000 landmarks the sums over pairs come from a grid, in at most 2 dimensions.
     preprocessing : {"loo", "zscore", "none", "minmax", "whiten"}, default="loo"
         Fitted inside.  "loo": "zscore" or "none", by the leave-one-out error of kernel ridge regression on at most 400
         rows.

@@ -38,6 +38,9 @@ FOLDS = 5
 SEARCH_ROWS = 1000
 """Width and C are chosen on at most this many rows."""
 
+MOST_CENTRES = 2000
+"""Of the Gaussians: time grows with their cube."""
+
 RAREST = 1e-9
 """Probability of a class that a fold's calibration has not seen."""
 
@@ -88,7 +91,7 @@ class Choice(NamedTuple):
 
 
 def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
-    """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M = n_landmarks.
+    """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M the number of centres.
 
     Parameters
     ----------
@@ -99,7 +102,7 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
     n_classes : int
         K; 1: every probability is 1.
     n_landmarks : int
-        Most centres of the Gaussians.
+        Most centres of the Gaussians, no more than `MOST_CENTRES`.
     seed : int
         Decides subsets and folds.
 
@@ -109,8 +112,8 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
     proba : array of shape (n, K)
         Probabilities of these rows, in which their own labels have no part.
     """
-    rng = np.random.default_rng([seed, 1])
-    few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, n_landmarks, rng)
+    rng, most = np.random.default_rng([seed, 1]), min(n_landmarks, MOST_CENTRES)
+    few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, most, rng)
     unit = median_distance(X, np.random.default_rng([seed, 2]))
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     if n_classes == 1:

@@ -25,9 +25,10 @@ from scipy.special import log_softmax, xlogy
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.iterate import Problem
+from supdr.methods.class_atlas.affinities import Affinities, affinities
 from supdr.methods.class_atlas.layout import first_map
 from supdr.methods.class_atlas.model import Atlas, fit_atlas
-from supdr.methods.class_atlas.neighbours import Affinities, affinities, neighbour_loss, squared_distances
+from supdr.methods.class_atlas.neighbours import neighbour_loss
 from supdr.solvers.graphs import neighbours
 from supdr.solvers.lbfgs import LBFGSState, lbfgs_start
 
@@ -292,8 +293,7 @@ class AtlasProblem(Problem):
 
     def affinities(self, atlas: Atlas) -> Affinities:
         """Return P of the landmarks."""
-        X = atlas.charts.rows
-        return affinities(squared_distances(X, X), atlas.proba[atlas.rows], self.perplexity)
+        return affinities(atlas.charts.rows, atlas.proba[atlas.rows], self.perplexity)
 
     def state_at(self, atlas: Atlas, basis: Basis, point: Array, seed: int) -> AtlasState:
         """Return the state at (v, log b) from which the path of lambda begins."""

@@ -1,0 +1,217 @@
+"""Neighbour affinities of rows: P is symmetric and sums to 1.
+
+    P_ij = (p_{j|i} + p_{i|j}) / 2 n,   p_{j|i} proportional to s_ij exp(-beta_i |x_i - x_j|^2)
+
+where s_ij says how probable it is that two rows share a class, and beta_i gives every row the same entropy, that of
+`perplexity` neighbours.  Up to `EXACT_ROWS` rows all pairs are looked at; beyond, of every row the nearest ones of its
+own class and the nearest ones of the others.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+
+from supdr.engine.interruption import abandonable, checkpoint
+from supdr.solvers.gaussians import LARGEST_EXPONENT, Mapping
+from supdr.solvers.pair_sums import CHUNK, EXACT_ROWS
+
+Array = NDArray[np.float64]
+
+OTHER_CLASS = 1e-3
+"""epsilon: s of two rows that certainly differ in class; 1 makes P blind to classes."""
+
+NEGLIGIBLE = 1e-3
+"""Entries of P below this share of the mean entry are dropped."""
+
+CANDIDATES = 3.0
+"""Rows of its class, and of others, that a row looks at beyond `EXACT_ROWS`: this many times the perplexity."""
+
+NEVER = -1e4
+"""log s of a place in a list of candidates that no row fills."""
+
+
+class Affinities(NamedTuple):
+    """P, its upper triangle by rows.
+
+    Attributes
+    ----------
+    starts : int array of shape (n + 1,)
+        Where each row begins among `partners` and `values`.
+    partners : int array of shape (m,)
+        j > i.
+    values : array of shape (m,)
+        2 P_ij; they sum to 1.
+    constant : float
+        sum_ij P_ij log P_ij.
+    """
+
+    starts: NDArray
+    partners: NDArray
+    values: Array
+    constant: float
+
+
+def squared_distances(X: Array, centers: Array) -> Array:
+    """Return |x - c|^2, (n, M); of many centres with many columns in single precision."""
+    reach = float(((centers - centers.mean(axis=0)) ** 2).sum(axis=1).max())
+    gamma = LARGEST_EXPONENT / reach if reach > 0.0 else 1.0
+    return Mapping("rbf", centers, gamma).exponents(X) / -gamma
+
+
+def affinities(X: Array, proba: Array | None, perplexity: float) -> Affinities:
+    """Return P of rows X (n, D).
+
+    All pairs: O(n^2) a step of Newton's method, of which some seven are needed.  Candidates: a search of neighbours.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+    proba : array of shape (n, K) or None
+        Class probabilities; None: all s are 1.
+    perplexity : float
+        Lowered to (n - 1) / 3.
+    """
+    n = len(X)
+    perplexity = max(1.0, min(perplexity, (n - 1) / 3.0))
+    if n <= EXACT_ROWS:
+        dense = _among_all(squared_distances(X, X), proba, math.log(perplexity))
+        dense = np.triu(dense + dense.T, 1)
+        dense[dense < 2.0 * NEGLIGIBLE / n] = 0.0
+        upper = sparse.csr_array(dense)
+    else:
+        conditional = _among_candidates(X, proba, perplexity)
+        upper = sparse.triu(conditional + conditional.T, 1, format="csr")
+        upper.data[upper.data < 2.0 * NEGLIGIBLE / n] = 0.0
+        upper.eliminate_zeros()
+    values = upper.data / upper.data.sum()
+    constant = float((values * np.log(values / 2.0)).sum())
+    return Affinities(upper.indptr.astype(np.int64), upper.indices.astype(np.int64), values, constant)
+
+
+def _among_all(squares: Array, proba: Array | None, entropy: float) -> Array:
+    """Return p_{j|i} (n, n) from all squared distances (n, n)."""
+    n = len(squares)
+    conditional = np.empty((n, n))
+    for start in range(0, n, CHUNK):
+        checkpoint()
+        rows = slice(start, start + CHUNK)
+        share = np.zeros(squares[rows].shape) if proba is None else _log_share(proba[rows] @ proba.T)
+        _conditional(squares[rows], share, entropy, start, conditional[rows])
+    return conditional
+
+
+def _among_candidates(X: Array, proba: Array | None, perplexity: float) -> sparse.csr_array:
+    """Return p_{j|i} (n, n), 0 but for the candidates of each row."""
+    n = len(X)
+    members = np.zeros(n, dtype=int) if proba is None else proba.argmax(axis=1)
+    index, squares = candidates(X, members, int(CANDIDATES * perplexity))
+    conditional = np.empty(index.shape)
+    for start in range(0, n, CHUNK):
+        checkpoint()
+        rows = slice(start, start + CHUNK)
+        shared = 1.0 if proba is None else np.einsum("ik,ijk->ij", proba[rows], proba[index[rows]])
+        nobody = index[rows] == np.arange(n)[rows, None]
+        share = np.where(nobody, NEVER, _log_share(shared))
+        _conditional(squares[rows], share, math.log(perplexity), -n, conditional[rows])
+    owners = np.repeat(np.arange(n), index.shape[1])
+    return sparse.csr_array((conditional.ravel(), (owners, index.ravel())), shape=(n, n))
+
+
+def _log_share(shared: Array | float) -> Array:
+    """Return log s from sum_k p_ik p_jk."""
+    return np.log(OTHER_CLASS + (1.0 - OTHER_CLASS) * np.minimum(shared, 1.0))
+
+
+def candidates(X: Array, members: NDArray, count: int) -> tuple[NDArray, Array]:
+    """Return the nearest rows of each row's own class, and the nearest ones of other classes.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+    members : int array of shape (n,)
+        Classes.
+    count : int
+        Of each kind, if there are so many.
+
+    Returns
+    -------
+    index : int array of shape (n, m)
+        Places that no row fills hold the row itself.
+    squares : array of shape (n, m)
+        Squared distances; there, that of another candidate.
+    """
+    n, classes = len(X), np.unique(members)
+    index, squares = np.repeat(np.arange(n)[:, None], 2 * count, axis=1), np.full((n, 2 * count), np.nan)
+    for each in classes:
+        own, others = np.flatnonzero(members == each), np.flatnonzero(members != each)
+        for first, pool, among_itself in ((0, own, True), (count, others, False)):
+            most = min(count, len(pool) - among_itself)
+            if most > 0:
+                distance, nearest = abandonable(partial(_nearest, X, own, pool, most))
+                index[own, first : first + most] = pool[nearest]
+                squares[own, first : first + most] = distance**2
+    if len(classes) == 1:
+        index, squares = index[:, :count], squares[:, :count]
+    return index, np.where(np.isnan(squares), np.nanmin(squares, axis=1, keepdims=True), squares)
+
+
+def _nearest(X: Array, rows: NDArray, pool: NDArray, count: int) -> tuple[Array, NDArray]:
+    """Return distances and numbers in `pool`, (p, count), of the nearest; `rows` (p,) are the pool itself or apart."""
+    from sklearn.neighbors import NearestNeighbors  # not when the package is imported: 0.2 s
+
+    search = NearestNeighbors(n_neighbors=count).fit(X[pool])
+    return search.kneighbors(None if rows is pool else X[rows])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _conditional(squares: Array, share: Array, entropy: float, first: int, out: Array) -> None:
+    """Write p_{j|i} of the rows first, first + 1, ... into out (c, n).  squares and share = log s, both (c, n)."""
+    count, n = squares.shape
+    for r in range(count):
+        own = first + r
+        least, mean = np.inf, 0.0
+        for j in range(n):
+            if j != own:
+                least = min(least, squares[r, j])
+                mean += squares[r, j] / (n - 1)
+        low, high = 0.0, np.inf
+        beta = 1.0 / max(mean - least, 1e-300)
+        for _ in range(100):
+            total, distance, logs, square, product = 0.0, 0.0, 0.0, 0.0, 0.0
+            for j in range(n):
+                if j == own:
+                    out[r, j] = 0.0
+                    continue
+                d = squares[r, j] - least
+                weight = math.exp(share[r, j] - beta * d)
+                out[r, j] = weight
+                total += weight
+                distance += weight * d
+                logs += weight * share[r, j]
+                square += weight * d * d
+                product += weight * d * share[r, j]
+            distance, logs, square, product = distance / total, logs / total, square / total, product / total
+            excess = math.log(total) + beta * distance - logs - entropy
+            for j in range(n):
+                out[r, j] /= total
+            if abs(excess) < 1e-7:
+                break
+            if excess > 0.0:
+                low = beta
+            else:
+                high = beta
+            # of the entropy by log beta
+            slope = -beta * beta * (square - distance * distance) + beta * (product - distance * logs)
+            following = beta * math.exp(min(max(-excess / slope, -2.0), 2.0)) if slope < 0.0 else np.nan
+            if not low < following < high:
+                following = 2.0 * beta if high == np.inf else 0.5 * (low + high)
+            if not following < 1e300 or following == beta:
+                break
+            beta = following
