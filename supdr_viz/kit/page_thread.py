@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import panel as pn
+import param
 from bokeh.document import Document
 from tornado.ioloop import IOLoop
 
@@ -33,6 +35,33 @@ def caller(document: Document) -> Call:
         the page is gone by then.
     """
     return partial(IOLoop.current().add_callback, _register, document)
+
+
+def follow(component: param.Parameterized, name: str, act: Callable[[Any], Any]) -> None:
+    """Call ``act(value)`` under the document's lock, soon after each change of a component that its browser made.
+
+    Panel hands over a change that an event overtakes without that lock; while the page is not all there, what comes
+    of it could then not be told to the browser.
+
+    Parameters
+    ----------
+    component : Parameterized
+        Of the page that is being made.
+    name : str
+        Its parameter.
+    act : callable
+    """
+    document = pn.state.curdoc
+    call = caller(document) if document is not None and document.session_context is not None else None
+
+    def changed(event: Any) -> None:
+        """Act, now where there is no lock to be had."""
+        if call is None:
+            act(event.new)
+        else:
+            call(partial(act, event.new))
+
+    component.param.watch(changed, name)
 
 
 def _register(document: Document, callback: Callable[[], Any]) -> None:

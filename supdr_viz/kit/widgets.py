@@ -34,6 +34,7 @@ from supdr_viz.kit.markup import explained as explained
 from supdr_viz.kit.markup import legend as legend
 from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.kit.own_files import sheet as sheet
+from supdr_viz.kit.page_thread import follow
 from supdr_viz.kit.silence import Silence
 
 MARGIN = (2, 8)
@@ -98,7 +99,7 @@ def make_page(
             page.header = wide()
 
     fit(bridge.narrow)
-    bridge.param.watch(lambda event: fit(event.new), "narrow")
+    follow(bridge, "narrow", fit)
     return page
 
 

@@ -18,6 +18,7 @@ from supdr_viz.controls.sweep import SweepControls
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import GONE, Bridge
 from supdr_viz.kit.caller import current_caller
+from supdr_viz.kit.page_thread import follow
 from supdr_viz.pages.sensitivity_layout import SensitivityLayout
 from supdr_viz.settings.making import NotAtHand, build_dataset
 from supdr_viz.settings.menu import MENU
@@ -99,20 +100,18 @@ class Sensitivity:
         )
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
-        self.page.param.watch(lambda _event: self._show_theme(), "dark_theme")
+        follow(self.page, "dark_theme", self._show_theme)
         self._apply(settings)
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.runner))
 
-    def _show_theme(self) -> None:
-        # Held back: a change that an event overtakes comes without the document's lock, which Bokeh's figures need.
-        with pn.io.hold():
-            self.figures.set_theme(bool(self.page.dark_theme))
+    def _show_theme(self, dark: bool) -> None:
+        self.figures.set_theme(dark)
 
     def _loaded(self) -> None:
-        self._show_theme()
+        self._show_theme(bool(self.page.dark_theme))
         for problem in self._problems:
             widgets.toast(problem, "warning", seconds=8)
         if self._unkept:

@@ -110,6 +110,18 @@ def test_an_example_chosen_during_a_sweep_can_be_run(gate):
         assert visitor.sees("Best accuracy")
 
 
+@pytest.mark.parametrize("name", ["explorer", "sensitivity", "compare"])
+def test_what_comes_before_the_page_is_all_there_is_taken(name):
+    """A phone tells its width, and its theme, while the page is on its way; without the document's lock at times."""
+
+    def turn(visitor):
+        visitor.tell(visitor.bridge, narrow=True, tall=False)
+        visitor.tell(visitor.page, dark_theme=True)
+
+    with Visitor(page=name, early=turn) as visitor:
+        assert not visitor.page.sidebar_open
+
+
 def test_what_is_handed_over_without_the_documents_lock_is_drawn():
     """As it comes where a visitor changes something just before pressing something else."""
     with swept() as visitor:

@@ -27,6 +27,7 @@ from tornado.ioloop import IOLoop
 from supdr_viz.controls.upload import limits
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.gallery import Gallery
+from supdr_viz.kit.gaps import browser_is_there
 from supdr_viz.pages.compare import compare
 from supdr_viz.pages.explorer import explorer
 from supdr_viz.pages.lessons import lessons
@@ -61,10 +62,12 @@ class Visitor:
     query : str
         Of the address, with its question mark.
     page : {"explorer", "compare", "sensitivity", "lessons"}
+    early : callable, optional
+        ``early(visitor)``: what the browser makes happen without the lock while the page is not all there.
     """
 
-    def __init__(self, query="", page="explorer"):
-        self._query, self._name = query, page
+    def __init__(self, query="", page="explorer", early=None):
+        self._query, self._name, self._early = query, page, early
         self._told = {}
         self._thread = ThreadPoolExecutor(1)
         self._loop = asyncio.new_event_loop()
@@ -95,6 +98,10 @@ class Visitor:
             document.callbacks.trigger_event(DocumentReady())
             self.bridge.origin = f"http://localhost/{self._name}"
 
+        if self._early is not None:
+            with set_curdoc(document):
+                browser_is_there(document)
+                self._early(self)
         await self._session.with_document_locked(_arrive)
         self._drawing = asyncio.ensure_future(self._screen())
 
@@ -156,6 +163,10 @@ class Visitor:
                 return act()
 
         return self._await(_act())
+
+    def tell(self, component, **properties):
+        """Tell what has changed of a component in the browser."""
+        component._process_events(properties)
 
     def _say(self, message, component=None):
         """Send what the script of a component would, of the bridge by default."""
