@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import supdr
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
-from tests.core.test_protocol import ALWAYS
+from tests.core.variants import ALWAYS
 
 CLASSIFIERS = {
     "LSDR": [{}, {"calibrate": False, "early_stopping": True}],

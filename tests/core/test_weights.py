@@ -19,7 +19,7 @@ from supdr.methods.nsdr.paper_loop import multiplier_sweep
 from supdr.solvers.kernel_heads import close_gap, heads_on_features, heads_on_kernel
 from supdr.solvers.linear_heads import RIDGE_WEIGHTS, fit_heads, loo_ridge
 from supdr.solvers.support_vectors import purify
-from tests.core.test_protocol import arrays_of, assert_same_state
+from tests.core.variants import arrays_of, assert_same_state
 
 SOLVERS = {
     "LSDR": [{"solver": "bcd"}, {"solver": "lbfgs"}, {"solver": "sgd"}, {"task": "regression"}],

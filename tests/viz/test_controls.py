@@ -1,29 +1,24 @@
 """Controls: every action of the user is reported once, uploads speak plainly, nothing is built before it is needed."""
 
-import io
 from types import SimpleNamespace
 
-import numpy as np
 import param
 import pytest
 
 from supdr.datasets import FileProblem
 from supdr_viz.controls import Controls, ShareMenu, TrainingBar
 from supdr_viz.controls import upload as upload_module
-from supdr_viz.controls.forms import Form, NumberField
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
-from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.making import build_dataset
-from supdr_viz.settings.menu import METHOD_FORMS
-from supdr_viz.settings.state import SPLIT_FORM, Settings, to_json
+from supdr_viz.settings.state import Settings, to_json
 from supdr_viz.stage.components import Hub
 from supdr_viz.stage.stage import Stage
+from tests.viz.control_cases import csv, knob, let_go
 
 
 @pytest.fixture
@@ -32,182 +27,6 @@ def watched():
     log = []
     controls.on_change(lambda old, new: log.append((old.settings, new.settings)))
     return controls, log
-
-
-def let_go(slider, position):
-    """Drag a slider's thumb to a position and let go of it, as the browser reports it."""
-    slider.widget.value = position
-    slider.widget.value_throttled = position
-
-
-def knob(form, name):
-    return form._knobs[name]
-
-
-def shown(form):
-    """Names of the knobs that a visitor sees, from the top down."""
-    names = {id(each.view): name for name, each in form._knobs.items()}
-    parts = [*form.view.objects, *(form.fold.content.objects if form.fold is not None else [])]
-    return [names[id(part)] for part in parts if id(part) in names and part.visible]
-
-
-def csv(rows=80, columns=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(rows) % 2
-    X = rng.normal(size=(rows, columns)) + y[:, None]
-    text = io.StringIO()
-    text.write(",".join([*(f"f{j}" for j in range(columns)), "kind"]) + "\n")
-    for row, label in zip(X, y):
-        text.write(",".join([*(f"{value:.4f}" for value in row), "bad" if label else "good"]) + "\n")
-    return text.getvalue()
-
-
-# --- widgets --------------------------------------------------------------------------------------------------------
-
-
-def test_slider_reports_values_once_and_rounds():
-    seen = []
-    slider = widgets.Slider("C", 1.0, 1e-3, 1e3, 0.1, log=True, on_change=seen.append)
-    let_go(slider, 1.0)
-    let_go(slider, 1.0)
-    let_go(slider, np.log10(7.94321))
-    slider.set(1.0)
-    let_go(slider, np.log10(7.94321))
-    assert seen == [10.0, 7.94, 7.94]
-
-
-def test_a_slider_that_moves_on_is_not_called_back_to_where_it_was():
-    slider = widgets.Slider("share", 0.1, 0.01, 1.0, 0.01)
-    let_go(slider, 0.15000000000000002)  # as a browser adds up steps
-    slider.widget.value = 0.16000000000000003
-    slider.set(0.15)  # the page now shows the settings that it was given first
-    assert slider.widget.value == 0.16000000000000003
-    slider.set(0.3)
-    assert slider.widget.value == 0.3
-
-
-def test_slider_notch_stands_for_another_value():
-    seen = []
-    slider = widgets.Slider("γ", None, 0.01, 10, 0.1, log=True, notch="auto", notch_value=None, on_change=seen.append)
-    assert slider.widget.value == slider.widget.start
-    let_go(slider, -2.0)
-    let_go(slider, slider.widget.start)
-    assert seen == [0.01, None]
-
-
-def test_whole_sliders_give_integers():
-    seen = []
-    slider = widgets.Slider("d", 2, 1, 64, 1, whole=True, on_change=seen.append)
-    let_go(slider, 5.0)
-    assert seen == [5]
-    assert isinstance(seen[0], int)
-
-
-def test_every_input_is_named():
-    controls = Controls(Settings())
-    for fold in (controls.split.fold, controls.planes.fold, controls.method._form.fold, controls.data._form.fold):
-        fold.view.active = [0]
-    named = ("Slider", "Select", "Switch", "TextInput", "Button")
-    inputs = controls.view.select(lambda part: type(part).__name__.endswith(named))
-    assert len(inputs) > 20
-    assert all(part.label for part in inputs)
-    assert not controls.view.select(lambda part: "Editable" in type(part).__name__)
-
-
-def test_few_components_are_built_at_the_start():
-    controls = Controls(PRESETS.opening.settings, PRESETS.opening.name)
-    kit = controls.view.select(lambda part: type(part).__module__.startswith("panel_material_ui"))
-    assert len(kit) <= 25
-
-
-def test_exceptions_of_callbacks_are_not_lost(monkeypatch):
-    shown = []
-    area = SimpleNamespace(error=lambda text, duration: shown.append(text))
-    call = widgets.guarded(lambda: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        call()
-    monkeypatch.setattr(type(widgets.pn.state), "notifications", area)
-    call()
-    assert "division by zero" in shown[0]
-
-
-def test_text_from_outside_is_escaped():
-    pane = widgets.html()
-    widgets.message(pane, "<script>alert(1)</script>", "error")
-    assert "<script>" not in pane.object
-    entry = SimpleNamespace(name="<b>", colour='"><i', dash="solid", kind="line", help='"><u>')
-    assert "<b>" not in widgets.legend([entry])
-    assert "<u>" not in widgets.legend([entry])
-    assert "color:&quot;&gt;&lt;i;" in widgets.legend([entry])
-
-
-# --- forms ----------------------------------------------------------------------------------------------------------
-
-
-def test_form_builds_knobs_once_they_matter_and_folded_ones_when_opened():
-    changes = []
-    defaults = {spec.name: spec.default for spec in METHOD_FORMS["NSDR"]}
-    form = Form(METHOD_FORMS["NSDR"], defaults, lambda name, value: changes.append((name, value)))
-
-    def wanted(main):
-        values = {TASK: "classification", **form.values}
-        return [spec.name for spec in METHOD_FORMS["NSDR"] if spec.main == main and spec.applies(values)]
-
-    assert list(form._knobs) == shown(form) == wanted(True)
-    assert "degree" not in form._knobs
-    knob(form, "kernel").view.value = "poly"
-    assert shown(form) == wanted(True)
-    assert "degree" in shown(form)
-    assert "gamma" not in shown(form)
-    form.set({"reg_u": 0.01})
-    form.fold.view.active = [0]
-    assert shown(form) == wanted(True) + wanted(False)
-    assert knob(form, "reg_u")._slider.value == 0.01
-    assert changes == [("kernel", "poly")]
-
-
-@pytest.mark.parametrize("method", METHOD_FORMS)
-def test_a_form_shows_the_knobs_that_matter_whichever_way_it_came_there(method):
-    specs = METHOD_FORMS[method]
-    defaults = {spec.name: spec.default for spec in specs}
-    form = Form(specs, defaults, lambda name, value: None)
-    if form.fold is not None:
-        form.fold.view.active = [0]
-    for spec in specs:
-        for choice, _text in spec.choices:
-            form.set({**defaults, spec.name: choice})
-            fresh = Form(specs, form.values, lambda name, value: None)
-            if fresh.fold is not None:
-                fresh.fold.view.active = [0]
-            assert shown(form) == shown(fresh)
-
-
-def test_knobs_that_a_task_ignores_are_hidden():
-    settings = Settings(method="LSDR")
-    controls = Controls(settings)
-    form = controls.method._form
-    assert "loss" in shown(form)
-    controls.describe(("a", "b"), 2, "regression")  # the squared loss, whatever is chosen
-    assert "loss" not in shown(form)
-    assert "beta" in shown(form)
-    controls.method.apply(Settings(method="SNF"))
-    controls.method.apply(settings)
-    assert "loss" not in shown(controls.method._form)
-    controls.describe(("a", "b"), 2)
-    assert "loss" in shown(controls.method._form)
-
-
-def test_number_field_refuses_words_and_clamps():
-    changes = []
-    seed = next(spec for spec in SPLIT_FORM if spec.name == "seed")
-    field = NumberField(seed, 0, lambda name, value: changes.append(value))
-    field.view.value = "abc"
-    assert field.view.error_state
-    field.view.value = "7"
-    assert not field.view.error_state
-    field.view.value = "-3"
-    assert "between 0" in field.view.helper_text
-    assert changes == [7, 0]
 
 
 # --- all controls ---------------------------------------------------------------------------------------------------
