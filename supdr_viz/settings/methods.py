@@ -105,7 +105,7 @@ MAC_KNOBS = (
         "init",
         "Start",
         "choice",
-        choices=choices("simplex", ("blobs", "random blobs"), "random"),
+        choices=choices("simplex", ("blobs", "random blobs"), "random", ("pca", "the data")),
         help="First targets. Random rarely works with one against the rest.",
         shown_when=_ONE_LAYER,
     ),

@@ -92,6 +92,42 @@ def initial_targets(
     return class_codes(n_classes, n_components)[codes] + noise * rng.standard_normal(shape)
 
 
+def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.Generator) -> Array:
+    """Return targets (n, L) that are the rows themselves, seen along their principal axes: labels have no part in them.
+
+    Parameters
+    ----------
+    X : array of shape (n, D)
+        Rows.
+    n_components : int
+        L.
+    noise : float
+        Standard deviation of the noise in coordinates for which the rows have no axis.
+    rng : Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    array of shape (n, L)
+        The first coordinate has variance 1, the others as much less as in the rows.
+    """
+    targets = noise * rng.standard_normal((len(X), n_components))
+    centred = X - X.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred if len(X) >= X.shape[1] else centred @ centred.T)
+    count = min(n_components, axes.shape[1])
+    leading = axes[:, ::-1][:, :count]
+    if len(X) < X.shape[1]:
+        leading = centred.T @ leading
+        leading /= np.maximum(np.linalg.norm(leading, axis=0), np.finfo(float).tiny)
+    # The sign of an axis is arbitrary: its largest entry is positive.
+    leading = leading * np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(count)])
+    scores = centred @ leading
+    width = float(np.sqrt((scores[:, 0] ** 2).mean()))
+    if width > 0.0:
+        targets[:, :count] = scores / width
+    return targets
+
+
 def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
     """Return Y (n, P), the sign of every row in every classifier's problem; 0 where it takes no part.
 

@@ -77,8 +77,9 @@ class MAC(InPartitions, FittedMAC):
         ... or after this many passes, >= 1.
     scheme : {"ova", "ovo"}, default="ova"
         One classifier per class against the rest, or one per pair of classes.
-    init : {"simplex", "blobs", "random"} or array of shape (n_labelled, L), default="simplex"
-        First targets.  "random" rarely works with "ova".
+    init : {"simplex", "blobs", "random", "pca"} or array of shape (n_labelled, L), default="simplex"
+        First targets.  The paper starts from a simplex, from blobs around random means, and at random, which rarely
+        works with "ova".  "pca", not in the paper: principal coordinates of the rows: a run begins at the data.
     init_noise : float, default=0.01
         Standard deviation of the noise added to a simplex start, >= 0.  Without it coordinates beyond K - 1 stay 0.
     calibrate : bool, default=True

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, numbers_in
 from supdr.solvers.left_out import FEWEST
 
+STARTS = ("simplex", "blobs", "random", "pca")
+"""First targets that have a name."""
+
 
 def check_mac_parameters(model: Any, X: NDArray, n_labelled: int, n_classes: int, solvers: tuple[str, ...]) -> None:
     """Raise ValueError for a hyper-parameter of `model` that is out of range.
@@ -72,11 +75,11 @@ def _check_arrays(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> No
         if model.n_layers == 2:
             raise ValueError("centers must be 'kmeans', 'random' or 'all' with n_layers=2; got an array")
     if isinstance(model.init, str):
-        if model.init not in ("simplex", "blobs", "random"):
-            raise ValueError(f"init must be 'simplex', 'blobs', 'random' or an array; got {model.init!r}")
+        if model.init not in STARTS:
+            raise ValueError(f"init must be one of {', '.join(STARTS)} or an array; got {model.init!r}")
         return
     if not isinstance(model.early_stopping, str) and model.early_stopping:
-        raise ValueError("init must be 'simplex', 'blobs' or 'random' with early_stopping=True, which holds rows back")
+        raise ValueError(f"init must be one of {', '.join(STARTS)} with early_stopping=True, which holds rows back")
     init = numbers_in("init", model.init)
     wanted = (n_labelled, model._latent_dimension(n_classes))
     if init.shape != wanted or not np.isfinite(init).all():

@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
-from supdr.methods.mac.classes import class_scores, class_signs, initial_targets, simplex_codes, simplex_numbers
+from supdr.methods.mac.classes import (
+    class_scores,
+    class_signs,
+    initial_targets,
+    principal_targets,
+    simplex_codes,
+    simplex_numbers,
+)
 from supdr.methods.mac.mapping import Features, choose_centers
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import cases, move_points
@@ -66,7 +73,7 @@ class MACProblem(Problem):
     C, mu, mu_factor, inner_tol : float
     max_inner : int
     scheme : {"ova", "ovo"}
-    init : {"simplex", "blobs", "random"} or array of shape (n, L)
+    init : {"simplex", "blobs", "random", "pca"} or array of shape (n, L)
     init_noise : float
     n_jobs : int or None
     row_weights : array of shape (n,)
@@ -258,6 +265,8 @@ class MACProblem(Problem):
         if not isinstance(self.init, str):
             return np.array(self.init, dtype=float)
         rng = np.random.default_rng(seed)
+        if self.init == "pca":
+            return principal_targets(self.X, self.n_components, self.init_noise, rng)
         return initial_targets(self.codes, self.n_classes, self.n_components, self.init, self.init_noise, rng)
 
     def move(self, images: Array, heads: Heads, mu: float, multiplier: Array) -> tuple[Array, Array]:
