@@ -1,6 +1,7 @@
 """The look: colours for light and dark, theme of the UI kit, the page's head.
 
-Class colours are those of Okabe and Ito, which colour-blind people can tell apart; the dark variants keep contrast.
+Class colours are those of Okabe and Ito, which colour-blind people can tell apart, but for vermilion: it marks errors.
+The dark variants keep contrast.
 Text colours pass WCAG AA on their backgrounds.  HTML reads colours as CSS variables (``--supdr-c-0``), which reach into
 every component and follow the theme by themselves; Bokeh glyphs take them from `palette`.
 """
@@ -80,7 +81,7 @@ LIGHT = Palette(
         "#009E73",
         "#CC79A7",
         "#56B4E9",
-        "#D55E00",
+        "#3B2FC9",
         "#7A5195",
         "#8A6D00",
         "#5B6770",
@@ -91,7 +92,7 @@ LIGHT = Palette(
     boundary="#17212B",
     muted="#8A97A3",
     regions=tuple(Cividis256),
-    curves=("#005A8F", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A5195", "#8A6D00"),
+    curves=("#005A8F", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#3B2FC9", "#7A5195", "#8A6D00"),
     running="#1B7A3D",
     paused="#B34700",
     failed="#B3261E",
@@ -111,7 +112,7 @@ DARK = Palette(
         "#00B386",
         "#CC79A7",
         "#0072B2",
-        "#D55E00",
+        "#7D6BFF",
         "#B08CCB",
         "#C9A800",
         "#A9B4BD",
@@ -122,7 +123,7 @@ DARK = Palette(
     boundary="#E6EDF3",
     muted="#8A97A3",
     regions=tuple(Cividis256),
-    curves=("#6CC3F5", "#E69F00", "#00B386", "#CC79A7", "#56B4E9", "#D55E00", "#B08CCB", "#C9A800"),
+    curves=("#6CC3F5", "#E69F00", "#00B386", "#CC79A7", "#56B4E9", "#7D6BFF", "#B08CCB", "#C9A800"),
     running="#5FD08A",
     paused="#FFA85C",
     failed="#FF8A80",

@@ -20,6 +20,7 @@ from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import GONE, Bridge
+from supdr_viz.kit.page_thread import follow
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.patience import Patience
 from supdr_viz.pages.saving import PLOTS, save_plot
@@ -184,7 +185,7 @@ class Explorer:
         self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
         self._apply(self.controls.experiment)
-        self.bridge.param.watch(lambda event: self._run_to(event.new), "lost_at")
+        follow(self.bridge, "lost_at", self._run_to)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
@@ -316,10 +317,10 @@ class Explorer:
 
         Parameters
         ----------
-        name : {"method_mode", "pull", "transform", "morph", "colour_by", "draw_class"}
+        name : {"method_mode", "pull", "transform", "morph", "images", "colour_by", "draw_class"}
             Which picture of the method, whether to draw the pull of the labels, whether training rows stand where they
-            would as new ones, whether the latent square shows the rows in the input space, what colours mean, the
-            class to draw.
+            would as new ones, whether the latent square shows the rows in the input space, or as pictures, what colours
+            mean, the class to draw.
         value : object
         """
         if name == "method_mode":
@@ -333,6 +334,8 @@ class Explorer:
             self.controls.apply(replace(self.controls.settings, latent_shown=shown))
         elif name == "morph":
             self.board.morph(value)
+        elif name == "images":
+            self.board.show_images(value)
         elif name == "colour_by":
             self.controls.apply(replace(self.controls.settings, colour_by=value))
         elif name == "draw_class":

@@ -16,12 +16,13 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.late import Choice
 from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.page_thread import follow
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.enlarging import Enlarger
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import colour_choices
-from supdr_viz.views.points import Points
+from supdr_viz.views.points import Points, shows_pictures
 
 TALL, SHORT = 262, 142
 """Heights of the curves: nothing scrolls at 1440 × 900, nor with the short ones on a projector of 1280 × 720."""
@@ -62,7 +63,7 @@ DIM = {**FREE, "opacity": "0.3", "pointer-events": "none", "transition": "opacit
 """Plots that show what the controls say, and plots that do not; what passes within half a second does not flicker."""
 
 LATENT_MARKS = ("pull", "transform", "morph")
-"""What can be switched on over the latent rows."""
+"""What can be switched on over the latent rows; where rows are pictures "images", too."""
 
 # Over the method's picture, without being in the way of the mouse.
 OVER = {"position": "absolute", "left": "14px", "right": "14px", "pointer-events": "none", "z-index": "2"}
@@ -162,9 +163,9 @@ class ExplorerLayout:
         self._controls = controls.view
         self._fit(bridge.tall)
         self._place_text(bridge.narrow)
-        bridge.param.watch(lambda event: self._fit(event.new), "tall")
-        bridge.param.watch(lambda event: self._enlarger.set_height(event.new), "height_shown")
-        bridge.param.watch(lambda event: self._place_text(event.new), "narrow")
+        follow(bridge, "tall", self._fit)
+        follow(bridge, "height_shown", self._enlarger.set_height)
+        follow(bridge, "narrow", self._place_text)
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
@@ -287,9 +288,17 @@ class ExplorerLayout:
         if self._draw_class.options != names:
             chosen = self._draw_class.value
             self._draw_class.offer(names, chosen if chosen in names else names[0])
+        self._offer_images(shows_pictures(scene))
         tools = [label for label in self._tools_known if drawable or label != "draw"]
         if self._tool.options != tools:
             self._tool.param.update(options=tools, value=self._tool.value if self._tool.value in tools else tools[0])
+
+    def _offer_images(self, offered: bool) -> None:
+        """Let rows be drawn as pictures, or not."""
+        marks = [*LATENT_MARKS, "images"] if offered else [*LATENT_MARKS]
+        if self._latent_marks.options != marks:
+            self._mark_latent("images", False)
+            self._latent_marks.options = marks
 
     def forget_data(self) -> None:
         """Say nothing of rows: there are none."""

@@ -246,8 +246,10 @@ class SensitivityLayout:
             words.append(f"{len(failed)} cells failed, for instance: {widgets.escape(failed[0].errors[0])}")
         shared = {cell.shared for cell in result.cells.values() if cell.shared}
         if shared:
-            cuts = widgets.escape(", ".join(sorted(shared)))
-            words.append(f"Exact short cut: {cuts}. Values share one computation; no number is changed by it.")
+            parts = widgets.escape(", ".join(sorted(shared)))
+            words.append(
+                f"Cells have parts of their computation in common ({parts}): done once, and no number is changed."
+            )
         if any(cell.warm for cell in result.cells.values()):
             words.append("Warm starts: cells may have ended in other local optima than fresh starts would.")
         text = "".join(f'<p class="small">{each}</p>' for each in words) or widgets.EMPTY

@@ -27,6 +27,7 @@ DRAWING = (
     "motion",
     "relief",
     "paint",
+    "thumbnails",
     "plane",
     "chart",
     "board",

@@ -49,6 +49,10 @@ class Squares(Together):
         """Let the rows of the latent square move over to where they stand in the input space, or back."""
         self.stage.put("planes", "latent", showing="input" if wanted else "latent")
 
+    def show_images(self, wanted: bool) -> None:
+        """Draw rows of the latent square as the pictures that they are, as far as there is room, or as marks."""
+        self.stage.put(images=wanted)
+
     def use(self, tool: str) -> None:
         """Choose what dragging on a view does: one of `TOOLS`, or "scroll"."""
         self.stage.put(tool=tool)

@@ -342,10 +342,11 @@ def _facts(scene: Scene, drawn: NDArray) -> dict[str, Any]:
         ),
         "value": None,
         "measure": "",
-        "images": np.asarray(scene.images, dtype=np.uint8)[drawn] if _pictures_fit(scene) else None,
+        "images": np.asarray(scene.images, dtype=np.uint8)[drawn] if shows_pictures(scene) else None,
     }
 
 
-def _pictures_fit(scene: Scene) -> bool:
+def shows_pictures(scene: Scene) -> bool:
+    """Whether the browser gets the pictures that the rows of a scene are."""
     images = scene.images
     return images is not None and 0 < len(images) <= MAX_PICTURE_ROWS and images[0].size <= MAX_PICTURE_PIXELS

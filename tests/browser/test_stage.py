@@ -116,3 +116,37 @@ def test_rows_are_reached_by_keys(open_app):
     assert app.evaluate("board('explorer').selected") is None
     assert tip.count() == 0
     assert "ready" in app.status  # no key has reached the run
+
+
+TILES = """() => {
+  const {thumbnails, places, frame} = square("latent")
+  return thumbnails.shown.map((row) => [row, frame.x(places[2 * row]), frame.y(places[2 * row + 1])])
+}"""
+
+
+def test_rows_that_are_pictures_are_drawn_as_such_where_there_is_room(open_app):
+    app = open_app("?data=digits&method=LSDR&method.max_iter=3")
+    app.press("Run").settle()
+    assert app.evaluate(TILES) == []
+    app.press("images").settle()
+    tiles = app.evaluate(TILES)
+    assert len(tiles) > 20
+    for k, (_, x, y) in enumerate(tiles):
+        assert all(max(abs(x - there), abs(y - high)) >= 28 for _, there, high in tiles[k + 1 :])
+    rows = {row for row, _, _ in tiles}
+    canvas = app.page.locator("canvas.stage").nth(1)
+    canvas.focus()
+    for _ in range(4):
+        canvas.press("+")
+    app.settle()
+    nearer = app.evaluate(TILES)
+    side = app.evaluate("square('latent').canvas.clientWidth")
+    assert all(0 <= x <= side and 0 <= y <= side for _, x, y in nearer)
+    assert {row for row, _, _ in nearer} - rows  # there is room for others
+    app.press("images").settle()
+    assert app.evaluate(TILES) == []
+
+
+def test_images_are_offered_where_rows_are_pictures(open_app):
+    app = open_app(SMALL)
+    assert app.page.get_by_role("button", name="images", exact=True).count() == 0

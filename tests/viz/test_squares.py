@@ -191,6 +191,8 @@ def test_many_classes_get_colours_and_shapes():
     assert set(board.stage.get("rows", "shape")) == set(range(SHAPES))
     ten = theme.palette(False).classes
     assert len(set(ten)) == len(ten) >= 10
+    for colours in (theme.palette(dark) for dark in (False, True)):
+        assert colours.error not in colours.classes  # a ring around an error is no class
     assert [entry.name for entry in class_legend(scene)][-2:] == ["test", "label hidden"]
 
 

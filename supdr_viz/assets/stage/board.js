@@ -79,6 +79,7 @@ class Board {
     if (patch.rows || patch.scale || patch.all) this.look()
     for (const [name, chart] of this.charts) if (patch.charts && name in patch.charts) chart.show(this.tree.charts[name])
     for (const [name, words] of this.words) if (patch.words && name in patch.words) words.say(this.tree.words[name])
+    if (patch.images !== undefined) this.eachPlane((plane) => plane.touch(false))
     if (patch.tool !== undefined) this.eachPlane((plane) => plane.hands.choose())
     for (const [name, plane] of this.planes) {
       const view = this.viewOf(name), mine = patch.planes && patch.planes[view], tree = this.tree.planes[view] || {}

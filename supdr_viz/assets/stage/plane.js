@@ -35,7 +35,7 @@ class Plane {
     this.pen = this.canvas.getContext("2d", {willReadFrequently: true, alpha: false})
     this.base = document.createElement("canvas")
     this.basePen = this.base.getContext("2d", {willReadFrequently: true, alpha: false})
-    this.tints = new Tints()
+    this.tints = new Tints(); this.thumbnails = new Thumbnails(this)
     this.position = new Moving(); this.end = new Moving(); this.bounds = new Moving(); this.relief = new Relief()
     this.zoom = null; this.token = null; this.cost = 0; this.stale = true; this.dirty = true
     this.tree = {}
@@ -179,6 +179,7 @@ class Plane {
     if (this.rowsShown && this.board.count) this.raster(ratio, pixels)
     else this.pen.putImageData(this.below, 0, 0)
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0)
+    this.thumbnails.draw(this.pen)
     this.drawOver(this.pen)
     this.hands?.draw(this.pen)
     this.dirty = false
@@ -219,6 +220,7 @@ class Plane {
     pen.save()
     pen.beginPath(); pen.rect(0, 0, side, side); pen.clip()
     drawRows(pen, this)
+    this.thumbnails.draw(pen)
     pen.restore()
     this.drawOver(pen)
     return pen
