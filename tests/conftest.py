@@ -35,8 +35,10 @@ def pytest_configure(config):
 
 LONG = (
     "tests/core/test_estimators.py",
-    "tests/core/test_protocol.py",
-    "tests/core/test_sldr.py",
+    "tests/core/test_protocol_resuming.py",
+    "tests/core/test_protocol_shell.py",
+    "tests/core/test_sldr_estimator.py",
+    "tests/viz/test_front.py",
     "tests/core/test_sensitivity_store.py",
     "tests/viz/test_cli.py",
     "tests/core/test_mac_baselines.py",
