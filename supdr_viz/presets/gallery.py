@@ -37,7 +37,7 @@ class Story(NamedTuple):
 STORIES: dict[str, dict[str, Story]] = {
     "Tangled classes come apart": {
         "three-spirals": Story(
-            "Three tangled spirals", "Three arms come apart into three beams; the boundary folds around them."
+            "Three tangled spirals", "They begin as the data are and come apart; the boundary folds around them."
         ),
         "mac-figure-2-400": Story("Two arms unwound", "Two arms wound around each other come apart to either side."),
         "sldr-zigzag": Story("A zigzag", "Three short lines and a gate between them read what one line cannot."),

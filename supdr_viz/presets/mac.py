@@ -21,14 +21,15 @@ def mac_presets() -> list[Preset]:
 def three_spirals() -> Preset:
     """Return the preset with which the explorer opens."""
     settings = _spirals(
-        3, 200, 1.0, 0.12, n_centers=60, centers="random", n_components=2, init="random", solver="lbfgs", max_iter=60
+        3, 200, 1.0, 0.12, n_centers=60, centers="kmeans", n_components=2, init="pca", solver="lbfgs", max_iter=60
     )
     return Preset(
         "three-spirals",
         "Three tangled spirals, MAC",
         "To start with",
         settings,
-        "Press Run: three tangled arms come apart into three beams, and the boundary folds itself around the arms.",
+        "The latent space begins as the data are. Press Run: three tangled arms come apart, the boundary folds itself "
+        "around them, and the lower bound closes in.",
         slow_start=_OPENING_STEPS,
     )
 
