@@ -26,8 +26,6 @@ MAX_SHOWN_COLUMNS = 30
 PASTED = "pasted.csv"
 """Name of a table that was pasted, in links and saved settings."""
 
-"""Those of all pages: their files stay while the page is open."""
-
 Loaded = Callable[[Dataset, dict[str, Any]], Any]
 """Called with a data set and the options that name it."""
 

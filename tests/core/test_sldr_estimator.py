@@ -88,7 +88,7 @@ def test_gated_coordinates_decide_alone_where_one_gate_is_open():
     exact, read = fitted.decision_function(X), fitted.latent_decision_function(fitted.transform(X))
     np.testing.assert_allclose(read[crisp], exact[crisp], atol=1e-4)
     with pytest.raises(AttributeError, match="linear"):
-        fitted.coef_  # noqa: B018
+        _ = fitted.coef_
 
 
 def test_without_a_closed_form_lbfgs_is_joint():
