@@ -87,8 +87,6 @@ class InPartitions(SupervisedReducer):
         check_is_fitted(self, "_state")
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X must have {self.n_features_in_} columns as in fit; got {X.shape[1]}")
-        if self.n_layers != 1:
-            raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
         return lazily_embedded(X, self._preprocessing, self._state)
 
     def _stand_at(self, state: Any) -> None:

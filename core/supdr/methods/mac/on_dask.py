@@ -17,11 +17,12 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import as_labels, missing_values
 from supdr.methods.mac.partitioned import PartitionedRows, taken
+from supdr.methods.mac.partitioned_two_layer import two_layers_on_sample
 from supdr.methods.mac.solvers import MOST_JUDGED
 from supdr.methods.mac.state import MACState
+from supdr.methods.mac.two_layer import TwoLayerState
 from supdr.rows.partitions import Partitions, at_home, gathered, listed, planned, spread
 from supdr.rows.reading import finite_rows, row_partitions
-from supdr.solvers.gaussians import Mapping
 
 SAMPLE_ROWS = 20_000
 """Random rows, or all where there are no more, on which scaling, centres, width and ridge are chosen."""
@@ -31,7 +32,6 @@ def check_supported(model: Any, sample_weight: Any) -> None:
     """Raise ValueError for what a run on partitions cannot do."""
     accepted = {
         "solver": (model.solver, ("mac",)),
-        "n_layers": (model.n_layers, (1,)),
         "centers": (model.centers, ("kmeans", "random")),
         "init": (model.init, ("simplex", "random")),
         "early_stopping": (model.early_stopping, ("loo", False)),
@@ -109,15 +109,17 @@ def _labelled(
     )
 
 
-def on_sample(state: MACState, rows: PartitionedRows) -> MACState:
+def on_sample(state: MACState | TwoLayerState, rows: PartitionedRows) -> MACState | TwoLayerState:
     """Return a state with the rows of the sample in place of references to all rows."""
+    if isinstance(state, TwoLayerState):
+        return two_layers_on_sample(state, rows)
     all_rows: tuple[Any, ...] = (state.targets, state.latent, state.multiplier, state.heads.alpha)
     targets, latent, multiplier, alpha = (taken(values, rows.sizes, rows.sampled) for values in all_rows)
     heads = state.heads._replace(alpha=alpha)
     return state._replace(targets=targets, latent=latent, multiplier=multiplier, heads=heads)
 
 
-def lazily_embedded(X: Any, preprocessing: Preprocessing, state: MACState) -> Any:
+def lazily_embedded(X: Any, preprocessing: Preprocessing, state: MACState | TwoLayerState) -> Any:
     """Return the latent rows of a Dask collection as a Dask array that is computed when it is asked for."""
     import dask.array as da
 
@@ -127,9 +129,9 @@ def lazily_embedded(X: Any, preprocessing: Preprocessing, state: MACState) -> An
         _embedded,
         array,
         delayed(preprocessing, pure=False),
-        delayed((state.mapping, state.weights), pure=False),
+        delayed(state.without_rows(), pure=False),
         dtype=np.float64,
-        chunks=(sizes, (state.weights.shape[1],)),
+        chunks=(sizes, (state.n_components,)),
         meta=np.empty((0, 0)),
     )
 
@@ -175,6 +177,5 @@ def _facts(X: NDArray, codes: NDArray, n_classes: int) -> tuple[int, NDArray, in
     return len(known), first, zlib.crc32(X.tobytes() + known.tobytes())
 
 
-def _embedded(X: NDArray, preprocessing: Preprocessing, map_: tuple[Mapping, NDArray]) -> NDArray:
-    mapping, weights = map_
-    return mapping.apply(preprocessing.transform(finite_rows(X)), weights)
+def _embedded(X: NDArray, preprocessing: Preprocessing, state: MACState | TwoLayerState) -> NDArray:
+    return state.image(preprocessing.transform(finite_rows(X)))
