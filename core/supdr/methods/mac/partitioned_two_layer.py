@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.methods.mac.classes import simplex_codes, simplex_shape
-from supdr.methods.mac.partitioned import PartitionedRows, taken
 from supdr.methods.mac.state import Array
 from supdr.methods.mac.two_layer import (
     SECOND_RIDGES,
@@ -45,7 +44,7 @@ class PartitionedTwoLayers(TwoLayerProblem):
 
     Attributes
     ----------
-    rows : PartitionedRows
+    rows : LabelledRows
         All labelled rows.
     """
 
@@ -54,30 +53,10 @@ class PartitionedTwoLayers(TwoLayerProblem):
     @property
     def n_rows(self) -> int:
         """Return the number of labelled rows."""
-        return sum(self.rows.sizes)
-
-    @property
-    def settings(self) -> tuple:
-        """Return what a state belongs to."""
-        return self.rows.fingerprint, self.n_centers, self.head, self.n_components
-
-    def start(self, seed: int) -> TwoLayerState:
-        """Return both layers at the first width."""
-        return super().start(seed)._replace(settings=self.settings)
+        return self.rows.n_rows
 
     def adopt(self, state: TwoLayerState) -> TwoLayerState:
-        """Return `state` if it belongs to these rows, partitions and parameters.
-
-        Raises
-        ------
-        ValueError
-            If it does not.
-        """
-        if state.settings != self.settings:
-            raise ValueError(
-                "the snapshot to start from belongs to other rows, other partitions or other parameters; a run on "
-                "partitions goes on with those it began with"
-            )
+        """Return `state`; that rows, labels and the number of latent coordinates are the same is known."""
         return state
 
     # --- the first layer ----------------------------------------------------------------------------------------------
@@ -90,9 +69,11 @@ class PartitionedTwoLayers(TwoLayerProblem):
         ridges = _Ridges(mapping, self.rows.X, self.rows.codes, simplex_codes(self.n_classes), RIDGES, self.n_rows)
         best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in ridges.scores]))
         both = spread(_codes, *ridges.asked(best))
+        hidden: Any = both.item(0)
+        left_out: Any = both.item(1)
         return FirstLayer(
-            mapping, ridges.coef(best), both.item(0), both.item(1), *ridges.scores[best], width, float(RIDGES[best])
-        )  # type: ignore[arg-type]  # kept in partitions, no arrays
+            mapping, ridges.coef(best), hidden, left_out, *ridges.scores[best], width, float(RIDGES[best])
+        )
 
     def _among_all(self, first: FirstLayer, rows: NDArray) -> FirstLayer:
         """Return a first layer fitted to rows of the sample with codes of all rows, in partitions."""
@@ -100,16 +81,16 @@ class PartitionedTwoLayers(TwoLayerProblem):
         cuts = np.searchsorted(numbers, ends)[:-1]
         local = [each - end + size for each, end, size in zip(np.split(numbers, cuts), ends, self.rows.sizes)]
         hidden: Any = spread(_image, first.mapping, self.rows.X, first.coef)
-        left_out = spread(_replaced, hidden, listed(local), listed(np.split(first.left_out, cuts)))
+        left_out: Any = spread(_replaced, hidden, listed(local), listed(np.split(first.left_out, cuts)))
         if len(rows) == self.n_rows:
             hidden = spread(_replaced, hidden, listed(local), listed(np.split(first.hidden, cuts)))
-        return first._replace(hidden=hidden, left_out=left_out)  # type: ignore[arg-type]
+        return first._replace(hidden=hidden, left_out=left_out)
 
     # --- the second layer ---------------------------------------------------------------------------------------------
 
     def _seen(self, hidden: Any) -> Array:
         """Return the codes of the sample."""
-        return taken(hidden, self.rows.sizes, self.rows.sampled)
+        return self.rows.taken(hidden, self.rows.sampled)
 
     def _second_fits(self, hidden: Any, mapping: Mapping, corners: Array) -> Iterator[tuple[float, float, Array, Any]]:
         """Yield error, mean square, weights and left-out images, not yet computed, at every ridge."""
@@ -120,16 +101,18 @@ class PartitionedTwoLayers(TwoLayerProblem):
     def _ridged(self, first: FirstLayer, error: float, mapping: Mapping, coef: Array, left: Any) -> SecondLayer:
         hidden: Any = first.hidden
         plane: Any = spread(_image, mapping, hidden, coef)
-        return SecondLayer(mapping, coef, 0.0, plane, spread(_same, left), error)
+        left = spread(_same, left)
+        return SecondLayer(mapping, coef, 0.0, plane, left, error)
 
     def _log_losses(self, hidden: Any) -> Array:
         """Return the mean log loss of "mix" at every sharpness."""
         return total(log_losses, hidden, self.rows.codes) / self.n_rows
 
     def _mixture(self, first: FirstLayer, corners: Array, sharpness: float) -> SecondLayer:
-        left, plane = (spread(_placed, hidden, sharpness, corners) for hidden in (first.left_out, first.hidden))
+        codes: tuple[Any, Any] = first.left_out, first.hidden
+        left, plane = (self.rows.each(_placed, hidden, sharpness, corners) for hidden in codes)
         wrong = total(_wrong, left, self.rows.codes, corners)
-        return SecondLayer(None, corners, sharpness, plane, left, float(wrong) / self.n_rows)  # type: ignore[arg-type]
+        return SecondLayer(None, corners, sharpness, plane, left, float(wrong) / self.n_rows)
 
     def _shape(self, latent: Any) -> dict[str, float]:
         """Return how the classes lie to each other."""
@@ -137,16 +120,6 @@ class PartitionedTwoLayers(TwoLayerProblem):
         means = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
         squares = total(_squares, latent, self.rows.codes, means)
         return simplex_shape(means, float(np.sqrt(squares / self.n_rows)))
-
-
-def two_layers_on_sample(state: TwoLayerState, rows: PartitionedRows) -> TwoLayerState:
-    """Return a state with the rows of the sample in place of references to all rows."""
-    all_rows: Any = state.first.hidden, state.first.left_out, state.second.plane, state.second.left_out
-    hidden, left_out, plane, plane_left_out = (taken(values, rows.sizes, rows.sampled) for values in all_rows)
-    return state._replace(
-        first=state.first._replace(hidden=hidden, left_out=left_out),
-        second=state.second._replace(plane=plane, left_out=plane_left_out),
-    )
 
 
 class _Ridges:

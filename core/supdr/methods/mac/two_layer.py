@@ -132,8 +132,6 @@ class TwoLayerState(NamedTuple):
     scaling : str
         Of the columns.
     seed, iteration : int
-    settings : tuple
-        What the rest belongs to, where rows come in partitions; else empty.
     """
 
     first: FirstLayer
@@ -144,7 +142,6 @@ class TwoLayerState(NamedTuple):
     scaling: str
     seed: int
     iteration: int
-    settings: tuple = ()
 
     @property
     def n_components(self) -> int:
