@@ -23,13 +23,13 @@ class Moments(NamedTuple):
 
     Attributes
     ----------
-    count : int
+    n_rows : int
     mean : array of shape (F + Q,)
     products : array of shape (F, F + Q)
         Of the features with all, about the means.
     """
 
-    count: int
+    n_rows: int
     mean: NDArray
     products: NDArray
 
@@ -61,13 +61,13 @@ def joined(parts: list[Moments]) -> Moments:
     """Return the moments of the rows of all parts."""
     whole = parts[0]
     for part in parts[1:]:
-        count = whole.count + part.count
-        if part.count == 0:
+        count = whole.n_rows + part.n_rows
+        if part.n_rows == 0:
             continue
         apart = part.mean - whole.mean
-        share = part.count / count
+        share = part.n_rows / count
         products = whole.products + part.products
-        products += np.outer(whole.count * share * apart[: len(products)], apart)
+        products += np.outer(whole.n_rows * share * apart[: len(products)], apart)
         whole = Moments(count, whole.mean + share * apart, products)
     return whole
 
