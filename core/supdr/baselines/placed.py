@@ -1,7 +1,7 @@
 """Maps by other packages: they place the training rows, and we put new rows between these.
 
-Such packages hold the interpreter while they work, so outside of the main thread (in the explorer) they run in a process
-of their own, which stays for a while for the next run.
+Such packages hold the interpreter while they work, so outside of the main thread (in the explorer) they run in a
+process of their own, which stays for a while for the next run.
 """
 
 from __future__ import annotations
