@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Frame, Scene, Surface
 from supdr_viz.settings.state import MAX_DRAWN, Point
 from supdr_viz.views.plane import PlaneView
@@ -33,6 +34,12 @@ class InputPlane(PlaneView):
         """Title of the card."""
         return "Input space"
 
+    @property
+    def everywhere(self) -> tuple[NDArray, Extent] | None:
+        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
+        scene = self.points.scene
+        return None if scene is None else (scene.position, scene.plane.extent)
+
     def show_scene(self, scene: Scene) -> None:
         """Set the ranges; forget the surface."""
         super().show_scene(scene)
@@ -41,6 +48,8 @@ class InputPlane(PlaneView):
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
         self._show_sheet(surface.input)
+        if self.points.colour_by in ("prediction", "error"):
+            self.show_colours()
 
     def caption(self, frame: Frame | None = None) -> str:
         """Say which plane this is and what is ringed."""

@@ -212,10 +212,14 @@ class Points:
             known["value"] = np.asarray(self._row_value.values, dtype=np.float32)[self.drawn]
         self.stage.put("facts", **known)
 
+    def colours(self) -> NDArray:
+        """Return what the colours of all rows stand for now, (n,): see `row_colours`."""
+        assert self.scene is not None
+        return row_colours(self.scene, self.surface, self.colour_by, self.truth)
+
     def _show_colours(self) -> None:
         if self.scene is not None:
-            colour = row_colours(self.scene, self.surface, self.colour_by, self.truth)
-            self.stage.put("rows", colour=colour[self.drawn])
+            self.stage.put("rows", colour=self.colours()[self.drawn])
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""
