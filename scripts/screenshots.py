@@ -21,7 +21,8 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from supdr_viz.export.film import gif
-from supdr_viz.export.work import filming
+from supdr_viz.export.progress import unheard
+from supdr_viz.export.work import export_work, filming
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
@@ -30,7 +31,7 @@ from supdr_viz.settings.experiment import Experiment
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-FILM, MOMENTS = "spirals", 20
+FILM, REPORT, MOMENTS = "spirals", "watch", 20
 TABLE = "plant,seen on,height,weight,soil,kind\n" + "".join(
     f"P{1000 + k},2024-05-{1 + k % 28:02d},{20 + 3 * (k % 5) + k % 7},{'' if k % 11 == 0 else 100 + 9 * (k % 6)},"
     f"{('clay', 'sand', 'loam')[k % 3]},{('iris', 'rose')[k // 2 % 2]}\n"
@@ -111,6 +112,11 @@ def main(names: list[str]) -> None:
                 act(page)
                 save(page, FOLDER / f"{name}.png")
                 page.close()
+            if not names or REPORT in names:
+                page = browser.new_page(viewport={"width": 1100, "height": 940})
+                page.set_content(film("report").decode())
+                page.wait_for_timeout(2500)
+                save(page, FOLDER / f"{REPORT}.png")
             browser.close()
     finally:
         server.terminate()
@@ -133,16 +139,17 @@ def save(page: Page, path: Path) -> None:
     Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
 
 
-def film() -> bytes:
-    """Run what the explorer opens on, and return it as an animated GIF."""
+def film(kind: str = "film") -> bytes:
+    """Run what the explorer opens on, and return it as an animated GIF, or as the report that a notebook shows."""
     with closing(Session(Pool(1), lambda: None)) as session:
         session.apply(Experiment(replace(PRESETS.opening.settings, speed="fast")))
         session.player.run()
         while session.player.status.phase is not Phase.finished:
             time.sleep(0.1)
-        work = filming(session, MOMENTS)
+        work, report = filming(session, MOMENTS), export_work(session, "report")
         assert work is not None
-        return gif(work())
+        assert report is not None
+        return gif(work()) if kind == "film" else report(unheard)
 
 
 if __name__ == "__main__":

@@ -58,13 +58,13 @@ class InputPlane(PlaneView):
             return ""
         plane = scene.plane
         slice_of = "a slice" if self.sheet is not None and self.sheet.caption else ""
+        if self.points.surface is not None and self.points.surface.input is None:
+            slice_of = "no regions"  # between bits or counts
         if plane.kind == "components":
             of_variance = "" if slice_of else " of variance"  # there is no room for both
             what = f"PCA, {100 * plane.share:.0f} %{of_variance}"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
-        if self.points.surface is not None and self.points.surface.input is None:
-            slice_of = "no regions between bits or counts"
         marks = "wrong side" if self.points.ringed("input") == "error" else "labelled rows"
         share = self.points.ring_share("input")
         some = f", 1 in {1 / share:.0f}" if 0.0 < share < 0.7 else ""

@@ -80,7 +80,7 @@ class LatentSpace(PlaneView):
         if self.points.colour_by == "trust":
             return _how_true(frame)
         if self.points.surface is not None and self.points.surface.latent is None:
-            return f"{frame.latent_caption} · no regions: a hidden offset"
+            return "no regions (offset)"  # rows have a coordinate that the plane does not show
         return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
 
 
@@ -95,5 +95,5 @@ def _how_true(frame: Frame) -> str:
     if truth is None:
         return "pause to see how true it is"
     if truth.iteration != frame.iteration:
-        return f"trust as of iteration {truth.iteration:,}"
+        return f"as of iteration {truth.iteration:,}"
     return f"{100 * truth.numbers['neighbourhood_overlap']:.0f} % of neighbours here are true"

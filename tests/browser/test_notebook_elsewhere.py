@@ -55,7 +55,7 @@ class Notebook:
     def __init__(self, page, html, widgets=True):
         from jupyter_client.manager import start_new_kernel
 
-        self.page, self.widgets, self.count = page, widgets, 0
+        self.page, self.widgets, self.count, self.told = page, widgets, 0, {}
         page.expose_function("tell", self._tell)
         page.set_content(html)
         self.frame = page.frames[-1]
@@ -67,6 +67,7 @@ class Notebook:
         self.manager.shutdown_kernel(now=True)
 
     def _tell(self, comm, changes):
+        self.told |= changes
         content = {"comm_id": comm, "data": {"method": "update", "state": changes, "buffer_paths": []}}
         self.client.shell_channel.send(self.client.session.msg("comm_msg", content))
 
@@ -92,6 +93,11 @@ class Notebook:
             mine = message["parent_header"].get("msg_id") == asked
             if mine and kind == "status" and content["execution_state"] == "idle":
                 return printed
+
+    def until_told(self, name):
+        """Wait until the widget has sent a value to the kernel."""
+        while name not in self.told:
+            self.page.wait_for_timeout(20)
 
     @property
     def report(self):
@@ -146,10 +152,11 @@ def test_frames_move_and_the_selection_comes_back(open_notebook, html):
     assert not notebook.frame.locator("img").first.is_visible()  # the report took the picture's place
     check_scrubber(notebook.report)
     assert notebook.run(ASK).split() == ["0", "40"]  # the scrubber stands at the end
+    notebook.told.clear()
     notebook.report.locator("#scrub").press("Home")
     expect(notebook.report.locator("#numbers")).to_contain_text("iteration 0 ")
     lasso(notebook.report)
-    notebook.page.wait_for_timeout(0)  # lets what was told be sent
+    notebook.until_told("rows")
     chosen, iteration = map(int, notebook.run(ASK).split())
     assert 60 < chosen <= 120
     assert iteration == 0

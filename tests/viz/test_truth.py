@@ -190,7 +190,7 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
     board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
     assert board.stage.get("links") is None
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
-    assert board.latent.caption() == "trust as of iteration 4"
+    assert board.latent.caption() == "as of iteration 4"
     assert board.latent.numbers == ()
     board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
     assert board.stage.get("links") is not None
