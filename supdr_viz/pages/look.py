@@ -5,10 +5,8 @@ from __future__ import annotations
 from supdr_viz.kit import widgets
 
 SQUARES_CSS = """
-:host { display: grid !important; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 12px; }
+:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(100%, 272px), 1fr)); gap: 12px; }
 .scroll-button { display: none !important; }
-@media (max-width: 899.95px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-@media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
 """
 CURVES_CSS = """
 :host { display: grid !important; grid-template-columns: minmax(0, 7fr) minmax(0, 5fr); gap: 12px; }

@@ -103,7 +103,7 @@ def _distinct(names: list[str]) -> tuple[list[str], list[str]]:
 def _first_line(text: str, delimiter: str) -> tuple[int, list[str]]:
     """Return the line at which the table begins, below its titles: lines of one cell above wider ones; and a note."""
     head = records(text[:SAMPLE_CHARACTERS], delimiter=delimiter)
-    titles = []
+    titles: list[str] = []
     for line, cells in head:
         filled = [cell.strip() for cell in cells if cell.strip()]
         if len(cells) == 2 or any(cell.strip() for cell in cells[1:]):
@@ -123,7 +123,9 @@ def bare_numbers(frame: pandas.DataFrame, decimal: str) -> tuple[pandas.DataFram
     between = re.escape(SEPARATORS[decimal])
     digits = rf"(\d{{1,3}}([{between}]\d{{3}})+|\d+)({re.escape(decimal)}\d+)?"
     written = re.compile(rf"\(?[+\-\u2212]?[{SIGNS}]? ?[+\-\u2212]?{digits} ?[{SIGNS}]?\)?")
-    bared, holed, columns = [], [], {}
+    bared: list[str] = []
+    holed: list[str] = []
+    columns: dict[str, pandas.Series] = {}
     for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
         texts = frame[name].dropna().astype(str).str.strip()
         holes = texts.isin(HOLES)
