@@ -60,6 +60,11 @@ class Partitions:
     def __len__(self) -> int:
         return len(self.parts)
 
+    def some(self, numbers: list[int]) -> Partitions:
+        """Return some of the partitions, by their numbers."""
+        homes = tuple(self.homes[number] for number in numbers) if self.homes else ()
+        return Partitions((self.parts[number] for number in numbers), homes)
+
     def item(self, number: int) -> Partitions:
         """Return the entries `number` of values that are tuples, kept where those are."""
         return spread(itemgetter(number), self)
@@ -152,8 +157,35 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
     add : callable, default=sum
         Maps a list of at most `FAN_IN` values to their sum.
     """
-    level = list(planned(function, *arguments).parts)
-    join = delayed(add, pure=False)
+    return dask.compute(_tree(planned(function, *arguments).parts, add))[0]
+
+
+def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
+    """Return two things that `function` gives for every partition: what is kept there, and the sum of the second.
+
+    Parameters
+    ----------
+    function : callable
+        Pure; gives a pair.
+    *arguments
+        As for `planned`.
+    add : callable, default=sum
+        As for `total`.
+
+    Returns
+    -------
+    kept : Partitions
+    summed : object
+    """
+    plan = planned(function, *arguments)
+    first, second = (planned(itemgetter(number), plan) for number in (0, 1))
+    *kept, summed = dask.persist(*first.parts, _tree(second.parts, add))
+    return Partitions(kept, plan.homes), dask.compute(summed)[0]
+
+
+def _tree(parts: Iterable[Delayed], add: Callable[[list[Any]], Any]) -> Delayed:
+    """Return the sum of the parts, at most `FAN_IN` at a time."""
+    level, join = list(parts), delayed(add, pure=False)
     while len(level) > 1:
         level = [join(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
-    return dask.compute(level[0])[0]
+    return level[0]
