@@ -23,6 +23,7 @@ STATUS_CSS = """
 .chip.primary { color: var(--supdr-primary); }
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
 b { font-variant-numeric: tabular-nums; } .numbers { font-variant-numeric: tabular-nums; }
+.part { white-space: nowrap; }
 """
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
@@ -231,7 +232,8 @@ def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: s
             shown = f"{numbers[name]:.1f} %" if task == "classification" else f"{numbers[name]:.4g}"
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>")
     parts.append(f"seed {seed}")
-    return " · ".join(parts)
+    # A line may end within no part, and with a separator but not begin with one.
+    return " ".join(f'<span class="part">{part}</span>' for part in (*(f"{each} ·" for each in parts[:-1]), parts[-1]))
 
 
 def _known(numbers: dict[str, float], name: str) -> bool:
