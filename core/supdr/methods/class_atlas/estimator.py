@@ -90,8 +90,8 @@ class ClassAtlas(FittedClassAtlas):
     Attributes
     ----------
     embedding_ : array of shape (n_samples, n_components)
-        Places of the training rows, their labels known as far as labels are believed: by `proba_` times 1 - e of the own
-        class, times e / (n_classes - 1) of the others, e being `gate_error_`.
+        Places of the training rows, their labels known as far as labels are believed: by `proba_` times 1 - e of the
+        own class, times e / (n_classes - 1) of the others, e being `gate_error_`.
     left_out_embedding_ : array of shape (n_samples, n_components)
         Their places by probabilities without their own labels, where new rows like them would lie.
     transduction_ : array of shape (n_samples,)
