@@ -1,4 +1,4 @@
-"""Runs on rows in partitions: what is read at the start, what a checkpoint holds, what is said when a cluster is lost."""
+"""Runs on rows in partitions: what is read at the start, what a checkpoint holds, what is said of a lost cluster."""
 
 from __future__ import annotations
 
@@ -266,7 +266,5 @@ def _token(targets: Targets) -> int:
     return zlib.crc32(targets.codes.tobytes() + targets.values.tobytes())
 
 
-def _embedded(
-    X: NDArray, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], may_miss: bool
-) -> NDArray:
+def _embedded(X: NDArray, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], may_miss: bool) -> NDArray:
     return work(preprocessing.transform(numbers(X, may_miss)))
