@@ -25,18 +25,13 @@ PIECE = 3_000_000
 
 
 class Cut(Page):
-    """A page whose document is known as it grows, and whose cable can be pulled at any byte."""
+    """A page whose document is known, and whose cable can be pulled at any byte."""
 
     async def _ask(self, kind):
         self.models = {}
         document = await super()._ask(kind)
         self._learn(document)
         return document
-
-    def heard(self, part):
-        super().heard(part)
-        if isinstance(part, str) and part.startswith('{"events"'):
-            self._learn(json.loads(part))
 
     def _learn(self, part):
         """Take note of every model: number -> its name and attributes."""
