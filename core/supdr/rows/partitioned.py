@@ -87,7 +87,7 @@ class PartitionedRows:
         if isinstance(state, Partitions):
             return self.taken(state, self.sampled)
         if isinstance(state, tuple) and hasattr(state, "_fields"):
-            return state._replace(**{name: self.on_sample(value) for name, value in state._asdict().items()})
+            return type(state)(*map(self.on_sample, state))
         return state
 
 
