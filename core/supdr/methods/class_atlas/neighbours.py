@@ -13,6 +13,7 @@ import math
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from supdr.methods.class_atlas.affinities import Affinities, affinities
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
@@ -67,3 +68,11 @@ def embedded(X: Array, perplexity: float, start: Array) -> Array:
         if before - state.value <= EMBED_TOLERANCE * abs(state.value):
             break
     return state.point.reshape(start.shape)
+
+
+def others_nearby(Z: Array, voters: Array, count: int) -> NDArray:
+    """Return which rows of `voters` (n, d) are nearest to each row of Z (n, d), (n, count), row i itself left out."""
+    _, index = cKDTree(voters).query(Z, count + 1)
+    others = index != np.arange(len(Z))[:, None]
+    others[others.all(axis=1), -1] = False  # it was not among them: the farthest goes
+    return index[others].reshape(len(Z), count)

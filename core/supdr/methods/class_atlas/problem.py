@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 from scipy.special import xlogy
 
 from supdr.engine.interruption import abandonable, checkpoint
@@ -29,7 +28,7 @@ from supdr.engine.iterate import Problem
 from supdr.methods.class_atlas.affinities import Affinities, affinities
 from supdr.methods.class_atlas.layout import first_map
 from supdr.methods.class_atlas.model import Atlas, fit_atlas
-from supdr.methods.class_atlas.neighbours import neighbour_loss
+from supdr.methods.class_atlas.neighbours import neighbour_loss, others_nearby
 from supdr.solvers.lbfgs import LBFGSState, lbfgs_start
 
 Array = NDArray[np.float64]
@@ -380,14 +379,6 @@ def fitted_map(features: Array, latent: Array) -> Array:
     """Return v (p, d) with B v near `latent` (n, d): least squares, without directions that the rows hardly span."""
     lengths = (features**2).sum(axis=0)  # B'B is diagonal
     return features.T @ latent / (lengths + 1e-3 * len(features))[:, None]
-
-
-def others_nearby(Z: Array, voters: Array, count: int) -> NDArray:
-    """Return which rows of `voters` (n, d) are nearest to each row of Z (n, d), (n, count), row i itself left out."""
-    _, index = cKDTree(voters).query(Z, count + 1)
-    others = index != np.arange(len(Z))[:, None]
-    others[others.all(axis=1), -1] = False  # it was not among them: the farthest goes
-    return index[others].reshape(len(Z), count)
 
 
 def class_radii(state: AtlasState) -> Array:
