@@ -13,6 +13,8 @@ from typing import Any
 import dask
 from dask.delayed import Delayed, delayed
 
+from supdr.rows.waiting import computed
+
 FAN_IN = 8
 """Partial sums that one addition takes."""
 
@@ -137,7 +139,8 @@ def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     *arguments
         As for `planned`.
     """
-    return list(dask.compute(*planned(function, *arguments).parts))
+    parts = planned(function, *arguments).parts
+    return computed(list(parts), parts)
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
@@ -152,8 +155,9 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
     add : callable, default=sum
         Maps a list of at most `FAN_IN` values to their sum.
     """
-    level = list(planned(function, *arguments).parts)
+    parts = planned(function, *arguments).parts
+    level = list(parts)
     join = delayed(add, pure=False)
     while len(level) > 1:
         level = [join(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
-    return dask.compute(level[0])[0]
+    return computed(level[:1], parts)[0]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +17,8 @@ from supdr.rows.reading import in_partitions
 
 class InPartitions(SupervisedReducer):
     """The part of `MAC` that takes Dask arrays and data frames."""
+
+    takes_partitions: ClassVar[bool] = True
 
     def iterate(
         self,
@@ -91,9 +94,74 @@ class InPartitions(SupervisedReducer):
             raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
         return lazily_embedded(X, self._preprocessing, self._state)
 
+    def at_rows(self, snapshot: Snapshot, X: ArrayLike, y: ArrayLike, rows: ArrayLike) -> Self:
+        """Return the estimator as of a snapshot on partitions, as `at` does, standing on rows of one's own choice.
+
+        What is told row by row (`embedding_`, `targets_`, `support_` …) is of these rows, not of the run's sample.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+            Yielded by `iterate` on partitions.
+        X : array-like of shape (s, n_features)
+            Some of the rows of the run.
+        y : array-like of shape (s,)
+            Their labels; NaN or None where unlabelled.
+        rows : array-like of shape (s,)
+            Their numbers among all rows of the run, rising.
+
+        Returns
+        -------
+        estimator
+
+        Raises
+        ------
+        ValueError
+            If the snapshot is not of a run on partitions, or these are no rows of it.
+        """
+        from supdr.methods.mac.seen import prepared_on
+
+        run = getattr(snapshot, "run", None)
+        if type(run) is not type(self) or "partitions_" not in vars(run):
+            raise ValueError(f"at_rows needs a snapshot of a run on partitions; got {snapshot!r}")
+        known = vars(run).get("_prepared_on")
+        if known is None or known[0] is not rows:
+            known = run._prepared_on = (rows, prepared_on(run, X, y, rows))
+        fitted = copy.copy(self)
+        fitted._forget()
+        own = fitted.get_params(deep=False)
+        fitted.__dict__.update({name: value for name, value in vars(run).items() if name not in own})
+        fitted.partitions_, fitted._training = known[1]
+        fitted.snapshot_, fitted.n_iter_, fitted.stop_ = snapshot, max(snapshot.iteration, 1), snapshot.stop
+        fitted._stand_at(snapshot.state)
+        return fitted
+
+    def latent_partitions(self) -> tuple[Any, Any]:
+        """Return where the labelled rows of a run on partitions stand, and their classes: both where the rows are.
+
+        Returns
+        -------
+        latent : supdr.rows.partitions.Partitions of arrays of shape (n, L)
+            As of the snapshot at which this estimator stands.
+        codes : supdr.rows.partitions.Partitions of int arrays of shape (n,)
+            Positions in `classes_`.
+        """
+        return self.snapshot_.state.latent, self.partitions_.codes
+
+    def without_rows(self) -> Self:
+        """Return a fitted copy that predicts new rows and holds none: small enough to be sent to workers."""
+        from supdr.methods.mac.seen import without_rows
+
+        return without_rows(self)
+
     def _stand_at(self, state: Any) -> None:
         if "partitions_" in vars(self):
             from supdr.methods.mac.on_dask import on_sample
 
-            state = on_sample(state, self.partitions_)
+            # A run remembers where its rows stood last: they are asked for several times at one snapshot.
+            run, rows = self.snapshot_.run, self.partitions_
+            known = vars(run).get("_stood")
+            if known is None or known[0] is not state or known[1] is not rows.sampled:
+                known = run._stood = (state, rows.sampled, on_sample(state, rows))
+            state = known[2]
         super()._stand_at(state)

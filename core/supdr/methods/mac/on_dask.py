@@ -57,7 +57,16 @@ def started_run(
     if max_iter is not None:
         run.max_iter = max_iter
     run._forget()
+    run._stood = run._prepared_on = None  # what an earlier run of this estimator was asked for
     run._check_run()
+    if start is not None and _prepared_alike(run, start.run, X, y):
+        fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
+        check_unchanged(start.fixed, fixed)
+        vars(run).update({name: vars(start.run)[name] for name in KEPT if name in vars(start.run)})
+        run._check_parameters(*run._training)
+        run._kept_components = run._components_of(start.state)
+        snapshots = run._snapshots(seed=run._seed(), start=start, monitor=None, interrupted=interrupted, fixed=fixed)
+        return model._followed(snapshots)
     rows, labels = row_partitions(X, y)
     X_parts, y_parts = planned(finite_rows, at_home(rows)), planned(_labels, at_home(labels))
     found = gathered(_described, X_parts, y_parts, run.missing_label)
@@ -80,9 +89,22 @@ def started_run(
     run._kept_components = None if start is None else run._components_of(start.state)
     run._preprocessing = run._fit_preprocessing(sample_X, targets, start)
     run._training = (run._scaled(sample_X), targets)
+    run._collections = (X.name, y.name) if hasattr(X, "name") else None
     run.partitions_ = _labelled(X_parts, y_parts, run, chosen, sizes, targets.labelled)
     snapshots = run._snapshots(seed=seed, start=start, monitor=None, interrupted=interrupted, fixed=fixed)
     return model._followed(snapshots)
+
+
+KEPT = tuple("_collections _preprocessing _training partitions_ classes_ n_features_in_ feature_names_in_ _single_target".split())
+"""What a run is prepared with; one that goes on from its snapshots, on the same rows, has it already."""
+
+
+def _prepared_alike(run: Any, earlier: Any, X: Any, y: Any) -> bool:
+    """Whether an earlier run was prepared with these very collections, on the same sample."""
+    known = vars(earlier).get("_collections") if earlier is not None else None
+    names = ("random_state", "preprocessing", "missing_label")
+    same = known is not None and all(repr(getattr(run, each)) == repr(getattr(earlier, each)) for each in names)
+    return same and isinstance(run.random_state, int) and known == (getattr(X, "name", None), getattr(y, "name", None))
 
 
 def _labelled(
@@ -106,13 +128,18 @@ def _labelled(
         taken(prepared, counts, judged),
         taken(numbers, sizes, chosen)[sampled],
         tuple(fingerprint for _, _, fingerprint in facts),
+        sizes,
+        numbers,
     )
 
 
 def on_sample(state: MACState, rows: PartitionedRows) -> MACState:
     """Return a state with the rows of the sample in place of references to all rows."""
-    all_rows: tuple[Any, ...] = (state.targets, state.latent, state.multiplier, state.heads.alpha)
-    targets, latent, multiplier, alpha = (taken(values, rows.sizes, rows.sampled) for values in all_rows)
+    together = planned(_abreast, state.targets, state.latent, state.multiplier, state.heads.alpha)
+    L, P = state.weights.shape[1], len(state.heads.coef)
+    targets, latent, multiplier, alpha = np.split(
+        taken(together, rows.sizes, rows.sampled), np.cumsum([L, L, P]), axis=1
+    )
     heads = state.heads._replace(alpha=alpha)
     return state._replace(targets=targets, latent=latent, multiplier=multiplier, heads=heads)
 
@@ -173,6 +200,10 @@ def _facts(X: NDArray, codes: NDArray, n_classes: int) -> tuple[int, NDArray, in
     present, at = np.unique(known, return_index=True)
     first[present] = at
     return len(known), first, zlib.crc32(X.tobytes() + known.tobytes())
+
+
+def _abreast(*arrays: NDArray) -> NDArray[np.float64]:
+    return np.concatenate(arrays, axis=1, dtype=np.float64)
 
 
 def _embedded(X: NDArray, preprocessing: Preprocessing, map_: tuple[Mapping, NDArray]) -> NDArray:

@@ -50,6 +50,10 @@ class PartitionedRows(NamedTuple):
         Numbers of the rows of the sample.
     fingerprint : tuple
         Tells these rows from others.
+    all_sizes : tuple of int
+        Rows of each partition, unlabelled ones included.
+    places : Partitions of int arrays
+        The number of each of them among the labelled rows.
     """
 
     X: Partitions
@@ -59,6 +63,8 @@ class PartitionedRows(NamedTuple):
     judged_X: Array
     sampled: NDArray[np.intp]
     fingerprint: tuple
+    all_sizes: tuple[int, ...]
+    places: Partitions
 
     def taken(self, values: Partitions) -> Array:
         """Return the values of the judged rows."""
@@ -91,8 +97,12 @@ class SummedFeatures(Features):
         super().__init__(rows.judged_X, mapping)
         self.matrix, self.symmetric = None, False
         self._fingerprint, self._all_rows = rows.fingerprint, rows.X
-        fits = sum(rows.sizes) <= rows_in_memory(mapping.n_features)
-        self._Phi = spread(_features, mapping, rows.X) if fits else None
+        self._fits = sum(rows.sizes) <= rows_in_memory(mapping.n_features)
+
+    @cached_property
+    def _Phi(self) -> Partitions | None:
+        """The features, where workers have room for them; who only asks for leverages has no need of them."""
+        return spread(_features, self.mapping, self._all_rows) if self._fits else None
 
     def image(self, weights: Array) -> Any:
         """Return F in partitions."""
@@ -165,6 +175,10 @@ class PartitionedPenalty(Penalty):
     def _growth(self) -> float:
         return sum(self.rows.sizes) / len(self.X) if isinstance(self.reg_w, str) else 1.0
 
+    def rescaled(self, alpha: Any, C: float) -> Any:
+        """Return multipliers found under `C` made fit for these costs, in partitions."""
+        return spread(_rescaled, alpha, self.C / C, self.costs)
+
     # --- what needs all rows ------------------------------------------------------------------------------------------
 
     def hinge(self, latent: Any, heads: Heads) -> float:
@@ -201,19 +215,19 @@ class PartitionedPenalty(Penalty):
         return spread(_zeros, self.signs)
 
     def adopt(self, state: MACState) -> MACState:
-        """Return `state` if it belongs to these rows, partitions and parameters.
+        """Return `state`, of these rows in these partitions, made consistent with this problem.
 
         Raises
         ------
         ValueError
-            If it does not.
+            If it belongs to other rows, or to a fit in memory.
         """
-        if state.settings != self.settings:
+        if state.settings[0] != self.settings[0] or state.settings[2] != self.settings[2]:
             raise ValueError(
-                "the snapshot to start from belongs to other rows, other partitions or other parameters; a run on "
-                "partitions goes on with those it began with"
+                "the snapshot to start from belongs to other rows or to other partitions; a run on partitions goes on "
+                "with those it began with"
             )
-        return state
+        return super().adopt(state)
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the shares of rows that support the classifiers, and of those that are wrong."""
@@ -309,6 +323,10 @@ def _gram_from_rows(mapping: Mapping, X: Array) -> Array:
 
 def _costs(codes: NDArray, C: float) -> Array:
     return np.full(len(codes), C)
+
+
+def _rescaled(alpha: NDArray, share: float, costs: Array) -> NDArray:
+    return np.minimum(alpha * share, costs[:, None]).astype(alpha.dtype)
 
 
 def _zeros(signs: Array) -> NDArray[np.float32]:
