@@ -77,7 +77,7 @@ class TrainingBar:
     ) -> None:
         self._silence = Silence()
         self._told: deque[tuple[int, float]] = deque(maxlen=64)
-        self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
+        self._chip, self._detail, self._numbers, self._progress = WORDS[Phase.ready], "", "", ""
         self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=104, height=34)
         self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
@@ -151,6 +151,11 @@ class TrainingBar:
         self._numbers = status_text(iteration, numbers, seed=seed, task=task)
         self._refresh()
 
+    def show_progress(self, words: str) -> None:
+        """Show how far a long step is; nothing: it is over."""
+        self._progress = words
+        self._refresh()
+
     def set_range(self, first: int, last: int, value: int) -> None:
         """Move the scrubber without this counting as the user's doing.
 
@@ -212,6 +217,8 @@ class TrainingBar:
     def _refresh(self) -> None:
         word, colour = self._chip
         text = widgets.escape(self._detail) or self._numbers
+        if self._progress:
+            text = f"{widgets.escape(self._progress)}{' · ' if text else ''}{text}"
         self.status.text = (
             f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
             f'<span class="numbers">{text}</span></div>'

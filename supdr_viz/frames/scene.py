@@ -62,10 +62,13 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         image_shape=dataset.image_shape,
         images=_pictures(X, dataset.image_shape),
         image_range=_image_range(X, dataset.image_shape),
-        notes=_notes(X, known, is_test),
+        notes=() if split.whole is not None else _notes(X, known, is_test),
         view_names=view_names(dataset),
-        drawn=sampled(len(X)),
+        drawn=sampled(len(X)) if split.whole is None else np.arange(len(X)),
+        n_rows=len(X) if split.whole is None else split.whole.n_rows,
     )
+    if split.whole is not None:  # counted by partition, with the first surface
+        return scene
     return replace(scene, density=scene_density(scene, scene.position, plane.extent))
 
 

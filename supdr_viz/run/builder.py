@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,24 @@ class DisplayOptions:
     truth: bool = False
 
 
+def standing(estimator: Any, snapshot: Snapshot, split: Split | None) -> Any:
+    """Return the estimator as of a snapshot; of rows in partitions, standing on those of the sample that train.
+
+    Parameters
+    ----------
+    estimator : estimator
+    snapshot : Snapshot
+    split : Split or None
+
+    Returns
+    -------
+    estimator
+    """
+    if split is None or split.whole is None:
+        return estimator.at(snapshot)
+    return estimator.at_rows(snapshot, split.X_train, split.y_train, split.whole.rows)
+
+
 class FrameBuilder:
     """Builds the frames of one run; remembers the latent axes so that the picture does not flip or jump.
 
@@ -81,6 +99,7 @@ class FrameBuilder:
         self.places: NDArray | None = None
         self.truth: Truth | None = None
         self._latent: NDArray | None = None
+        self._input_density: Density | None = None
         self._picture: Picture | None = None
         self._number = 0
 
@@ -158,11 +177,32 @@ class FrameBuilder:
             truth=self.truth if options.truth else None,
         )
 
-    def density(self) -> Density | None:
-        """Return how densely all rows lie where the last frame has put them, if not all are drawn singly."""
+    def counted(self, surface: Surface, fitted: Any, snapshot: Snapshot) -> Surface:
+        """Return a surface with what is to be said of all rows, if not all are drawn singly.
+
+        Parameters
+        ----------
+        surface : Surface
+        fitted : estimator
+            Whose surface it is.
+        snapshot : Snapshot
+
+        Returns
+        -------
+        Surface
+        """
         if self._latent is None or self.plane is None:
-            return None
-        return scene_density(self.scene, self._latent, self.plane.extent)
+            return surface
+        whole = self.split.whole
+        if whole is None:
+            return replace(surface, density=scene_density(self.scene, self._latent, self.plane.extent))
+        from supdr_viz.frames.everywhere import count_everywhere, input_density
+
+        if self._input_density is None:
+            self._input_density = input_density(whole, self.scene.plane, len(self.scene.class_names))
+        assert self.places is not None
+        found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
+        return replace(surface, density=found.density, input_density=self._input_density, rates=found.rates)
 
     def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
         """Build the picture of a mode that the method has."""

@@ -16,6 +16,7 @@ from supdr import datasets
 from supdr.datasets import Dataset, hide_labels
 from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.menu import MENU, METHODS_GROUP
+from supdr_viz.settings.on_disk import RowsOnDisk, Whole, divided, offered
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Label, Settings
 
@@ -110,6 +111,8 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
         If the method takes bits only and a column holds something else, or needs cells that are missing.
     """
     method = MENU[settings.method]
+    if isinstance(dataset, RowsOnDisk) and not method.takes_partitions:
+        raise Unusable(f"{method.label} needs all rows in memory. {partition_takers()}")
     gaps = int(np.isnan(dataset.X).sum())
     if gaps and not method.takes_gaps and not imputation(settings, dataset):
         raise Unusable(
@@ -126,6 +129,12 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
             f"{method.label} takes columns of 0 and 1 only; {dataset.feature_names[column]} is {X[row, column]:.3g} in "
             f"row {row}: choose {MENU['LogisticUDR'].label} for these data."
         )
+
+
+def partition_takers() -> str:
+    """Say which methods take rows that are on disk."""
+    labels = [each.label for each in MENU.values() if each.takes_partitions]
+    return f"Rows on disk are learnt by {' and '.join(filter(None, [', '.join(labels[:-1]), labels[-1]]))}."
 
 
 def imputation(settings: Settings, dataset: Dataset) -> str:
@@ -266,6 +275,8 @@ class Split:
         What the user should know.
     taught : tuple of (row, class)
         Labels that the user gave.
+    whole : Whole or None
+        All rows, where those above are a sample of rows on disk.
     """
 
     train: NDArray
@@ -279,6 +290,17 @@ class Split:
     kept: NDArray
     notes: tuple[str, ...] = ()
     taught: tuple[Label, ...] = ()
+    whole: Whole | None = None
+
+    @property
+    def n_train(self) -> int:
+        """Number of rows that a method is given."""
+        return len(self.train) if self.whole is None else len(self.whole.X_train)
+
+    @property
+    def learnt(self) -> tuple[Any, Any]:
+        """What a method is given: training rows and labels, in partitions where they are on disk."""
+        return (self.X_train, self.y_train) if self.whole is None else (self.whole.X_train, self.whole.y_train)
 
 
 def split(dataset: Dataset, settings: Settings) -> Split:
@@ -301,6 +323,8 @@ def split(dataset: Dataset, settings: Settings) -> Split:
     Unusable
         If nothing is labelled, or a class would have no training row.
     """
+    if isinstance(dataset, RowsOnDisk):
+        return _split_on_disk(dataset, settings)
     y, truth, classification = dataset.y, known_targets(dataset), dataset.task == "classification"
     n_drawn = len(usable_drawn(settings, dataset)) if settings.drawn and SOURCES[settings.data].planar else 0
     n_base = dataset.n_samples - n_drawn
@@ -331,6 +355,31 @@ def split(dataset: Dataset, settings: Settings) -> Split:
     notes = _notes(dataset, settings, kept, stratified)
     X = dataset.X
     return Split(train, test, X[train], X[test], y_train, truth[test], truth[train], stratified, kept, notes)
+
+
+def _split_on_disk(dataset: RowsOnDisk, settings: Settings) -> Split:
+    if settings.label_share < 1:
+        raise Unusable("Labels of rows on disk cannot be hidden: set the labelled share to 1.")
+    if settings.taught:
+        raise Unusable("Rows on disk cannot be taught: remove the taught labels.")
+    whole, is_test = divided(dataset, settings.test_share, settings.seed)
+    train, test, X, y = np.flatnonzero(~is_test), np.flatnonzero(is_test), dataset.X, dataset.y
+    notes = [f"{len(X):,} of {dataset.n_all:,} rows are drawn as points, the same every time; shading shows all."]
+    if settings.test_share > 0:
+        notes.append(f"Of every partition {settings.test_share:.0%} of the rows are held out for testing.")
+    return Split(
+        dataset.numbers[train],
+        dataset.numbers[test],
+        X[train],
+        X[test],
+        y[train],
+        y[test],
+        y[train],
+        False,
+        np.arange(0),
+        tuple(notes),
+        whole=whole,
+    )
 
 
 def known_targets(dataset: Dataset) -> NDArray:
@@ -389,6 +438,12 @@ def _with_drawn(dataset: Dataset, settings: Settings) -> Dataset:
 
 def _how_to_get(settings: Settings) -> str:
     name = settings.data_options["name"]
+    if settings.data == "rows":
+        if not offered():
+            return "This server offers no rows on disk: its operator names them with --rows."
+        if name and name not in offered():
+            return f"This server offers no rows on disk called {name[:40]!r}; it offers {', '.join(sorted(offered()))}."
+        return f"Opening the rows on disk {name}: the explorer shows them." if name else "Choose rows on disk under Data."
     if settings.data == "openml":
         if not name:
             return "Type the name or number of an OpenML data set under Data and press Load."

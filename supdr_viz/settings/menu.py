@@ -81,6 +81,11 @@ class Method:
         """Whether it takes rows of which cells are missing, as they are."""
         return bool(self.estimator.accepts_missing_cells)
 
+    @property
+    def takes_partitions(self) -> bool:
+        """Whether it learns rows that are never all in memory."""
+        return bool(self.estimator.takes_partitions)
+
     def suits(self, task: str, *, gaps: bool) -> bool:
         """Whether it learns such targets, from rows of which cells are missing."""
         return task in self.tasks() and not self.bits_only and (self.takes_gaps or not gaps)
@@ -109,7 +114,7 @@ def method_menu() -> dict[str, dict[str, str]]:
     return menu
 
 
-def method_for(task: str, wanted: str, *, gaps: bool = False) -> str:
+def method_for(task: str, wanted: str, *, gaps: bool = False, on_disk: bool = False) -> str:
     """Return the method to begin with on other data: the one at hand if it suits them, else the menu's first that does.
 
     Parameters
@@ -119,12 +124,16 @@ def method_for(task: str, wanted: str, *, gaps: bool = False) -> str:
         Key of `MENU`.
     gaps : bool
         Whether cells are missing.
+    on_disk : bool
+        Whether rows are never all in memory.
 
     Returns
     -------
     str
     """
-    suited = [name for name, each in MENU.items() if each.suits(task, gaps=gaps)]
+    suited = [
+        name for name, each in MENU.items() if each.suits(task, gaps=gaps) and (each.takes_partitions or not on_disk)
+    ]
     return wanted if wanted in suited else suited[0]
 
 

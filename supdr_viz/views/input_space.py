@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.frames.types import Density, Frame, Scene, Surface
 from supdr_viz.settings.state import MAX_DRAWN, Point
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
@@ -27,6 +27,7 @@ class InputPlane(PlaneView):
 
     def __init__(self, points: Points) -> None:
         super().__init__(points, "input")
+        self._counted: Density | None = None
 
     @property
     def title(self) -> str:
@@ -41,6 +42,9 @@ class InputPlane(PlaneView):
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
         self._show_sheet(surface.input)
+        if surface.input_density is not None and surface.input_density is not self._counted:
+            self._counted = surface.input_density
+            self._show_density(surface.input_density)
 
     def caption(self, frame: Frame | None = None) -> str:
         """Say which plane this is and what is ringed."""
