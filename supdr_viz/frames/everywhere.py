@@ -67,8 +67,9 @@ def count_everywhere(
         counts = counts + total(counted_unlabelled, fitted.without_rows(), *parts, grid)
     if whole.X_test is not None:
         found = total(counted_new, fitted.without_rows(), *_partitions(whole.X_test, whole.y_test), grid)
-        counts = counts + found[:-1].reshape(shape)
-        rates["test"] = 100.0 * float(found[-1]) / len(whole.X_test)
+        counts, (known, wrong) = counts + found[:-2].reshape(shape), found[-2:]
+        if known:
+            rates["test"] = 100.0 * float(wrong) / float(known)
     return Everywhere(shaded(counts, grid.extent), rates)
 
 

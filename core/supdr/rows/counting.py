@@ -94,12 +94,13 @@ def counted_new(fitted: Any, rows: NDArray, codes: NDArray, grid: Grid) -> NDArr
 
     Returns
     -------
-    int array of shape (n_layers * cells * cells + 1,)
-        The counts and, last, how many labelled rows are predicted wrongly.
+    int array of shape (n_layers * cells * cells + 2,)
+        The counts and, last, how many rows are labelled and how many of them are predicted wrongly.
     """
     counts = counted(fitted.transform(rows), codes, grid)
-    wrong = int(((fitted.predict(rows) != codes) & ~np.isnan(codes)).sum())
-    return np.append(counts.ravel(), wrong)
+    known = ~np.isnan(codes)
+    wrong = (fitted.predict(rows) != codes) & known
+    return np.concatenate([counts.ravel(), [known.sum(), wrong.sum()]])
 
 
 def counted_unlabelled(fitted: Any, rows: NDArray, codes: NDArray, grid: Grid) -> NDArray[np.int64]:
