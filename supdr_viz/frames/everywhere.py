@@ -58,19 +58,27 @@ def count_everywhere(
     from supdr.rows.partitions import total
 
     grid = latent_grid(plane, places, len(scene.class_names))
-    latent, codes = fitted.latent_partitions()
-    counts = total(counted, latent, codes, grid)
-    rates = {"train": 100.0 * snapshot.diagnostics["training_error"]}
-    shape = (grid.n_layers, grid.cells, grid.cells)
-    if whole.has_gaps:
-        parts = _partitions(whole.X_train, whole.y_train)
-        counts = counts + total(counted_unlabelled, fitted.without_rows(), *parts, grid)
+    shape, light = (grid.n_layers, grid.cells, grid.cells), fitted.without_rows()
+    known, rates = fitted.latent_partitions(), {}
+    trained = _partitions(whole.X_train, whole.y_train)
+    if known is None:
+        counts, rates["train"] = _as_new(total(counted_new, light, *trained, grid), shape)
+    else:
+        counts = total(counted, *known, grid)
+        rates["train"] = 100.0 * snapshot.diagnostics["training_error"]
+        if whole.has_gaps:
+            counts = counts + total(counted_unlabelled, light, *trained, grid)
     if whole.X_test is not None:
-        found = total(counted_new, fitted.without_rows(), *_partitions(whole.X_test, whole.y_test), grid)
-        counts, (known, wrong) = counts + found[:-2].reshape(shape), found[-2:]
-        if known:
-            rates["test"] = 100.0 * float(wrong) / float(known)
+        found = total(counted_new, light, *_partitions(whole.X_test, whole.y_test), grid)
+        more, rates["test"] = _as_new(found, shape)
+        counts = counts + more
     return Everywhere(shaded(counts, grid.extent), rates)
+
+
+def _as_new(found: NDArray, shape: tuple[int, ...]) -> tuple[NDArray, float]:
+    """Return the counts of new rows, and per cent of the labelled ones that are wrong."""
+    labelled, wrong = (float(number) for number in found[-2:])
+    return found[:-2].reshape(shape), 100.0 * wrong / labelled if labelled else float("nan")
 
 
 def input_density(whole: Whole, plane: Plane, n_classes: int) -> Density:
@@ -114,13 +122,16 @@ def count_within(fitted: Any, whole: Whole, grid: Grid, corners: NDArray, *, lat
     """
     from supdr.rows.partitions import total
 
-    tests = [] if whole.X_test is None else [_partitions(whole.X_test, whole.y_test)[0]]
+    trained = _partitions(whole.X_train, whole.y_train)
+    tested = [] if whole.X_test is None else [_partitions(whole.X_test, whole.y_test)]
     if not latent:
-        parts = [_partitions(whole.X_train, whole.y_train)[0], *tests]
-        return int(sum(total(count_enclosed, each, grid, corners) for each in parts))
-    light = fitted.without_rows()
-    known = total(count_enclosed, fitted.latent_partitions()[0], grid, corners)
-    return int(known + sum(total(count_enclosed_new, light, each, grid, corners) for each in tests))
+        return int(sum(total(count_enclosed, rows, grid, corners) for rows, _ in (trained, *tested)))
+    light, known = fitted.without_rows(), fitted.latent_partitions()
+    new = [(*each, False) for each in tested]
+    if known is None or whole.has_gaps:
+        new.append((*trained, known is not None))
+    count = sum(total(count_enclosed_new, light, rows, codes, grid, corners, gaps) for rows, codes, gaps in new)
+    return int(count + (0 if known is None else total(count_enclosed, known[0], grid, corners)))
 
 
 def latent_grid(plane: LatentPlane, places: NDArray, n_classes: int) -> Grid:
@@ -131,7 +142,7 @@ def latent_grid(plane: LatentPlane, places: NDArray, n_classes: int) -> Grid:
 
 def _partitions(X: Any, y: Any) -> tuple[Any, Any]:
     from supdr.rows.partitions import at_home, planned
-    from supdr.rows.reading import finite_rows, row_partitions
+    from supdr.rows.reading import numbers, row_partitions
 
     rows, labels = row_partitions(X, y)
-    return planned(finite_rows, at_home(rows)), planned(np.asarray, at_home(labels))
+    return planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))

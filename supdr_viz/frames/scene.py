@@ -21,6 +21,9 @@ MAX_PICTURES = 3000
 SHRINK = 0.55
 """Axes zoom in only when the points fill less than this share of them: steady axes show motion."""
 
+ROOM = 0.025
+"""Axes zoom out when a point comes nearer to the border than this share of them: marks are not cut off."""
+
 Extent = tuple[float, float, float, float]
 
 
@@ -150,12 +153,17 @@ def square_extent(points: NDArray) -> tuple[float, float, float, float]:
 
 
 def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
-    """Return `previous` while it holds the points and they fill enough of it, else `square_extent`."""
+    """Return `previous` while it holds the points, with room for their marks, and they fill enough of it.
+
+    Else return `square_extent`.
+    """
     wanted = square_extent(points)
     if previous is None:
         return wanted
-    (x_low, x_high, y_low, y_high), inner = previous, (points.min(axis=0), points.max(axis=0))
-    holds = x_low <= inner[0][0] and inner[1][0] <= x_high and y_low <= inner[0][1] and inner[1][1] <= y_high
+    x_low, x_high, y_low, y_high = previous
+    room = ROOM * (x_high - x_low)
+    (left, bottom), (right, top) = points.min(axis=0) - room, points.max(axis=0) + room
+    holds = x_low <= left and right <= x_high and y_low <= bottom and top <= y_high
     filled = (wanted[1] - wanted[0]) / (x_high - x_low)
     return previous if holds and filled > SHRINK else wanted
 

@@ -241,18 +241,18 @@ def open_rows(name: str, target: str) -> RowsOnDisk:
         If Dask is not installed.
     """
     from supdr.rows.partitions import at_home, gathered, listed, planned
-    from supdr.rows.reading import class_numbers, finite_rows, looked_at, row_partitions
+    from supdr.rows.reading import class_numbers, looked_at, numbers, row_partitions
     from supdr_viz.kit.cluster import connect
 
     path, wanted = reading_of(name, target or targets_of(name)[0])
     X, y = read_rows(path, wanted)
     connect()
     sizes, n = X.chunks[0], X.shape[0]
-    numbers = np.sort(np.random.default_rng(0).choice(n, SHOWN, replace=False)) if n > SHOWN else np.arange(n)
+    sampled = np.sort(np.random.default_rng(0).choice(n, SHOWN, replace=False)) if n > SHOWN else np.arange(n)
     ends = np.cumsum(sizes)
-    local = np.split(numbers, np.searchsorted(numbers, ends)[:-1])
+    local = np.split(sampled, np.searchsorted(sampled, ends)[:-1])
     rows, labels = row_partitions(X, y)
-    parts = planned(finite_rows, at_home(rows)), planned(np.asarray, at_home(labels))
+    parts = planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))
     found = gathered(looked_at, *parts, listed([each - end + size for each, end, size in zip(local, ends, sizes)]))
     classes = np.unique(np.concatenate([known for known, *_ in found]))
     if len(classes) < 2 or len(classes) > MOST_CLASSES or (classes.dtype.kind == "f" and (classes % 1).any()):
@@ -269,7 +269,7 @@ def open_rows(name: str, target: str) -> RowsOnDisk:
         description=f"{n:,} rows on disk in {len(sizes)} partitions, {X.shape[1]} columns, {len(classes)} classes.",
         all_X=X,
         all_y=y.map_blocks(class_numbers, classes, dtype=float),
-        numbers=numbers,
+        numbers=sampled,
         all_kind=y.dtype.kind,
         has_gaps=any(gaps for _, _, _, gaps in found),
     )

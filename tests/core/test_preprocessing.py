@@ -27,7 +27,8 @@ def test_shrinkage_is_that_of_scikit_learn(n, m):
     X -= X.mean(axis=0)
     variances = np.linalg.svd(X, compute_uv=False) ** 2 / n
     expected = reference(X, assume_centered=True)
-    assert ledoit_wolf_shrinkage(variances, (X**2).sum(axis=1), m) == pytest.approx(expected, rel=1e-9)
+    fourth = ((X**2).sum(axis=1) ** 2).sum()
+    assert ledoit_wolf_shrinkage(variances, fourth, n, m) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(("n", "m"), SHAPES)

@@ -10,7 +10,7 @@ from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION, SHEPARD, Mode, modes
 from supdr_viz.frames.modes.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
 from supdr_viz.frames.modes.mac import _corners
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
-from supdr_viz.frames.scene import build_scene
+from supdr_viz.frames.scene import build_scene, steady_extent
 from supdr_viz.frames.types import Curves
 from supdr_viz.kit import theme
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
@@ -273,6 +273,18 @@ def test_numbers_are_those_of_the_snapshot():
 def test_numbers_are_written_shortly():
     assert [str(Number("a", value)) for value in (1.0, 0.0616, 12.345, 1234.5)] == ["1.000", "0.062", "12.35", "1234"]
     assert str(Number("gap", 81.43, "%")) == "81.4 %"
+
+
+@pytest.mark.parametrize("side", [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
+def test_a_mark_at_the_border_is_not_cut_off(side):
+    square = np.array([[-1.0, -1.0], [1.0, 1.0]])
+    extent = steady_extent(square, None)
+    half = extent[1]
+    near, beyond = (np.vstack([square, [np.multiply(side, share * half)]]) for share in (0.94, 0.98))
+    assert steady_extent(near, extent) == extent
+    wider = steady_extent(beyond, extent)
+    assert wider != extent
+    assert inside(beyond * 1.05, wider)
 
 
 def test_extent_stays_while_it_can():

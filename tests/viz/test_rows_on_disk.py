@@ -217,8 +217,8 @@ def test_rows_of_a_split_are_those_of_the_array_in_its_order(folder):
     X, y = read_rows(folder / "rows.npy", folder / "labels.npy", partition_rows=PARTITION)
     X_train, X_test, y_train, y_test = split_rows(X, y, 0.3, random_state=1)
     assert len(X_train) == len(y_train)
-    order = np.lexsort(np.concatenate([X_train, X_test]).T)
-    np.testing.assert_array_equal(np.concatenate([X_train, X_test])[order], X.compute()[np.lexsort(X.compute().T)])
+    every, parts = X.compute(), np.concatenate([X_train.compute(), X_test.compute()])
+    np.testing.assert_array_equal(parts[np.lexsort(parts.T)], every[np.lexsort(every.T)])
     with pytest.raises(ValueError, match="test_share must be"):
         split_rows(X, y, 1.5)
 

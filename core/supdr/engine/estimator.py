@@ -33,7 +33,7 @@ from supdr.engine.components import too_few_components, warn_of_few_components
 from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, iterate
-from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
+from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.progress import CallbackSupportMixin, reported, with_callbacks
 from supdr.engine.targets import Targets, as_labels, decode_targets
 
@@ -279,7 +279,11 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
         What a method chooses by the targets, a run that goes on from `start` keeps.
         """
-        return fit_preprocessing(X, getattr(self, "preprocessing", "none"))
+        return fit_preprocessing(self._columns(X), getattr(self, "preprocessing", "none"))
+
+    def _columns(self, X: NDArray) -> Columns:
+        """Return what preprocessing looks at: the columns of the rows of X, or of all rows that X is a sample of."""
+        return Columns(X)
 
     @staticmethod
     def _components_of(state: Any) -> int | None:

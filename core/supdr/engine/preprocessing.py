@@ -56,12 +56,66 @@ class Preprocessing:
         return (X / self.scale if self.inverse is None else X @ self.inverse) + self.offset
 
 
-def fit_preprocessing(X: NDArray, kind: str) -> Preprocessing:
-    """Fit the preprocessing of the rows of `X`.
+class Columns:
+    """What preprocessing needs to know of the columns of rows in memory.
+
+    Columns are divided by their largest entry (`unit`) before anything is squared: squares of very small or large units
+    leave the range of floats.
 
     Parameters
     ----------
     X : array of shape (n, m)
+        NaN marks a missing cell; statistics are over the observed ones.
+    """
+
+    def __init__(self, X: NDArray) -> None:
+        self.X = X
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def chosen(self, mask: NDArray) -> Columns:
+        """Return those of the columns that a mask (m,) names."""
+        return Columns(self.X[:, mask])
+
+    def counts(self) -> NDArray:
+        """Return the number of observed cells of every column, (m,)."""
+        return (~np.isnan(self.X)).sum(axis=0)
+
+    def largest(self) -> NDArray:
+        """Return the largest absolute value of every column, (m,)."""
+        return np.nanmax(abs(self.X), axis=0)
+
+    def extremes(self, unit: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the smallest and the largest value of every column over its unit, (m,) each."""
+        relative = self.X / unit
+        return np.nanmin(relative, axis=0), np.nanmax(relative, axis=0)
+
+    def moments(self, unit: NDArray) -> tuple[NDArray, NDArray]:
+        """Return mean and standard deviation of every column over its unit, (m,) each."""
+        relative = self.X / unit
+        return np.nanmean(relative, axis=0), np.nanstd(relative, axis=0)
+
+    def mean_beyond(self, offset: NDArray) -> NDArray:
+        """Return the mean of every column less an offset, (m,)."""
+        return np.nanmean(self.X - offset, axis=0)
+
+    def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:
+        """Return singular values (r,) and right singular vectors (r, m) of the scaled columns, and sum_n |x_n|^4."""
+        scaled = np.where(varies, (self.X - offset) * scale, 0.0)
+        _, singular, rows = np.linalg.svd(scaled, full_matrices=False)
+        lengths = (scaled**2).sum(axis=1)
+        return singular, rows, float(lengths @ lengths)
+
+
+def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
+    """Fit the preprocessing of the rows of `X`.
+
+    Parameters
+    ----------
+    X : array of shape (n, m), or Columns
         NaN marks a missing cell; statistics are over the observed ones.
     kind : {"none", "zscore", "minmax", "whiten"}
         ``"zscore"``: mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``: principal components
@@ -81,29 +135,26 @@ def fit_preprocessing(X: NDArray, kind: str) -> Preprocessing:
     """
     if not isinstance(kind, str) or kind not in PREPROCESSING:
         raise ValueError(f"preprocessing must be one of {', '.join(PREPROCESSING)}; got {kind!r}")
-    n_samples, n_features = X.shape
-    missing = np.isnan(X)
-    empty = missing.all(axis=0)
-    if empty.any():
-        raise ValueError(f"X has no observed cell in column {int(np.flatnonzero(empty)[0])}")
+    columns = X if isinstance(X, Columns) else Columns(X)
+    n_samples, n_features = columns.shape
+    counts = columns.counts()
+    if not counts.all():
+        raise ValueError(f"X has no observed cell in column {int(np.flatnonzero(counts == 0)[0])}")
     if kind == "none":
         return Preprocessing(kind, np.zeros(n_features), np.ones(n_features))
-    # Columns are divided by their largest entry first: squares of very small or large units leave the range of floats.
-    size = np.nanmax(abs(X), axis=0)
+    size = columns.largest()
     unit = np.where(size > 0.0, size, 1.0)
-    relative = X / unit
     if kind == "minmax":
-        low, high = np.nanmin(relative, axis=0), np.nanmax(relative, axis=0)
+        low, high = columns.extremes(unit)
         return Preprocessing(kind, unit * ((low + high) / 2), _scale(0.5 * (high - low), unit))
-    offset, deviation = unit * np.nanmean(relative, axis=0), np.nanstd(relative, axis=0)
-    scale, varies = _scale(deviation, unit), deviation > SMALLEST_DEVIATION
-    if kind == "zscore" or missing.any() or not varies.any():
+    mean, deviation = columns.moments(unit)
+    offset, scale, varies = unit * mean, _scale(deviation, unit), deviation > SMALLEST_DEVIATION
+    if kind == "zscore" or (counts < n_samples).any() or not varies.any():
         return Preprocessing("zscore", offset, scale)
-    scaled = np.where(varies, (X - offset) * scale, 0.0)
-    _, singular, rows = np.linalg.svd(scaled, full_matrices=False)
-    kept = singular > singular[0] * max(X.shape) * np.finfo(float).eps  # the rest is rounding
+    singular, rows, fourth = columns.directions(offset, scale, varies)
+    kept = singular > singular[0] * max(columns.shape) * np.finfo(float).eps  # the rest is rounding
     variance = singular[kept] ** 2 / n_samples
-    shrinkage = ledoit_wolf_shrinkage(variance, (scaled**2).sum(axis=1), int(varies.sum()))
+    shrinkage = ledoit_wolf_shrinkage(variance, fourth, n_samples, int(varies.sum()))
     deviation = np.sqrt((1.0 - shrinkage) * variance + shrinkage * variance.sum() / varies.sum())
     # The sign of a singular vector is arbitrary: fixed, by its first entry of those that are largest up to rounding.
     directions = rows[kept]
@@ -118,7 +169,7 @@ def fit_preprocessing(X: NDArray, kind: str) -> Preprocessing:
     )
 
 
-def ledoit_wolf_shrinkage(variances: NDArray, lengths: NDArray, n_columns: int) -> float:
+def ledoit_wolf_shrinkage(variances: NDArray, fourth: float, n_rows: int, n_columns: int) -> float:
     """Return Ledoit and Wolf's weight of the identity in an estimate of a covariance matrix.
 
     The same as `sklearn.covariance.ledoit_wolf_shrinkage`, which takes n m² operations where the singular values, which
@@ -128,10 +179,10 @@ def ledoit_wolf_shrinkage(variances: NDArray, lengths: NDArray, n_columns: int) 
     ----------
     variances : array of shape (r,)
         Eigenvalues of the empirical covariance matrix; the others are 0.
-    lengths : array of shape (n,)
-        Squared lengths of the centred rows.
-    n_columns : int
-        m.
+    fourth : float
+        Sum of the fourth powers of the lengths of the centred rows.
+    n_rows, n_columns : int
+        n and m.
 
     Returns
     -------
@@ -140,7 +191,7 @@ def ledoit_wolf_shrinkage(variances: NDArray, lengths: NDArray, n_columns: int) 
     """
     squares = float(variances @ variances)
     distance = squares - variances.sum() ** 2 / n_columns
-    noise = (float(lengths @ lengths) / len(lengths) - squares) / len(lengths)
+    noise = (fourth / n_rows - squares) / n_rows
     return max(0.0, min(noise, distance)) / distance if distance > 0.0 else float(n_columns > 1)
 
 

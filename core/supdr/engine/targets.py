@@ -110,14 +110,43 @@ def decode_targets(
             UserWarning,
             stacklevel=7,
         )
-    codes = np.full(len(y), -1)
+    weights[labelled] *= _class_weights(class_weight, classes, known_codes, weights[labelled])[known_codes]
+    return _classification(classes, known_codes, labelled, weights)
+
+
+def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) -> Targets:
+    """Decode a part of labels or targets, which may hold no label, or one class only, as if with all others.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or, for regression, (n, q)
+        As for `decode_targets`.
+    classes : array of shape (K,) or None
+        Sorted labels of all parts; None for regression.
+    missing_label : object
+        As for `decode_targets`.
+
+    Returns
+    -------
+    Targets
+        All weights are 1.
+    """
+    missing = missing_values(y, missing_label)
+    labelled = ~(np.asarray(missing.any(axis=1)) if missing.ndim == 2 else missing)
+    if classes is None:
+        return _regression(y, labelled, np.ones(len(y)))
+    codes = np.searchsorted(classes, uniform_labels(y[labelled]).astype(classes.dtype))
+    return _classification(classes, codes, labelled, np.ones(len(y)))
+
+
+def _classification(classes: NDArray, known_codes: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
+    codes = np.full(len(labelled), -1)
     codes[labelled] = known_codes
     if len(classes) == 2:
         values = np.where(codes == 1, 1.0, -1.0)[:, None]
     else:
         values = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
     values[~labelled] = 0.0
-    weights[labelled] *= _class_weights(class_weight, classes, known_codes, weights[labelled])[known_codes]
     return Targets(labelled, classes, codes, np.ascontiguousarray(values), weights)
 
 

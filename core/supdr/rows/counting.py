@@ -140,6 +140,9 @@ def count_enclosed(rows: NDArray, grid: Grid, corners: NDArray) -> int:
     return int(enclosed(grid.place(rows), corners).sum())
 
 
-def count_enclosed_new(fitted: Any, rows: NDArray, grid: Grid, corners: NDArray) -> int:
+def count_enclosed_new(
+    fitted: Any, rows: NDArray, codes: NDArray, grid: Grid, corners: NDArray, only_unlabelled: bool
+) -> int:
     """Count the new rows (n, D) of a partition that a fitted model puts within a polygon of its plane."""
-    return count_enclosed(fitted.transform(rows), grid, corners)
+    rows = rows[np.isnan(codes)] if only_unlabelled else rows
+    return count_enclosed(fitted.transform(rows), grid, corners) if len(rows) else 0

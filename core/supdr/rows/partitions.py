@@ -62,6 +62,11 @@ class Partitions:
     def __len__(self) -> int:
         return len(self.parts)
 
+    def some(self, numbers: list[int]) -> Partitions:
+        """Return some of the partitions, by their numbers."""
+        homes = tuple(self.homes[number] for number in numbers) if self.homes else ()
+        return Partitions((self.parts[number] for number in numbers), homes)
+
     def item(self, number: int) -> Partitions:
         """Return the entries `number` of values that are tuples, kept where those are."""
         return spread(itemgetter(number), self)
@@ -156,8 +161,35 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
         Maps a list of at most `FAN_IN` values to their sum.
     """
     parts = planned(function, *arguments).parts
-    level = list(parts)
-    join = delayed(add, pure=False)
+    return computed([_tree(parts, add)], parts)[0]
+
+
+def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
+    """Return two things that `function` gives for every partition: what is kept there, and the sum of the second.
+
+    Parameters
+    ----------
+    function : callable
+        Pure; gives a pair.
+    *arguments
+        As for `planned`.
+    add : callable, default=sum
+        As for `total`.
+
+    Returns
+    -------
+    kept : Partitions
+    summed : object
+    """
+    plan = planned(function, *arguments)
+    first, second = (planned(itemgetter(number), plan) for number in (0, 1))
+    *kept, summed = dask.persist(*first.parts, _tree(second.parts, add))
+    return Partitions(kept, plan.homes), computed([summed], tuple(kept))[0]
+
+
+def _tree(parts: Iterable[Delayed], add: Callable[[list[Any]], Any]) -> Delayed:
+    """Return the sum of the parts, at most `FAN_IN` at a time."""
+    level, join = list(parts), delayed(add, pure=False)
     while len(level) > 1:
         level = [join(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
-    return computed(level[:1], parts)[0]
+    return level[0]

@@ -16,15 +16,17 @@ def in_partitions(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "to_delayed")
 
 
-def row_partitions(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
+def row_partitions(X: Any, y: Any, *, several: bool = False) -> tuple[list[Any], list[Any]]:
     """Return the partitions of rows and of their labels.
 
     Parameters
     ----------
     X : dask.array.Array of shape (N, D) or dask.dataframe.DataFrame
         Rows.
-    y : dask.array.Array of shape (N,) or dask.dataframe.Series
+    y : dask.array.Array of shape (N,) or (N, q), dask.dataframe.Series or dask.dataframe.DataFrame
         Labels, in partitions of the same sizes; NaN or None where unlabelled.
+    several : bool
+        Whether y may have two dimensions.
 
     Returns
     -------
@@ -42,26 +44,40 @@ def row_partitions(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
         raise ValueError(
             f"y must be a Dask array or series in the partitions of X; got {type(y).__name__} with X in partitions"
         )
-    if getattr(X, "ndim", 2) != 2 or y.ndim != 1:
-        raise ValueError(f"X must have two dimensions and y one; got {X.ndim} and {y.ndim}")
-    if hasattr(X, "rechunk"):
-        X = X.rechunk({1: -1})
+    if getattr(X, "ndim", 2) != 2 or y.ndim not in ((1, 2) if several else (1,)):
+        raise ValueError(
+            f"X must have two dimensions and y one{' or two' if several else ''}; got {X.ndim} and {y.ndim}"
+        )
+    X, y = (each.rechunk({1: -1}) if hasattr(each, "rechunk") and each.ndim == 2 else each for each in (X, y))
     rows, labels = (np.asarray(each.to_delayed(), dtype=object).ravel().tolist() for each in (X, y))
     if len(rows) != len(labels):
         raise ValueError(f"X and y must be partitioned alike; got {len(rows)} and {len(labels)} partitions")
     return rows, labels
 
 
-def finite_rows(block: Any) -> NDArray[np.float64]:
+def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
     """Return a partition's rows as numbers.
+
+    Parameters
+    ----------
+    block : array or data frame of shape (n, D)
+        Rows as they come.
+    may_miss : bool
+        Whether cells may be NaN.
+
+    Returns
+    -------
+    array of shape (n, D)
 
     Raises
     ------
     ValueError
-        If one is missing or infinite.
+        If a cell is infinite, or missing where none may be.
     """
     rows = np.ascontiguousarray(block, dtype=np.float64)
-    if not np.isfinite(rows).all():
+    if may_miss and np.isinf(rows).any():
+        raise ValueError("X contains infinity in one of its partitions.")
+    if not may_miss and not np.isfinite(rows).all():
         raise ValueError("X contains NaN or infinity in one of its partitions.")
     return rows
 
@@ -75,6 +91,6 @@ def looked_at(rows: NDArray, labels: NDArray, chosen: NDArray) -> tuple[NDArray,
 def class_numbers(labels: NDArray, classes: NDArray) -> NDArray[np.float64]:
     """Return the place of each label (n,) among the sorted classes; NaN without a label."""
     known = ~missing_values(labels, np.nan)
-    numbers = np.full(len(labels), np.nan)
-    numbers[known] = np.searchsorted(classes, labels[known].astype(classes.dtype))
-    return numbers
+    found = np.full(len(labels), np.nan)
+    found[known] = np.searchsorted(classes, labels[known].astype(classes.dtype))
+    return found

@@ -6,6 +6,7 @@ the workers once, how many jobs to keep waiting, and what to do when a worker di
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import os
 import pickle
@@ -60,6 +61,59 @@ class InProcess(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+class OnCluster(Executor):
+    """Computes on a Dask cluster.
+
+    Dask's own executor leaves a future open for ever if its worker dies with the result that is being fetched, and
+    with rows that nobody else has.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        """Have ``fn(*args, **kwargs)`` called by a worker.
+
+        Parameters
+        ----------
+        fn : callable
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        Future
+            Cancelled if the cluster has lost what it needs.
+        """
+        remote = self._client.submit(fn, *args, pure=False, **kwargs)
+        future: Future = Future()
+        future.add_done_callback(
+            lambda done: remote.cancel() if done.cancelled() and remote.status == "pending" else None
+        )
+        self._client.loop.add_callback(self._bring, remote, future)
+        return future
+
+    async def _bring(self, remote: Any, future: Future) -> None:
+        """End a future with whatever comes of its job."""
+        result, error = None, None
+        try:
+            result = await self._client.gather(remote, asynchronous=True)
+        except (Exception, asyncio.CancelledError) as caught:
+            error = caught
+        if error is not None and remote.status != "error":  # what was done, or what it needs, is lost
+            future.cancel()
+        if not future.set_running_or_notify_cancel():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
 
 
 class RowsOnDisk:
@@ -184,8 +238,8 @@ def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
     executor : Executor, distributed.Client or str, optional
         ``None`` or ``"loky"``: processes of this machine; ``"in-process"``: this thread; ``"dask"``: a Dask cluster on
         this machine; an address such as ``"tcp://host:8786"``: the Dask scheduler there; or a Dask client or an
-        executor of one's own, which is left open.  A client brings the rows to its workers once; with its executor
-        they travel with every job.
+        executor of one's own, which is left open.  A client brings the rows to its workers once, and knows when a
+        result was lost; with its executor they travel with every job.
     workers : int, optional
         Number of processes; default: one per processor.  For an executor of one's own: how many jobs run at once.
 
@@ -215,7 +269,7 @@ def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
         )
     if callable(getattr(executor, "get_executor", None)):  # Dask's client
         client: Any = executor
-        return Crew(client.get_executor(), workers or sum(client.nthreads().values()), client=client)
+        return Crew(OnCluster(client), workers or sum(client.nthreads().values()), client=client)
     if not callable(getattr(executor, "submit", None)):
         raise ValueError(f"executor must have the method submit of concurrent.futures.Executor; got {executor!r}")
     return Crew(executor, workers or getattr(executor, "_max_workers", None) or processors())
@@ -238,7 +292,7 @@ def _dask(address: str, workers: int | None) -> Crew:
         if not count:
             client.close()
             raise ConnectionError(f"the Dask scheduler at {address} has no workers")
-        return Crew(client.get_executor(), workers or count, end=client.close, client=client)
+        return Crew(OnCluster(client), workers or count, end=client.close, client=client)
     count = workers or processors()
     cluster = distributed.LocalCluster(
         n_workers=count, threads_per_worker=1, dashboard_address=None, env=one_thread(), silence_logs=50
@@ -249,7 +303,7 @@ def _dask(address: str, workers: int | None) -> Crew:
         client.close()
         cluster.close()
 
-    return Crew(client.get_executor(), count, end=end, client=client)
+    return Crew(OnCluster(client), count, end=end, client=client)
 
 
 def is_death(error: BaseException) -> bool:

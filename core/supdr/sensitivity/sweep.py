@@ -212,7 +212,7 @@ class _Run:
         self.deaths: dict[tuple[Fit, ...], int] = {}
         self._paths = _paths(sweep)
         self._seconds = 0.0
-        self._losses = 0
+        self._losses, self._earlier = 0, set[Future]()
         self._keys = fit_keys(
             sweep.estimator,
             sweep.cells,
@@ -306,8 +306,7 @@ class _Run:
         return fits
 
     def _job(self, fits: tuple[Fit, ...]) -> Job:
-        sweep = self.sweep
-        warm = sweep.warm_along is not None
+        sweep, warm = self.sweep, self.sweep.warm_along is not None
         return Job(sweep.estimator, fits, sweep.scoring, sweep.transductive, warm, sweep.shortcuts)
 
     def _collect(self, finished: Iterable[Future], running: dict[Future, tuple[Fit, ...]], crew: Crew) -> list[Outcome]:
@@ -318,7 +317,7 @@ class _Run:
             fits = running.pop(future)
             if future.cancelled():  # the last worker of a cluster that had the rows has died
                 self.pending.appendleft(fits)
-                lost = True
+                lost = lost or future not in self._earlier
                 continue
             error = future.exception()
             if error is None:
@@ -335,6 +334,7 @@ class _Run:
             if self._losses > MOST_ATTEMPTS:
                 raise SweepError("the cluster loses its rows again and again; finished cells are in the store")
             crew.take(self.rows)
+            self._earlier = set(running)  # these were handed out with the rows from before
         if broken is not None:
             wait(running)
             for future, fits in list(running.items()):

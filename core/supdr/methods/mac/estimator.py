@@ -28,7 +28,7 @@ from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
 from supdr.methods.mac.fitted import FittedMAC
-from supdr.methods.mac.in_partitions import InPartitions
+from supdr.methods.mac.in_partitions import MACInPartitions
 from supdr.methods.mac.parameters import check_mac_parameters
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes
@@ -40,7 +40,7 @@ TRIVIAL = 0.01
 """A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
 
 
-class MAC(InPartitions, FittedMAC):
+class MAC(MACInPartitions, FittedMAC):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
 
     Rows are mapped into L dimensions by a radial basis function network (or linearly); linear support vector machines
@@ -305,7 +305,7 @@ class MAC(InPartitions, FittedMAC):
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
             return TwoLayerProblem(**shared, n_centers=n_centers, head=self.head, scaling=self._preprocessing.kind)
         solver, spread = self.solvers[self.solver], {}
-        if "partitions_" in vars(self):
+        if self._partitioned:
             from supdr.methods.mac.partitioned import PartitionedPenalty
 
             solver, spread = PartitionedPenalty, {"rows": self.partitions_}
@@ -333,14 +333,14 @@ class MAC(InPartitions, FittedMAC):
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
         if not (isinstance(self.preprocessing, str) and self.preprocessing == "loo"):
-            return fit_preprocessing(X, self.preprocessing)
+            return fit_preprocessing(self._columns(X), self.preprocessing)
         if start is not None:
-            return fit_preprocessing(X, start.state.scaling)
+            return fit_preprocessing(self._columns(X), start.state.scaling)
         assert targets.classes is not None
         rows, corners = targets.labelled, simplex_codes(len(targets.classes))
         inputs = (X, rows, targets.codes)
         kind = reused("MAC scaling", lambda: inputs, lambda: best_scaling(X, rows, targets.codes[rows], corners))
-        return fit_preprocessing(X, kind)
+        return fit_preprocessing(self._columns(X), kind)
 
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None

@@ -1,167 +1,46 @@
-"""What MAC does when its rows come in partitions, see `supdr.methods.mac.on_dask`."""
+"""What MAC says to the shell of rows in partitions, see `supdr.rows.in_partitions`."""
 
 from __future__ import annotations
 
-import copy
-import os
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
-from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.iterate import Snapshot
-from supdr.rows.reading import in_partitions
+from supdr.methods.mac.state import MACState
+from supdr.rows.in_partitions import InPartitions
+from supdr.solvers.gaussians import Mapping
 
 
-class InPartitions(SupervisedReducer):
+class MACInPartitions(InPartitions):
     """The part of `MAC` that takes Dask arrays and data frames."""
 
-    takes_partitions: ClassVar[bool] = True
+    accepted_in_partitions: ClassVar[dict[str, tuple]] = {
+        "solver": ("mac",),
+        "n_layers": (1,),
+        "centers": ("kmeans", "random"),
+        "init": ("simplex", "random"),
+        "early_stopping": ("loo", False),
+        "class_weight": (None,),
+    }
 
-    def iterate(
-        self,
-        X: Any,
-        y: Any,
-        start: Snapshot | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        interrupted: Callable[[], bool] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 1,
-    ) -> Iterator[Snapshot]:
-        """Validate at once and return the stream of snapshots; X and y may be Dask arrays, data frame and series.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Data.
-        y : array-like or Dask collection of shape (n_samples,)
-            Targets; NaN or None where unlabelled.  In the partitions of X, if X has any.
-        start : Snapshot, optional
-            See `supdr.engine.estimator.SupervisedReducer.iterate`; on partitions, of the same ones.
-        sample_weight : array-like of shape (n_samples,), optional
-            See there; None on partitions.
-        interrupted : callable, optional
-            Polled during the run; True ends it at the last complete step.
-        checkpoint : path, optional
-            A folder where the run writes down where it stands; only on partitions, with ``early_stopping=False``.  If
-            it holds a checkpoint, the run goes on from there, to `max_iter` steps in sum.  Give only what you wrote.
-        checkpoint_every : int, default=1
-            Passes from checkpoint to checkpoint.
-
-        Returns
-        -------
-        iterator of Snapshot
-            The starting point, then one snapshot per step.
-
-        Raises
-        ------
-        ValueError
-            If the data, the hyper-parameters, `start` or the checkpoint do not fit.
-        """
-        if not in_partitions(X):
-            if checkpoint is not None:
-                raise ValueError(f"checkpoint must be None where X is in memory; got {os.fspath(checkpoint)!r}")
-            return super().iterate(X, y, start, sample_weight=sample_weight, interrupted=interrupted)
-        from supdr.methods.mac.on_dask import check_supported  # Dask is an extra
-        from supdr.methods.mac.resuming import guarded_run
-
-        check_supported(self, sample_weight)
-        return guarded_run(self, X, y, start, interrupted, checkpoint, checkpoint_every)
-
-    def transform(self, X: Any) -> Any:
-        """Embed rows without looking at labels; a Dask collection gives a Dask array, computed when it is needed.
-
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
-        if not in_partitions(X):
-            return super().transform(X)
-        from supdr.methods.mac.on_dask import lazily_embedded
-
-        check_is_fitted(self, "_state")
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X must have {self.n_features_in_} columns as in fit; got {X.shape[1]}")
-        if self.n_layers != 1:
-            raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
-        return lazily_embedded(X, self._preprocessing, self._state)
-
-    def at_rows(self, snapshot: Snapshot, X: ArrayLike, y: ArrayLike, rows: ArrayLike) -> Self:
-        """Return the estimator as of a snapshot on partitions, as `at` does, standing on rows of one's own choice.
-
-        What is told row by row (`embedding_`, `targets_`, `support_` …) is of these rows, not of the run's sample.
-
-        Parameters
-        ----------
-        snapshot : Snapshot
-            Yielded by `iterate` on partitions.
-        X : array-like of shape (s, n_features)
-            Some of the rows of the run.
-        y : array-like of shape (s,)
-            Their labels; NaN or None where unlabelled.
-        rows : array-like of shape (s,)
-            Their numbers among all rows of the run, rising.
-
-        Returns
-        -------
-        estimator
-
-        Raises
-        ------
-        ValueError
-            If the snapshot is not of a run on partitions, or these are no rows of it.
-        """
-        from supdr.methods.mac.seen import prepared_on
-
-        run = getattr(snapshot, "run", None)
-        if type(run) is not type(self) or "partitions_" not in vars(run):
-            raise ValueError(f"at_rows needs a snapshot of a run on partitions; got {snapshot!r}")
-        known = vars(run).get("_prepared_on")
-        if known is None or known[0] is not rows:
-            known = run._prepared_on = (rows, prepared_on(run, X, y, rows))
-        fitted = copy.copy(self)
-        fitted._forget()
-        own = fitted.get_params(deep=False)
-        fitted.__dict__.update({name: value for name, value in vars(run).items() if name not in own})
-        fitted.partitions_, fitted._training = known[1]
-        fitted.snapshot_, fitted.n_iter_, fitted.stop_ = snapshot, max(snapshot.iteration, 1), snapshot.stop
-        fitted._stand_at(snapshot.state)
-        return fitted
-
-    def latent_partitions(self) -> tuple[Any, Any]:
-        """Return where the labelled rows of a run on partitions stand, and their classes: both where the rows are.
-
-        Returns
-        -------
-        latent : supdr.rows.partitions.Partitions of arrays of shape (n, L)
-            As of the snapshot at which this estimator stands.
-        codes : supdr.rows.partitions.Partitions of int arrays of shape (n,)
-            Positions in `classes_`.
-        """
+    def latent_partitions(self) -> tuple[Any, Any] | None:
+        """Return where the labelled rows of a run on partitions stand, and their classes: both where the rows are."""
         return self.snapshot_.state.latent, self.partitions_.codes
 
-    def without_rows(self) -> Self:
-        """Return a fitted copy that predicts new rows and holds none: small enough to be sent to workers."""
-        from supdr.methods.mac.seen import without_rows
+    def _hold(self, rows: Any) -> Any:
+        from supdr.methods.mac.on_dask import labelled_rows  # Dask is an extra
 
-        return without_rows(self)
+        return labelled_rows(rows, self._training[1])
 
-    def _stand_at(self, state: Any) -> None:
-        if "partitions_" in vars(self):
-            from supdr.methods.mac.on_dask import on_sample
+    def _row_map(self) -> Callable[[NDArray], NDArray]:
+        state: MACState = self._state
+        if not isinstance(state, MACState):
+            raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
+        return partial(_image, (state.mapping, state.weights))
 
-            # A run remembers where its rows stood last: they are asked for several times at one snapshot.
-            run, rows = self.snapshot_.run, self.partitions_
-            known = vars(run).get("_stood")
-            if known is None or known[0] is not state or known[1] is not rows.sampled:
-                known = run._stood = (state, rows.sampled, on_sample(state, rows))
-            state = known[2]
-        super()._stand_at(state)
+
+def _image(map_: tuple[Mapping, NDArray], X: NDArray) -> NDArray:
+    mapping, weights = map_
+    return mapping.apply(X, weights)

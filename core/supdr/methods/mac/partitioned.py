@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,59 +24,41 @@ from supdr.methods.mac.problem import SVM_TOL, least_ridge
 from supdr.methods.mac.solvers import Penalty
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import move_points
-from supdr.rows.partitions import Partitions, gathered, listed, planned, spread, total
-from supdr.solvers.gaussians import Mapping, rows_in_memory
+from supdr.rows.partitioned import PartitionedRows, fits_in_memory, random_rows, taken
+from supdr.rows.partitions import Partitions, planned, spread, total
+from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks
 from supdr.solvers.linear_svm import Heads
 from supdr.solvers.summed_heads import solve_summed_heads
 
 
-class PartitionedRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LabelledRows(PartitionedRows):
     """Labelled, preprocessed rows in partitions.
 
     Attributes
     ----------
-    X : Partitions of arrays of shape (n, D)
-        Read again whenever they are needed.
     codes : Partitions of int arrays of shape (n,)
         Classes.
-    sizes : tuple of int
-        Labelled rows of each partition.
     judged : int array of shape (p,)
         Numbers of the rows that are left out in turn.
     judged_X : array of shape (p, D)
         Those rows.
-    sampled : int array of shape (s,)
-        Numbers of the rows of the sample.
-    fingerprint : tuple
-        Tells these rows from others.
     all_sizes : tuple of int
         Rows of each partition, unlabelled ones included.
     places : Partitions of int arrays
         The number of each of them among the labelled rows.
     """
 
-    X: Partitions
     codes: Partitions
-    sizes: tuple[int, ...]
     judged: NDArray[np.intp]
     judged_X: Array
-    sampled: NDArray[np.intp]
-    fingerprint: tuple
     all_sizes: tuple[int, ...]
     places: Partitions
 
-    def taken(self, values: Partitions) -> Array:
-        """Return the values of the judged rows."""
-        return taken(values, self.sizes, self.judged)
-
-
-def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> Array:
-    """Return some rows of arrays in partitions, whose sizes are given; rows (p,) are sorted."""
-    ends = np.cumsum(sizes)
-    chosen = np.split(rows, np.searchsorted(rows, ends)[:-1])
-    local = [each - end + size for each, end, size in zip(chosen, ends, sizes)]
-    return np.concatenate(gathered(np.take, values, listed(local), 0))
+    def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the numbers among the labelled rows of those of some rows that are labelled."""
+        return taken(self.places, self.all_sizes, numbers[labelled])
 
 
 GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()
@@ -88,16 +70,16 @@ class SummedFeatures(Features):
 
     Parameters
     ----------
-    rows : PartitionedRows
+    rows : LabelledRows
         All labelled rows.
     mapping : Mapping
     """
 
-    def __init__(self, rows: PartitionedRows, mapping: Mapping) -> None:
+    def __init__(self, rows: LabelledRows, mapping: Mapping) -> None:
         super().__init__(rows.judged_X, mapping)
         self.matrix, self.symmetric = None, False
         self._fingerprint, self._all_rows = rows.fingerprint, rows.X
-        self._fits = sum(rows.sizes) <= rows_in_memory(mapping.n_features)
+        self._fits = fits_in_memory(rows.n_rows, mapping.n_features)
 
     @cached_property
     def _Phi(self) -> Partitions | None:
@@ -140,7 +122,7 @@ class PartitionedPenalty(Penalty):
 
     Attributes
     ----------
-    rows : PartitionedRows
+    rows : LabelledRows
         All labelled rows.
     """
 
@@ -173,7 +155,7 @@ class PartitionedPenalty(Penalty):
 
     @property
     def _growth(self) -> float:
-        return sum(self.rows.sizes) / len(self.X) if isinstance(self.reg_w, str) else 1.0
+        return self.rows.n_rows / len(self.X) if isinstance(self.reg_w, str) else 1.0
 
     def rescaled(self, alpha: Any, C: float) -> Any:
         """Return multipliers found under `C` made fit for these costs, in partitions."""
@@ -200,34 +182,14 @@ class PartitionedPenalty(Penalty):
 
     def first_targets(self, seed: int) -> Any:
         """Return the targets that a run starts from: whatever the partitions, each row has the same."""
-        rng, states = np.random.default_rng(seed), []
-        for size in self.rows.sizes:
-            states.append(rng.bit_generator.state)
-            for begin in range(0, size, 1 << 16):
-                rng.standard_normal((min(1 << 16, size - begin), self.n_components))
+        streams = self.rows.streams(np.random.default_rng(seed), self.n_components)
         return spread(
-            _first_targets, self.rows.codes, self.n_classes, self.n_components, self.init, self.init_noise,
-            listed(states),
-        )  # fmt: skip
+            _first_targets, self.rows.codes, self.n_classes, self.n_components, self.init, self.init_noise, streams
+        )
 
     def no_multipliers(self) -> Any:
         """Return multipliers 0."""
         return spread(_zeros, self.signs)
-
-    def adopt(self, state: MACState) -> MACState:
-        """Return `state`, of these rows in these partitions, made consistent with this problem.
-
-        Raises
-        ------
-        ValueError
-            If it belongs to other rows, or to a fit in memory.
-        """
-        if state.settings[0] != self.settings[0] or state.settings[2] != self.settings[2]:
-            raise ValueError(
-                "the snapshot to start from belongs to other rows or to other partitions; a run on partitions goes on "
-                "with those it began with"
-            )
-        return super().adopt(state)
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the shares of rows that support the classifiers, and of those that are wrong."""
@@ -241,7 +203,7 @@ class PartitionedPenalty(Penalty):
             heads.alpha,
             self.n_classes,
             self.scheme,
-        ) / sum(self.rows.sizes)
+        ) / self.rows.n_rows
         search = self._search_of(state)
         with search.lock:
             self._certify(state, search)
@@ -276,7 +238,7 @@ class PartitionedPenalty(Penalty):
     @cached_property
     def judged_codes(self) -> NDArray:
         """Their classes."""
-        return self.rows.taken(self.rows.codes)
+        return self.rows.taken(self.rows.codes, self.rows.judged)
 
     @cached_property
     def judged_weights(self) -> Array:
@@ -288,7 +250,7 @@ class PartitionedPenalty(Penalty):
         features = self.features(state.mapping)
         numbers = np.arange(len(self.rows.judged))
         q = np.minimum(features.leverages(numbers, least_ridge(state.reg_w, state.mu, features)), 1.0 - 1e-10)[:, None]
-        latent, wanted = (self.rows.taken(values) for values in (state.latent, state.targets))
+        latent, wanted = (self.rows.taken(values, self.rows.judged) for values in (state.latent, state.targets))
         return (latent - q * wanted) / (1.0 - q)
 
 
@@ -354,9 +316,7 @@ def _moved(
 def _first_targets(
     codes: NDArray, n_classes: int, n_components: int, how: str, noise: float, state: dict[str, Any]
 ) -> Array:
-    rng = np.random.default_rng()
-    rng.bit_generator.state = state
-    return initial_targets(codes, n_classes, n_components, how, noise, rng)
+    return initial_targets(codes, n_classes, n_components, how, noise, random_rows(state))
 
 
 def _counts(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
+from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.targets import Targets, missing_values
 from supdr.functions.families import BERNOULLI, GAUSSIAN, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
@@ -48,7 +48,7 @@ def feature_codes(family_x: str | Sequence[str], X: NDArray) -> NDArray:
     return bits
 
 
-def column_preprocessing(X: NDArray, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
+def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
     """Fit the preprocessing of the Gaussian columns; bits and counts stay as they are.
 
     Where there are no more rows than columns, whitened rows are all equally far from each other, whatever they have in
@@ -56,8 +56,8 @@ def column_preprocessing(X: NDArray, kind: str, codes: NDArray) -> tuple[Preproc
 
     Parameters
     ----------
-    X : array of shape (N, D)
-        Data.
+    columns : Columns
+        Of the data.
     kind : str
         As for `fit_preprocessing`.
     codes : int array of shape (D,)
@@ -70,22 +70,22 @@ def column_preprocessing(X: NDArray, kind: str, codes: NDArray) -> tuple[Preproc
         Family of every preprocessed column.
     """
     gaussian = codes == GAUSSIAN
-    if isinstance(kind, str) and kind == "whiten" and (not gaussian.all() or len(X) <= X.shape[1]):
+    if isinstance(kind, str) and kind == "whiten" and (not gaussian.all() or columns.shape[0] <= columns.shape[1]):
         kind = "zscore"
     if gaussian.all():
-        fitted = fit_preprocessing(X, kind)
-        n_columns = X.shape[1] if fitted.matrix is None else fitted.matrix.shape[1]
+        fitted = fit_preprocessing(columns, kind)
+        n_columns = columns.shape[1] if fitted.matrix is None else fitted.matrix.shape[1]
         return fitted, np.full(n_columns, GAUSSIAN)
-    identity = fit_preprocessing(X, "none")
+    identity = fit_preprocessing(columns, "none")
     if not gaussian.any() or kind == "none":
         return identity, codes
-    part = fit_preprocessing(X[:, gaussian], kind)
+    part = fit_preprocessing(columns.chosen(gaussian), kind)
     offset, scale = identity.offset.copy(), identity.scale.copy()
     offset[gaussian], scale[gaussian] = part.offset, part.scale
     return replace(identity, kind=part.kind, offset=offset, scale=scale), codes
 
 
-def centred(fitted: Preprocessing, X: NDArray, codes: NDArray) -> tuple[Preprocessing, NDArray]:
+def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Preprocessing, NDArray]:
     """Return the same preprocessing with offsets that leave Gaussian columns of mean 0.
 
     The problem is solved in deviations from the means: with offsets that are large beside the deviations its sums of
@@ -95,8 +95,8 @@ def centred(fitted: Preprocessing, X: NDArray, codes: NDArray) -> tuple[Preproce
     ----------
     fitted : Preprocessing
         What the user asked for.
-    X : array of shape (N, D)
-        Data; NaN where not observed.
+    columns : Columns
+        Of the data.
     codes : int array of shape (m,)
         Family of every preprocessed column.
 
@@ -108,7 +108,7 @@ def centred(fitted: Preprocessing, X: NDArray, codes: NDArray) -> tuple[Preproce
     """
     if fitted.matrix is not None:
         return fitted, np.zeros(len(codes))
-    mean = fitted.offset + np.nanmean(X - fitted.offset, axis=0)
+    mean = fitted.offset + columns.mean_beyond(fitted.offset)
     offset = np.where(codes == GAUSSIAN, mean, fitted.offset)
     return replace(fitted, offset=offset), (offset - fitted.offset) * fitted.scale
 

@@ -299,8 +299,9 @@ class SDRGLM(Weighted, FittedSDRGLM):
         return X, targets
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
-        preprocessing, self._codes = column_preprocessing(X, self.preprocessing, self._input_codes)
-        preprocessing, self._shift = centred(preprocessing, X, self._codes)
+        columns = self._columns(X)
+        preprocessing, self._codes = column_preprocessing(columns, self.preprocessing, self._input_codes)
+        preprocessing, self._shift = centred(preprocessing, columns, self._codes)
         return preprocessing
 
     @staticmethod

@@ -1,0 +1,115 @@
+"""The rows of a run in partitions: what `supdr.rows.whole.WholeRows` is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+
+from supdr.engine.interruption import checkpoint
+from supdr.rows.partitions import Partitions, gathered, listed, spread, spread_and_total, total
+from supdr.rows.whole import added
+
+DRAWN = 1 << 16
+"""Rows for which random numbers are drawn at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedRows:
+    """Rows of a run in partitions.
+
+    Attributes
+    ----------
+    X : Partitions of arrays of shape (n, m)
+        Preprocessed rows.
+    sizes : tuple of int
+        Rows of each partition.
+    sampled : int array of shape (s,)
+        Numbers of the rows of the sample.
+    fingerprint : tuple
+        Tells these rows in these partitions from others.
+    """
+
+    X: Partitions
+    sizes: tuple[int, ...]
+    sampled: NDArray[np.intp]
+    fingerprint: tuple
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all partitions."""
+        return sum(self.sizes)
+
+    def each(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what the work gives, one entry a row, kept where it was computed."""
+        checkpoint()
+        return spread(work, *arguments)
+
+    def total(self, work: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] | None = None) -> Any:
+        """Return the sum of what the work gives, see `supdr.rows.whole.added`; or what `add` makes of a list of it."""
+        checkpoint()
+        return total(work, *arguments, add=added if add is None else add)
+
+    def both(self, work: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
+        """Return two things that the work gives: one entry a row, kept where it was computed, and a sum."""
+        checkpoint()
+        return spread_and_total(work, *arguments, add=added)
+
+    def normal(self, rng: np.random.Generator, width: int) -> Partitions:
+        """Return normally distributed numbers (N, width), the same whatever the partitions."""
+        return spread(_normal, self.streams(rng, width), listed(self.sizes), width)
+
+    def streams(self, rng: np.random.Generator, width: int) -> Partitions:
+        """Return, for each partition, the state of `rng` before its rows' normal numbers, and draw those of all."""
+        states = []
+        for size in self.sizes:
+            states.append(rng.bit_generator.state)
+            for begin in range(0, size, DRAWN):
+                checkpoint()
+                rng.standard_normal((min(DRAWN, size - begin), width))
+        return listed(states)
+
+    def taken(self, values: Partitions, numbers: NDArray[np.intp]) -> NDArray:
+        """Return some rows, by their numbers in rising order, of arrays in partitions."""
+        return taken(values, self.sizes, numbers)
+
+    def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the numbers among these rows of some of all rows of a run; a method may hold the labelled ones only."""
+        return numbers
+
+    def on_sample(self, state: Any) -> Any:
+        """Return a state with the rows of the sample in place of references to all rows."""
+        if isinstance(state, Partitions):
+            return self.taken(state, self.sampled)
+        if isinstance(state, tuple) and hasattr(state, "_fields"):
+            return state._replace(**{name: self.on_sample(value) for name, value in state._asdict().items()})
+        return state
+
+
+def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
+    """Return some rows of arrays in partitions, whose sizes are given; rows (p,) are sorted."""
+    ends = np.cumsum(sizes)
+    chosen = np.split(rows, np.searchsorted(rows, ends)[:-1])
+    local = [each - end + size for each, end, size in zip(chosen, ends, sizes)]
+    return np.concatenate(gathered(partial(np.take, axis=0), values, listed(local)))
+
+
+def fits_in_memory(n_rows: int, n_numbers: int) -> bool:
+    """Tell whether so many numbers a row fit into half of scikit-learn's ``working_memory``."""
+    return 8 * n_rows * n_numbers <= get_config()["working_memory"] * 2**19
+
+
+def random_rows(state: dict[str, Any]) -> np.random.Generator:
+    """Return a generator that stands where `PartitionedRows.streams` says."""
+    rng = np.random.default_rng()
+    rng.bit_generator.state = state
+    return rng
+
+
+def _normal(state: dict[str, Any], size: int, width: int) -> NDArray:
+    return random_rows(state).standard_normal((size, width))

@@ -1,0 +1,116 @@
+"""What preprocessing needs to know of the columns of rows in partitions: exact, by sums over all rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.preprocessing import Columns
+from supdr.rows.partitions import Partitions, planned, total
+from supdr.rows.whole import added
+
+
+class SummedColumns(Columns):
+    """`Columns` of rows in partitions; a statistic is one pass, which brings m numbers a partition (m² to whiten).
+
+    Parameters
+    ----------
+    parts : Partitions of arrays of shape (n, m)
+        Rows.
+    shape : (int, int)
+        Of all of them.
+    """
+
+    def __init__(self, parts: Partitions, shape: tuple[int, int]) -> None:
+        self.parts, self._shape = parts, shape
+        self._counts: NDArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._shape
+
+    def chosen(self, mask: NDArray) -> Columns:
+        """Return those of the columns that a mask (m,) names."""
+        return SummedColumns(planned(_chosen, self.parts, mask), (self.shape[0], int(mask.sum())))
+
+    def counts(self) -> NDArray:
+        """Return the number of observed cells of every column, (m,)."""
+        if self._counts is None:
+            self._counts = total(_counted, self.parts)
+        return self._counts
+
+    def largest(self) -> NDArray:
+        """Return the largest absolute value of every column, (m,)."""
+        return self._ends(np.ones(self.shape[1])).max(axis=0)
+
+    def extremes(self, unit: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the smallest and the largest value of every column over its unit, (m,) each."""
+        negative, high = self._ends(unit)
+        return -negative, high
+
+    def moments(self, unit: NDArray) -> tuple[NDArray, NDArray]:
+        """Return mean and standard deviation of every column over its unit, (m,) each."""
+        counts = self.counts()
+        mean = total(_summed, self.parts, unit) / counts
+        return mean, np.sqrt(total(_squared, self.parts, unit, mean) / counts)
+
+    def mean_beyond(self, offset: NDArray) -> NDArray:
+        """Return the mean of every column less an offset, (m,)."""
+        return total(_beyond, self.parts, offset) / self.counts()
+
+    def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:
+        """Return singular values (r,) and right singular vectors (r, m) of the scaled columns, and sum_n |x_n|^4.
+
+        Those of a triangle R with R'R = X'X: what is small is as exact as it is in memory.
+        """
+        triangle, fourth = total(_triangle, self.parts, offset, scale, varies, add=joined_triangles)
+        _, singular, rows = np.linalg.svd(triangle, full_matrices=False)
+        return singular, rows, float(fourth)
+
+    def _ends(self, unit: NDArray) -> NDArray:
+        """Return the largest of -x and of x over the unit, (2, m)."""
+        return total(_largest_both_ways, self.parts, unit, add=_largest_of)
+
+
+def joined_triangles(parts: list[tuple[NDArray, float]]) -> tuple[NDArray, float]:
+    """Return a triangle R with R'R the sum of those of some triangles, and the sum of the numbers beside them."""
+    return np.linalg.qr(np.concatenate([each for each, _ in parts]), mode="r"), added([number for _, number in parts])
+
+
+# --- on a partition -----------------------------------------------------------------------------------------------
+
+
+def _chosen(X: NDArray, mask: NDArray) -> NDArray:
+    return X[:, mask]
+
+
+def _counted(X: NDArray) -> NDArray:
+    return (~np.isnan(X)).sum(axis=0)
+
+
+def _largest_both_ways(X: NDArray, unit: NDArray) -> NDArray:
+    relative = X / unit
+    return np.array([-np.fmin.reduce(relative, axis=0), np.fmax.reduce(relative, axis=0)])
+
+
+def _largest_of(parts: list[NDArray]) -> NDArray:
+    return np.fmax.reduce(parts, axis=0)
+
+
+def _summed(X: NDArray, unit: NDArray) -> NDArray:
+    return np.nansum(X / unit, axis=0)
+
+
+def _squared(X: NDArray, unit: NDArray, mean: NDArray) -> NDArray:
+    return np.nansum((X / unit - mean) ** 2, axis=0)
+
+
+def _beyond(X: NDArray, offset: NDArray) -> NDArray:
+    return np.nansum(X - offset, axis=0)
+
+
+def _triangle(X: NDArray, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, float]:
+    scaled = np.where(varies, (X - offset) * scale, 0.0)
+    lengths = (scaled**2).sum(axis=1)
+    return np.linalg.qr(scaled, mode="r"), float(lengths @ lengths)
