@@ -96,7 +96,7 @@ def input_density(whole: Whole, plane: Plane, n_classes: int) -> Density:
     """
     from supdr.rows.partitions import total
 
-    grid = Grid(plane.origin, plane.axes, plane.extent, CELLS, 0.0, n_classes + 1)
+    grid = scene_grid(plane, n_classes)
     counts = total(counted, *_partitions(whole.X_train, whole.y_train), grid)
     if whole.X_test is not None:
         counts = counts + total(counted, *_partitions(whole.X_test, whole.y_test), grid)
@@ -132,6 +132,11 @@ def count_within(fitted: Any, whole: Whole, grid: Grid, corners: NDArray, *, lat
         new.append((*trained, known is not None))
     count = sum(total(count_enclosed_new, light, rows, codes, grid, corners, gaps) for rows, codes, gaps in new)
     return int(count + (0 if known is None else total(count_enclosed, known[0], grid, corners)))
+
+
+def scene_grid(plane: Plane, n_classes: int) -> Grid:
+    """Return the input plane, cut into cells."""
+    return Grid(plane.origin, plane.axes, plane.extent, CELLS, 0.0, n_classes + 1)
 
 
 def latent_grid(plane: LatentPlane, places: NDArray, n_classes: int) -> Grid:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
+from supdr.rows.counting import enclosed
 from supdr_viz.frames.density import scene_density
 from supdr_viz.frames.modes import mode_of
 from supdr_viz.frames.picture import Picture
@@ -203,6 +204,33 @@ class FrameBuilder:
         assert self.places is not None
         found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
         return replace(surface, density=found.density, input_density=self._input_density, rates=found.rates)
+
+    def count_within(self, view: str, corners: NDArray, fitted: Any) -> int | None:
+        """Count all rows within a polygon of a view.
+
+        Parameters
+        ----------
+        view : {"input", "latent"}
+        corners : array of shape (k, 2)
+        fitted : estimator or None
+            As of the iteration on display, where rows are on disk.
+
+        Returns
+        -------
+        int or None
+            None: there are no such rows yet.
+        """
+        whole, latent = self.split.whole, view == "latent"
+        if whole is None:
+            points = self._latent if latent else self.scene.position
+            return None if points is None else int(enclosed(points, corners).sum())
+        from supdr_viz.frames.everywhere import count_within, latent_grid, scene_grid
+
+        if fitted is None or self.plane is None or self.places is None:
+            return None
+        count = len(self.scene.class_names)
+        grid = latent_grid(self.plane, self.places, count) if latent else scene_grid(self.scene.plane, count)
+        return count_within(fitted, whole, grid, corners, latent=latent)
 
     def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
         """Build the picture of a mode that the method has."""

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
+from numpy.typing import NDArray
+
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
@@ -310,6 +312,28 @@ class Player:
                 return None
             estimator, split = self._reel.recording.estimator_of(snapshot), self._reel.split
         return standing(estimator, snapshot, split)
+
+    def count_within(self, view: str, corners: NDArray) -> int | None:
+        """Count all rows within a polygon of a view: those that are not drawn too.
+
+        May take a while: not to be called in a page's thread.
+
+        Parameters
+        ----------
+        view : {"input", "latent"}
+        corners : array of shape (k, 2)
+
+        Returns
+        -------
+        int or None
+            None: there are no such rows yet.
+        """
+        with self._reel.lock:
+            painter = self._reel.painter
+        if painter is None:
+            return None
+        fitted = self.fitted if painter.builder.split.whole is not None else None
+        return painter.builder.count_within(view, corners, fitted)
 
     def curves(self, limit: int | None = None) -> tuple[Curves, Curves]:
         """Return losses and errors by iteration: all points, or at most `limit` of each."""
