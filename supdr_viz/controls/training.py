@@ -216,9 +216,9 @@ class TrainingBar:
 
     def _refresh(self) -> None:
         word, colour = self._chip
-        text = widgets.escape(self._detail) or self._numbers
-        if self._progress:
-            text = f"{widgets.escape(self._progress)}{' · ' if text else ''}{text}"
+        text = widgets.escape(self._progress or self._detail)
+        if not self._detail or not text:  # a long step goes on while the numbers of the last one stand
+            text = f"{text}{' · ' if text and self._numbers else ''}{self._numbers}"
         self.status.text = (
             f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
             f'<span class="numbers">{text}</span></div>'

@@ -171,7 +171,8 @@ def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
 def spread_strip(points: NDArray) -> NDArray:
     """Spread points (n, 2) of a one-dimensional latent space over a strip, the same way every time."""
     spread = (np.arange(len(points)) * 0.6180339887498949) % 1.0 - 0.5
-    height = max(float(np.ptp(points[:, 0])), 1e-9) * 0.5
+    known = points[np.isfinite(points[:, 0]), 0]  # of very many rows only some are placed
+    height = max(float(np.ptp(known)) if len(known) else 0.0, 1e-9) * 0.5
     return np.stack([points[:, 0], spread * height], axis=1)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,8 +86,6 @@ class FrameBuilder:
         The one of the mode on display.
     yardstick : Yardstick
         Says which rows are near.
-    places : array of shape (n, 2) or None
-        Where the rows stand in the latent plane; those of one dimension on a line.
     truth : Truth or None
         The latest one of this run.
     """
@@ -97,8 +97,14 @@ class FrameBuilder:
         self.studies: dict[str, Study] = {} if studies is None else studies
         self.study: Study | None = None
         self.yardstick = Yardstick(scene, split)
-        self.places: NDArray | None = None
         self.truth: Truth | None = None
+        n_train = scene.n_train
+        some = scene.drawn if split.whole is None else None
+        self._drawn = None if some is None else np.sort(some)
+        self._drawn_train = None if self._drawn is None else self._drawn[self._drawn < n_train]
+        self._drawn_test = None if self._drawn is None else self._drawn[self._drawn >= n_train] - n_train
+        self._everyone: Callable[[], NDArray] | None = None
+        self._places: NDArray | None = None
         self._latent: NDArray | None = None
         self._input_density: Density | None = None
         self._picture: Picture | None = None
@@ -148,18 +154,18 @@ class FrameBuilder:
         embedding = fitted.embedding_
         calibrates = bool(getattr(fitted, "calibrate", False))
         both = options.pull or options.latent == "transform"
-        folded = fitted.transform(self.split.X_train) if both else None
+        folded = self._embedded(fitted, self.split.X_train, self._drawn_train) if both else None
         shown = folded if options.latent == "transform" and folded is not None else embedding
-        test = fitted.transform(self.split.X_test) if len(self.split.X_test) else embedding[:0]
+        test = self._embedded(fitted, self.split.X_test, self._drawn_test)
         head = "calibrated" if options.latent == "transform" and calibrates else "fitted"
         latent = self._place(shown, test, options.latent_axes, head)
+        self._everyone = partial(_everyone, fitted, self.split, options.latent)
         assert self.plane is not None
         pulled = None
         if options.pull and folded is not None:
             pulled = self.scene.padded(self.plane.place(folded if shown is embedding else embedding))
         self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
-        self._latent = latent
         return Frame(
             number=self._number,
             iteration=snapshot.iteration,
@@ -192,11 +198,14 @@ class FrameBuilder:
         -------
         Surface
         """
-        if self._latent is None or self.plane is None:
+        if self.plane is None:
             return surface
         whole = self.split.whole
         if whole is None:
-            return replace(surface, density=scene_density(self.scene, self._latent, self.plane.extent))
+            if self.scene.drawn is None:
+                return surface
+            assert self.latent is not None
+            return replace(surface, density=scene_density(self.scene, self.latent, self.plane.extent))
         from supdr_viz.frames.everywhere import count_everywhere, input_density
 
         if self._input_density is None:
@@ -222,7 +231,7 @@ class FrameBuilder:
         """
         whole, latent = self.split.whole, view == "latent"
         if whole is None:
-            points = self._latent if latent else self.scene.position
+            points = self.latent if latent else self.scene.position
             return None if points is None else int(enclosed(points, corners).sum())
         from supdr_viz.frames.everywhere import count_within, latent_grid, scene_grid
 
@@ -245,29 +254,65 @@ class FrameBuilder:
         assert self.plane is not None
         previous = self._picture if self._picture is not None and self._picture.mode == name else None
         known |= {
-            "places": self.places,
             "yardstick": self.yardstick,
             "split": self.split,
             "surface": self.surface,
             "study": self.study,
         }
-        needed = {need: known[need] for need in mode.needs}
+        needed = {need: self.places if need == "places" else known[need] for need in mode.needs}
         return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
 
     def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
-        previous = self.plane
-        plane = LatentPlane(*latent_axes(shown, axes, previous.axes if previous else None), head=head)
-        rows = np.concatenate([shown, test])
-        points, self.places = plane.place(rows), plane.project(rows)
+        """Place the rows that are drawn singly; the others are counted, and when it is their turn."""
+        previous, drawn = self.plane, self._drawn
+        some = shown if self._drawn_train is None else shown[self._drawn_train]
+        plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
+        rows = np.concatenate([some, test if self._drawn_test is None else test[self._drawn_test]])
+        points = plane.place(rows)
         plane.extent = steady_extent(points, previous.extent if previous else None)
         self.plane = plane
-        return points.astype(np.float32)
+        self._places = plane.project(rows) if drawn is None else None
+        self._latent = points.astype(np.float32) if drawn is None else None
+        if self._latent is not None:
+            return self._latent
+        latent = np.full((len(self.scene.position), 2), np.nan, dtype=np.float32)
+        latent[drawn] = points
+        return latent
+
+    def _embedded(self, fitted: Any, X: NDArray, drawn: NDArray | None) -> NDArray:
+        """Embed rows as new ones; of very many only those that are drawn, and NaN for the others."""
+        if drawn is None:
+            return fitted.transform(X) if len(X) else fitted.embedding_[:0]
+        latent = np.full((len(X), fitted.embedding_.shape[1]), np.nan)
+        if len(drawn):
+            latent[drawn] = fitted.transform(X[drawn])
+        return latent
+
+    @property
+    def places(self) -> NDArray | None:
+        """Where all rows stand in the latent plane, (n, 2); those of one dimension on a line.  None before a frame."""
+        if self._places is None and self._everyone is not None and self.plane is not None:
+            self._places = self.plane.project(self._everyone())
+        return self._places
+
+    @property
+    def latent(self) -> NDArray | None:
+        """Where all rows are shown in the latent plane, (n, 2); None before the first frame."""
+        if self._latent is None and self._everyone is not None and self.plane is not None:
+            self._latent = self.plane.place(self._everyone()).astype(np.float32)
+        return self._latent
 
     def _support(self, fitted: Any) -> NDArray:
         support = np.zeros(len(self.scene.position), dtype=bool)
         if hasattr(fitted, "support_"):
             support[fitted.support_] = True
         return support
+
+
+def _everyone(fitted: Any, split: Split, shown: str) -> NDArray:
+    """Return the latent rows of all rows, training rows first: as learnt, or as new ones."""
+    train = fitted.transform(split.X_train) if shown == "transform" else fitted.embedding_
+    return np.concatenate([train, fitted.transform(split.X_test)]) if len(split.X_test) else train
 
 
 def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:

@@ -332,7 +332,9 @@ def split(dataset: Dataset, settings: Settings) -> Split:
     if np.isnan(y).all():
         raise Unusable("None of the rows has a label.")
     divisible = divisible_rows(base, classification)
-    kept = np.setdiff1d(np.arange(n_base), divisible)
+    alone = np.ones(n_base, dtype=bool)
+    alone[divisible] = False
+    kept = np.flatnonzero(alone)
     if settings.test_share > 0:
         if len(divisible) < 2:
             raise Unusable("There are too few labelled rows to set some aside for testing: lower the test share to 0.")
@@ -391,18 +393,24 @@ def divisible_rows(y: NDArray, classification: bool) -> NDArray:
     """Labelled rows, without the only row of a class; row numbers."""
     if not classification:
         return np.flatnonzero(~np.isnan(y))
-    values, counts = np.unique(y, return_counts=True)
-    return np.flatnonzero(np.isin(y, values[counts > 1]))
+    known = np.flatnonzero(~np.isnan(y))
+    counts = np.bincount(y[known].astype(np.intp))
+    return known[counts[y[known].astype(np.intp)] > 1]
 
 
 def _can_stratify(y: NDArray, share: float) -> bool:
     n_test = int(np.ceil(share * len(y)))
-    return min(n_test, len(y) - n_test) >= len(np.unique(y))
+    return min(n_test, len(y) - n_test) >= len(_classes_in(y))
+
+
+def _classes_in(y: NDArray) -> NDArray:
+    """Return the class numbers that occur among labels (n,); NaN: none."""
+    return np.flatnonzero(np.bincount(y[~np.isnan(y)].astype(np.intp)))
 
 
 def _check_classes(dataset: Dataset, y: NDArray) -> None:
-    present = np.unique(y[~np.isnan(y)])
-    missing = np.setdiff1d(np.unique(dataset.y[~np.isnan(dataset.y)]), present)
+    present = _classes_in(y)
+    missing = np.setdiff1d(_classes_in(dataset.y), present)
     if missing.size:
         name = dataset.target_names[int(missing[0])]
         count = int((dataset.y == missing[0]).sum())

@@ -127,4 +127,26 @@ def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones(monkey
     own = predict(fitted, parts.X_train[drawn_train])
     np.testing.assert_array_equal(surface.beyond[drawn_train], own != parts.truth_train[drawn_train])
     assert len(surface.wrong) == MANY  # errors are of all rows
-    assert builder.density().levels.any()
+    assert builder.counted(surface, fitted, snapshot).density.levels.any()
+
+
+def test_a_frame_of_many_rows_embeds_only_those_that_are_drawn(monkeypatch):
+    settings = Settings(data="blobs", method="MAC", data_options={"n_samples": MANY}, method_options={"n_centers": 10})
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    scene, asked = build_scene(dataset, parts), []
+    snapshot = next(iter((fit := build_estimator(settings, dataset.task)).iterate(parts.X_train, parts.y_train)))
+    fitted, builder = fit.at(snapshot), FrameBuilder(scene, parts)
+    transform, curves = type(fitted).transform, Curves(np.arange(1))
+    monkeypatch.setattr(type(fitted), "transform", lambda self, X: asked.append(len(X)) or transform(self, X))
+    frame = builder.build(
+        fitted, snapshot, DisplayOptions(), span=(0, 0), live=True, losses=curves, errors=curves, numbers={}
+    )
+    assert sum(asked) == (scene.drawn >= scene.n_train).sum()
+    assert np.isfinite(frame.latent).all(axis=1).sum() == SAMPLE
+    every = builder.plane.place(np.concatenate([fitted.embedding_, transform(fitted, parts.X_test)]))
+    np.testing.assert_allclose(frame.latent[scene.drawn], every[scene.drawn], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(builder.latent, every, rtol=1e-4, atol=1e-5)
+    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    inside = (np.abs(every) < 0.5).all(axis=1).sum()
+    assert builder.count_within("latent", corners, None) == pytest.approx(inside, abs=2)
