@@ -108,11 +108,18 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
     Raises
     ------
     Unusable
-        If the method takes bits only and a column holds something else, or needs cells that are missing.
+        If the method takes bits only and a column holds something else, needs cells that are missing, or there are more
+        rows than it takes.
     """
     method = MENU[settings.method]
     if isinstance(dataset, RowsOnDisk) and not method.takes_partitions:
         raise Unusable(f"{method.label} needs all rows in memory. {partition_takers()}")
+    if dataset.n_samples > method.most_rows:
+        takers = [each.label for each in MENU.values() if each.most_rows > method.most_rows]
+        others = f"; {', '.join(takers[:-1])} and {takers[-1]} take more" if takers else ""
+        raise Unusable(
+            f"{method.label} takes up to {method.most_rows:,} rows here and these are {dataset.n_samples:,}{others}."
+        )
     gaps = int(np.isnan(dataset.X).sum())
     if gaps and not method.takes_gaps and not imputation(settings, dataset):
         raise Unusable(
@@ -296,6 +303,11 @@ class Split:
     def n_train(self) -> int:
         """Number of rows that a method is given."""
         return len(self.train) if self.whole is None else len(self.whole.X_train)
+
+    @property
+    def n_test(self) -> int:
+        """Number of rows that are held out."""
+        return len(self.test) if self.whole is None else self.whole.n_rows - self.n_train
 
     @property
     def learnt(self) -> tuple[Any, Any]:

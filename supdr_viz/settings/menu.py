@@ -16,8 +16,15 @@ from supdr_viz.settings.baselines import BASELINE_FORMS
 from supdr_viz.settings.class_atlas import OWN_FORMS
 from supdr_viz.settings.knobs import ParameterSpec, with_defaults
 from supdr_viz.settings.methods import PAPER_FORMS
+from supdr_viz.settings.sources import MOST_ROWS
 
 METHODS_GROUP, BASELINES_GROUP = "Methods", "Baselines"
+TAKERS_OF_MANY = ("MAC", "LSDR", "SDRGLM")
+"""Methods whose steps grow with the rows and no faster."""
+
+USUAL_ROWS = 100_000
+"""Most rows in memory of other methods."""
+
 WORDS = {"classification": "classes", "regression": "numbers"}
 
 
@@ -80,6 +87,11 @@ class Method:
     def takes_gaps(self) -> bool:
         """Whether it takes rows of which cells are missing, as they are."""
         return bool(self.estimator.accepts_missing_cells)
+
+    @property
+    def most_rows(self) -> int:
+        """Most rows with which it answers within a few seconds a step, or a minute where there is one step only."""
+        return MOST_ROWS if self.name in TAKERS_OF_MANY else USUAL_ROWS
 
     @property
     def takes_partitions(self) -> bool:

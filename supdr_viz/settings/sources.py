@@ -53,7 +53,7 @@ class Source:
 GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
 
 MOST_ROWS = 1_000_000
-"""Of Gaussian clouds; methods with a kernel matrix say where their own limit is."""
+"""Of Gaussian clouds, and of tables that methods whose steps grow with the rows take."""
 
 _NOISE_FEATURES = count(
     "n_noise_features", "Noise features", 0, 50, "Columns of pure noise beside the two that matter."

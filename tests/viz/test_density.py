@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from supdr.datasets import Dataset
+
 from supdr_viz.frames.density import CROWD, DENSEST, SAMPLE, density, layers, sampled, scene_density
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns, split
 from supdr_viz.settings.state import Settings
 from supdr_viz.stage.wire import decode, encode
 from supdr_viz.views import Board, class_legend
@@ -128,6 +130,14 @@ def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones(monkey
     np.testing.assert_array_equal(surface.beyond[drawn_train], own != parts.truth_train[drawn_train])
     assert len(surface.wrong) == MANY  # errors are of all rows
     assert builder.counted(surface, fitted, snapshot).density.levels.any()
+
+
+def test_methods_say_how_many_rows_they_take():
+    dataset = Dataset(np.zeros((100_001, 1)), np.arange(100_001) % 2)
+    with pytest.raises(Unusable, match=r"NSDR takes up to 100,000 rows here and these are 100,001; .*MAC.* take more\.$"):
+        check_columns(Settings(method="NSDR"), dataset)
+    for method in ("MAC", "LSDR", "SDRGLM"):
+        check_columns(Settings(method=method), dataset)
 
 
 def test_a_frame_of_many_rows_embeds_only_those_that_are_drawn(monkeypatch):
