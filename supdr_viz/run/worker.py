@@ -95,9 +95,7 @@ class Worker:
         self._step_began = self._clock()
         try:
             with self._followed(split, "preparing", version):
-                iterates = estimator.iterate(
-                    *split.learnt, start=start, interrupted=lambda: self._breaks_off(version)
-                )
+                iterates = estimator.iterate(*split.learnt, start=start, interrupted=lambda: self._breaks_off(version))
                 self._step_began = self._clock()
                 first = next(iterates, None)
         except Interrupted:

@@ -292,7 +292,9 @@ def divided(dataset: RowsOnDisk, test_share: float, seed: int) -> tuple[Whole, N
     """
     sizes, numbers = dataset.all_X.chunks[0], dataset.numbers
     if test_share <= 0:
-        return Whole(dataset.all_X, dataset.all_y, None, None, numbers, dataset.has_gaps), np.zeros(len(numbers), dtype=bool)
+        return Whole(dataset.all_X, dataset.all_y, None, None, numbers, dataset.has_gaps), np.zeros(
+            len(numbers), dtype=bool
+        )
     X_train, X_test, y_train, y_test = split_rows(dataset.all_X, dataset.all_y, test_share, random_state=seed)
     is_test, among, before, start = np.zeros(len(numbers), dtype=bool), [], 0, 0
     for partition, size in enumerate(sizes):

@@ -134,7 +134,9 @@ def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones(monkey
 
 def test_methods_say_how_many_rows_they_take():
     dataset = Dataset(np.zeros((100_001, 1)), np.arange(100_001) % 2)
-    with pytest.raises(Unusable, match=r"NSDR takes up to 100,000 rows here and these are 100,001; .*MAC.* take more\.$"):
+    with pytest.raises(
+        Unusable, match=r"NSDR takes up to 100,000 rows here and these are 100,001; .*MAC.* take more\.$"
+    ):
         check_columns(Settings(method="NSDR"), dataset)
     for method in ("MAC", "LSDR", "SDRGLM"):
         check_columns(Settings(method=method), dataset)

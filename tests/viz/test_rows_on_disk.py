@@ -205,9 +205,11 @@ def test_a_link_and_a_program_carry_the_rows(experiment, folder, monkeypatch):
     text = to_python(settings, [(settings, 1)], experiment.table)
     assert str(folder.parent) not in text
     monkeypatch.chdir(folder.parent)
-    program = text.replace("client = Client()", "client = None").replace(
-        '"clouds/labels.npy")', '"clouds/labels.npy")'
-    ).replace("'clouds/labels.npy')", f"'clouds/labels.npy', partition_rows={PARTITION})")
+    program = (
+        text.replace("client = Client()", "client = None")
+        .replace('"clouds/labels.npy")', '"clouds/labels.npy")')
+        .replace("'clouds/labels.npy')", f"'clouds/labels.npy', partition_rows={PARTITION})")
+    )
     names = {}
     exec(compile(program, "program", "exec"), names)
     assert names["snapshot"].objective == session.player.newest.objective

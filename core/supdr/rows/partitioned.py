@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -83,20 +83,43 @@ class PartitionedRows:
         return numbers
 
     def on_sample(self, state: Any) -> Any:
-        """Return a state with the rows of the sample in place of references to all rows."""
-        if isinstance(state, Partitions):
-            return self.taken(state, self.sampled)
-        if isinstance(state, tuple) and hasattr(state, "_fields"):
-            return state._replace(**{name: self.on_sample(value) for name, value in state._asdict().items()})
-        return state
+        """Return a state with the rows of the sample in place of references to all rows, fetched in one round."""
+        parts = gathered(_rows_of_each, listed(_local_numbers(self.sizes, self.sampled)), *_partitions_in(state))
+        return _replaced(state, (np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
 def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
     """Return some rows of arrays in partitions, whose sizes are given; rows (p,) are sorted."""
+    return np.concatenate(gathered(partial(np.take, axis=0), values, listed(_local_numbers(sizes, rows))))
+
+
+def _local_numbers(sizes: tuple[int, ...], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return sorted numbers of rows as each partition counts its own."""
     ends = np.cumsum(sizes)
     chosen = np.split(rows, np.searchsorted(rows, ends)[:-1])
-    local = [each - end + size for each, end, size in zip(chosen, ends, sizes)]
-    return np.concatenate(gathered(partial(np.take, axis=0), values, listed(local)))
+    return [each - end + size for each, end, size in zip(chosen, ends, sizes)]
+
+
+def _partitions_in(state: Any) -> Iterator[Partitions]:
+    """Yield the partitions in a state, field by field."""
+    if isinstance(state, Partitions):
+        yield state
+    elif isinstance(state, tuple) and hasattr(state, "_fields"):
+        for value in state:
+            yield from _partitions_in(value)
+
+
+def _replaced(state: Any, found: Iterator[NDArray]) -> Any:
+    """Return a state with arrays in place of its partitions, in the order of `_partitions_in`."""
+    if isinstance(state, Partitions):
+        return next(found)
+    if isinstance(state, tuple) and hasattr(state, "_fields"):
+        return state._replace(**{name: _replaced(value, found) for name, value in state._asdict().items()})
+    return state
+
+
+def _rows_of_each(numbers: NDArray[np.intp], *arrays: NDArray) -> tuple[NDArray, ...]:
+    return tuple(np.take(values, numbers, axis=0) for values in arrays)
 
 
 def fits_in_memory(n_rows: int, n_numbers: int) -> bool:

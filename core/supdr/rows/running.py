@@ -192,9 +192,7 @@ def _prepared_alike(run: Any, earlier: Any, X: Any, y: Any) -> bool:
     return alike and isinstance(run.random_state, int)
 
 
-def _continued(
-    model: Any, run: Any, start: Snapshot, interrupted: Callable[[], bool] | None
-) -> Iterator[Snapshot]:
+def _continued(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], bool] | None) -> Iterator[Snapshot]:
     """Return the stream of a run that goes on with what the run of `start` was prepared with."""
     fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
     check_unchanged(start.fixed, fixed)
@@ -329,7 +327,5 @@ def _token(targets: Targets) -> int:
     return zlib.crc32(targets.codes.tobytes() + targets.values.tobytes())
 
 
-def _embedded(
-    X: NDArray, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], may_miss: bool
-) -> NDArray:
+def _embedded(X: NDArray, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], may_miss: bool) -> NDArray:
     return work(preprocessing.transform(numbers(X, may_miss)))

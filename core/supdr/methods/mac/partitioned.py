@@ -194,16 +194,19 @@ class PartitionedPenalty(Penalty):
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the shares of rows that support the classifiers, and of those that are wrong."""
         heads = state.heads
-        wrong, support = total(
-            _counts,
-            self.rows.codes,
-            state.latent,
-            heads.coef,
-            heads.intercept,
-            heads.alpha,
-            self.n_classes,
-            self.scheme,
-        ) / self.rows.n_rows
+        wrong, support = (
+            total(
+                _counts,
+                self.rows.codes,
+                state.latent,
+                heads.coef,
+                heads.intercept,
+                heads.alpha,
+                self.n_classes,
+                self.scheme,
+            )
+            / self.rows.n_rows
+        )
         search = self._search_of(state)
         with search.lock:
             self._certify(state, search)
