@@ -13,7 +13,6 @@ from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.menu import MENU, METHOD_FORMS, method_menu
 from supdr_viz.settings.state import Settings
 
-
 NEEDS_MEMORY = "Methods in grey need all rows in memory; these are on disk."
 
 

@@ -77,7 +77,8 @@ class TrainingBar:
     ) -> None:
         self._silence = Silence()
         self._told: deque[tuple[int, float]] = deque(maxlen=64)
-        self._chip, self._detail, self._numbers, self._progress = WORDS[Phase.ready], "", "", ""
+        self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
+        self._progress = self._errors = ""
         self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=104, height=34)
         self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
@@ -149,6 +150,7 @@ class TrainingBar:
         task : {"classification", "regression"}
         """
         self._numbers = status_text(iteration, numbers, seed=seed, task=task)
+        self._errors = " · ".join(error_words(numbers, task))
         self._refresh()
 
     def show_progress(self, words: str) -> None:
@@ -216,9 +218,9 @@ class TrainingBar:
 
     def _refresh(self) -> None:
         word, colour = self._chip
-        text = widgets.escape(self._progress or self._detail)
-        if not self._detail or not text:  # a long step goes on while the numbers of the last one stand
-            text = f"{text}{' · ' if text and self._numbers else ''}{self._numbers}"
+        text = widgets.escape(self._progress or self._detail) or self._numbers
+        if self._progress and self._errors and not self._detail:  # those of the last step, as far as there is room
+            text = f"{text} · {self._errors}"
         self.status.text = (
             f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
             f'<span class="numbers">{text}</span></div>'
@@ -233,12 +235,17 @@ def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: s
         parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
     if _known(numbers, "objective"):
         parts.append(f"objective <b>{numbers['objective']:.4g}</b>")
+    return " · ".join([*parts, *error_words(numbers, task), f"seed {seed}"])
+
+
+def error_words(numbers: dict[str, float], task: str) -> list[str]:
+    """HTML of the errors that are known; see `TrainingBar.show_numbers`."""
+    parts = []
     for name, word in (("train_error", "train"), ("unlabelled_error", "unlabelled"), ("test_error", "test")):
         if _known(numbers, name):
             shown = f"{numbers[name]:.1f} %" if task == "classification" else f"{numbers[name]:.4g}"
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>")
-    parts.append(f"seed {seed}")
-    return " · ".join(parts)
+    return parts
 
 
 def _known(numbers: dict[str, float], name: str) -> bool:

@@ -140,7 +140,7 @@ def scene_grid(plane: Plane, n_classes: int) -> Grid:
 
 
 def latent_grid(plane: LatentPlane, places: NDArray, n_classes: int) -> Grid:
-    """Return the latent plane on display, cut into cells; a strip is as high as that of the sample, whose places count."""
+    """Return the latent plane on display, cut into cells; a strip is as high as that of the sample, at these places."""
     strip = 0.0 if len(plane.mean) > 1 else 0.5 * max(float(np.ptp(places[:, 0])), 1e-9)
     return Grid(plane.mean, plane.axes, plane.extent, CELLS, strip, n_classes + 1)
 

@@ -1,4 +1,4 @@
-"""Rows on disk: which there are, as the operator says, a fixed sample of them to look at, and all of them in partitions."""
+"""Rows on disk: which there are, as the operator says; a fixed sample to look at, and all of them in partitions."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
-
 from supdr_viz.frames.density import CROWD, DENSEST, SAMPLE, density, layers, sampled, scene_density
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate

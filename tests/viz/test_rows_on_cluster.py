@@ -1,4 +1,4 @@
-"""Rows on disk in the explorer on a cluster: told how far it is, broken off within a second, and what a lost scheduler says."""
+"""Rows on disk in the explorer on a cluster: how far a pass is, breaking it off, and a lost scheduler."""
 
 import time
 

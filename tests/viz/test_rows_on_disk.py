@@ -92,7 +92,7 @@ def test_the_sample_is_of_all_rows_and_the_same_every_time(experiment, folder):
 def test_a_share_of_every_partition_is_held_out(experiment):
     parts = split(experiment.table, experiment.settings)
     whole = parts.whole
-    assert [size for size in whole.X_test.chunks[0]] == [50, 50, 50, 50, 25]
+    assert list(whole.X_test.chunks[0]) == [50, 50, 50, 50, 25]
     assert whole.n_rows == N
     np.testing.assert_allclose(whole.X_train.compute()[whole.rows], parts.X_train)
     tested = {tuple(row) for row in whole.X_test.compute().tolist()}
@@ -167,7 +167,7 @@ def test_methods_that_need_all_rows_in_memory_say_so(experiment):
 def test_nothing_but_what_is_offered_can_be_reached(offered, name):
     with pytest.raises(FileProblem, match=r"^This server offers no rows on disk called .{1,60}; it offers clouds\.$"):
         on_disk.open_rows(name, "labels.npy")
-    settings, problems = parse_query({"data": [b"rows"], "data.name": [name.encode()]})
+    settings, _ = parse_query({"data": [b"rows"], "data.name": [name.encode()]})
     assert settings.data == "rows"
     with pytest.raises(NotAtHand):
         build_dataset(settings)
@@ -217,7 +217,7 @@ def test_a_link_and_a_program_carry_the_rows(experiment, folder, monkeypatch):
 
 def test_rows_of_a_split_are_those_of_the_array_in_its_order(folder):
     X, y = read_rows(folder / "rows.npy", folder / "labels.npy", partition_rows=PARTITION)
-    X_train, X_test, y_train, y_test = split_rows(X, y, 0.3, random_state=1)
+    X_train, X_test, y_train, _ = split_rows(X, y, 0.3, random_state=1)
     assert len(X_train) == len(y_train)
     every, parts = X.compute(), np.concatenate([X_train.compute(), X_test.compute()])
     np.testing.assert_array_equal(parts[np.lexsort(parts.T)], every[np.lexsort(every.T)])

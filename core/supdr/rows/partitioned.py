@@ -79,7 +79,7 @@ class PartitionedRows:
         return taken(values, self.sizes, numbers)
 
     def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the numbers among these rows of some of all rows of a run; a method may hold the labelled ones only."""
+        """Return the numbers among these rows of some of all rows of a run; a method may hold labelled ones only."""
         return numbers
 
     def on_sample(self, state: Any) -> Any:

@@ -178,7 +178,15 @@ def _started(
     return model._followed(snapshots)
 
 
-KEPT = tuple("_collections _preprocessing _training partitions_ classes_ n_features_in_ _single_target".split())
+KEPT = (
+    "_collections",
+    "_preprocessing",
+    "_training",
+    "partitions_",
+    "classes_",
+    "n_features_in_",
+    "_single_target",
+)
 """What a run is prepared with; one that goes on from its snapshots, on the same rows, has it already."""
 
 

@@ -85,7 +85,7 @@ def _in_threads(wanted: list[Delayed], parts: tuple[Delayed, ...], tell: Tell) -
     keys, done = {part.key for part in parts}, set()
 
     def after(key: Any, *_others: Any) -> None:
-        """Called between tasks, by the thread that waits."""
+        """Tell how far it is; the thread that waits calls this between tasks."""
         checkpoint()
         if key in keys:
             done.add(key)
