@@ -86,6 +86,7 @@ class Client:
         self.answered: float | None = None
         """Seconds until there was a page to see, be it one that waits."""
         self._cookie = ""
+        self._asked: dict[str, asyncio.Future[None]] = {}
 
     async def _page(self, query: str) -> str:
         """Return the page, after waiting in line as a browser does."""
@@ -147,18 +148,30 @@ class Client:
         entries = [["model", {"id": self._keys}], ["data", said]]
         await self._event({"name": "data_event", "values": {"type": "map", "entries": entries}})
 
+    async def answer_to(self, key: str) -> float:
+        """Press a key; return the seconds until the server has done what it means and said so."""
+        before, came = set(self._asked), time.monotonic()
+        await self.press(key)
+        [number] = set(self._asked) - before
+        await asyncio.wait_for(self._asked.pop(number), PATIENCE)
+        return time.monotonic() - came
+
     async def _event(self, event: dict) -> None:
         sent = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": {"type": "event", **event}}
         await self._message(self._socket, "PATCH-DOC", {"events": [sent]})
 
     async def _ignore(self, socket_) -> None:
-        """Take what else the page is told."""
-        while await socket_.read_message() is not None:
-            pass
+        """Take what else the page is told: of interest is only what was answered."""
+        while (part := await socket_.read_message()) is not None:
+            found = re.search(r'"reqid":\s*"([^"]+)"', part[:500]) if isinstance(part, str) else None
+            if found and (answer := self._asked.get(found[1])) is not None and not answer.done():
+                answer.set_result(None)
 
     async def _message(self, socket_, kind: str, content: dict) -> None:
-        header = {"msgid": os.urandom(8).hex(), "msgtype": kind}
-        for part in (header, {}, content):
+        number = os.urandom(8).hex()
+        if kind == "PATCH-DOC":
+            self._asked[number] = asyncio.get_running_loop().create_future()
+        for part in ({"msgid": number, "msgtype": kind}, {}, content):
             await socket_.write_message(json.dumps(part))
 
 

@@ -13,7 +13,8 @@ import re
 import statistics
 import time
 
-from live import Served, open_page
+from client import Served
+from pages import open_page
 from playwright.sync_api import Page, sync_playwright
 
 import supdr.warm

@@ -51,7 +51,7 @@ def install() -> None:
         try:
             before = self._in_flight
             push(self)
-            if before is None and self._in_flight is not None and getattr(self, "changed", False):
+            if self._in_flight != before and getattr(self, "changed", False):
                 CHANGED.append(self._in_flight)
                 self.changed = False
         finally:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, cast
 
+from supdr.engine.processes import processors
 from supdr_viz.kit.quotas import most
 from supdr_viz.pages import PAGES, title_of
 
@@ -91,7 +92,7 @@ def address_of(address: str, port: int) -> str:
 
 
 def greeting(arguments: argparse.Namespace, port: int) -> str:
-    """Return what is printed once the pages can be had: where they are, and who may come.
+    """Return what is printed once the pages can be had: where they are, who may come, and what many need.
 
     Parameters
     ----------
@@ -106,6 +107,11 @@ def greeting(arguments: argparse.Namespace, port: int) -> str:
     words = f"The explorer is at {address_of(arguments.address, port)}   (Ctrl+C stops it)"
     if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
         words = f"Anybody who reaches this address can use the server; --basic-auth asks for a password.\n{words}"
+    many = processors()
+    if arguments.address not in LOCAL_NAMES and not arguments.worker and arguments.workers < 2 <= many:
+        words = (
+            f"A class that comes all at once gets in sooner with --workers {many}: one process for each core.\n{words}"
+        )
     return words
 
 

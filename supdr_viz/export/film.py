@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import struct
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,8 @@ def mp4(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
     ------
     PackageMissing
         If imageio-ffmpeg, which brings the encoder, is not installed.
+    OSError
+        If the encoder could not write all of it.
     """
     require("A film as MP4", "imageio_ffmpeg", extra="film")
     from imageio_ffmpeg import write_frames
@@ -96,7 +100,20 @@ def mp4(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
                 told(number + 1, count)
         finally:
             video.close()
-        return path.read_bytes()
+        content = path.read_bytes()
+    if not _is_whole(content):  # the encoder does not say why it ended
+        raise OSError(errno.ENOSPC, "the film was cut off")
+    return content
+
+
+def _is_whole(video: bytes) -> bool:
+    """Whether an MP4 has all its boxes: each begins with its length."""
+    at, kinds = 0, set()
+    while at + 8 <= len(video):
+        length, kind = struct.unpack_from(">I4s", video, at)
+        kinds.add(kind)
+        at += max(8, length)
+    return at == len(video) and {b"moov", b"mdat"} <= kinds
 
 
 def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int = 1) -> Image.Image:

@@ -15,6 +15,7 @@ import panel as pn
 
 from supdr.datasets import FileProblem
 from supdr.engine.optional import PackageMissing
+from supdr_viz.kit.disk import disk_trouble
 from supdr_viz.kit.page_thread import caller
 from supdr_viz.kit.quotas import most
 
@@ -162,8 +163,10 @@ def attempt(work: Callable[[], Any]) -> Outcome:
     except MemoryError:
         return Outcome(problem="There is not enough memory for these data.")
     except Exception as error:
-        LOG.exception("Loading data failed")
-        return Outcome(problem=_sentence(f"This could not be loaded: {error or type(error).__name__}"))
+        LOG.exception("Work beside the page failed")
+        trouble = disk_trouble(error) if isinstance(error, OSError) else ""
+        why = f"on the server, {trouble}" if trouble else str(error) or type(error).__name__
+        return Outcome(problem=_sentence(f"This could not be done: {why}"))
 
 
 def _sentence(text: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from supdr.sensitivity import StoreError, SweepError
+from supdr_viz.kit.disk import write_whole
 from supdr_viz.reproduce.bench import Bench, Item
 from supdr_viz.reproduce.report import Finding, measured_text, paper_text, to_csv, to_html, to_markdown
 from supdr_viz.studies.data import NoData
@@ -68,14 +69,14 @@ def run_reproduce(arguments: argparse.Namespace) -> int:
         )
         try:
             findings.append(_measure(item, bench))
+            _tell(findings[-1])
+            _write(findings, arguments)  # after each: what is known is readable while the rest goes on
         except KeyboardInterrupt:
             print(f"stopped; run the same command again to go on from {arguments.store}", file=sys.stderr)
             return 130
-        except (StoreError, SweepError) as error:
+        except (OSError, StoreError, SweepError) as error:
             print(f"supdr-viz reproduce: {error}", file=sys.stderr)
             return 1
-        _tell(findings[-1])
-        _write(findings, arguments)  # after each: what is known is readable while the rest goes on
     return int(any(finding.problem for finding in findings))
 
 
@@ -133,4 +134,4 @@ def _write(findings: list[Finding], arguments: argparse.Namespace) -> None:
         ("csv", to_csv(findings)),
         ("html", to_html(findings, command, protocol)),
     ):
-        out.with_name(f"{out.name}.{ending}").write_text(text, encoding="utf-8")
+        write_whole(out.with_name(f"{out.name}.{ending}"), text.encode())

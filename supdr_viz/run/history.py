@@ -23,6 +23,7 @@ class CurveLog:
         self._size = 0
         self._iteration = np.empty(256, dtype=np.int64)
         self._values: dict[str, np.ndarray] = {}
+        self._thinned: dict[int, Curves] = {}
 
     def __len__(self) -> int:
         return self._size
@@ -33,6 +34,7 @@ class CurveLog:
 
     def extend(self, iterations: Sequence[int], rows: Sequence[Mapping[str, float]]) -> None:
         """Add columns of rising iterations; what is there of the first one's, or later, is replaced."""
+        self._thinned = {}
         self.truncate(iterations[0] - 1)
         end = self._size + len(rows)
         while end > len(self._iteration):
@@ -49,6 +51,7 @@ class CurveLog:
 
     def insert(self, iteration: int, values: Mapping[str, float]) -> None:
         """Add a column at its place; used for values that arrive late or for an earlier iteration."""
+        self._thinned = {}
         place = int(np.searchsorted(self._iteration[: self._size], iteration))
         if place == self._size:
             self.append(iteration, values)
@@ -66,16 +69,28 @@ class CurveLog:
             for moment, known in ((iteration, values), *later):
                 self.append(moment, known)
 
+    def latest(self, iteration: int) -> dict[str, float]:
+        """Return the values of the last column up to `iteration`; none before the first."""
+        place = int(np.searchsorted(self._iteration[: self._size], iteration, side="right")) - 1
+        return {key: float(column[place]) for key, column in self._values.items()} if place >= 0 else {}
+
     def truncate(self, iteration: int) -> None:
         """Forget everything after `iteration`."""
+        self._thinned = {}
         if self._size and self._iteration[self._size - 1] > iteration:
             self._size = int(np.searchsorted(self._iteration[: self._size], iteration, side="right"))
 
     def curves(self, limit: int = MAX_DRAWN) -> Curves:
         """Return at most `limit` points of every curve, first and last included.
 
-        The stride doubles as the curves grow, so that the points before stay where they were.
+        The stride doubles as the curves grow, so that the points before stay where they were.  While nothing is added
+        the answer is the same object.
         """
+        if limit not in self._thinned:
+            self._thinned[limit] = self._at_most(limit)
+        return self._thinned[limit]
+
+    def _at_most(self, limit: int) -> Curves:
         stride = 1
         while (self._size - 1) // stride + 2 > limit and stride < self._size:
             stride *= 2
@@ -86,7 +101,7 @@ class CurveLog:
 
     def table(self) -> Curves:
         """Return every point."""
-        return self.curves(limit=self._size + 2)
+        return self._at_most(self._size + 2)
 
 
 def _thinned(column: NDArray, index: NDArray) -> NDArray:

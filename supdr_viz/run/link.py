@@ -1,7 +1,8 @@
 """The live loop between a player and one browser page.
 
 A frame is pushed, the browser draws it and says so, and only then the next one is asked for: one frame in flight.  A
-slow browser therefore gets fewer frames, never a backlog.  A page that falls silent (a hidden tab) suspends its run.
+slow browser therefore gets fewer frames, never a backlog.  The first frame after a change of the user's does not wait
+for the one before; there are two in flight then, never more.  A page that falls silent (a hidden tab) suspends its run.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import Any, Protocol
 
 from bokeh.document import Document
 from panel.io.callbacks import PeriodicCallback
+from tornado.ioloop import IOLoop
 
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit.page_thread import Call, caller
 from supdr_viz.run.player import Player
-from supdr_viz.run.status import Status
+from supdr_viz.run.status import Phase, Status
 
 TICK = 500
 """Milliseconds between checks for lost acknowledgements."""
@@ -62,8 +64,8 @@ class LiveLink:
     screen : Screen
         Takes the number of every frame; says "hello" when it is there, and "painted" once a frame has arrived.
     draw : callable
-        ``draw(frame, surface, status)`` updates the views; frame and surface may be None.  Called under the document
-        lock.
+        ``draw(frame, surface, status)`` updates the views; frame and surface may be None.  Called in the page's
+        thread: under the document's lock, but for the frames of a run that goes on.
     """
 
     def __init__(self, screen: Screen, draw: Draw) -> None:
@@ -71,10 +73,12 @@ class LiveLink:
         self._draw = draw
         self._doc: Document | None = None
         self._call: Call | None = None
+        self._loop: IOLoop | None = None
         self._player: Player | None = None
         self._scheduled = False
         self._started = False
         self._in_flight: int | None = None
+        self._ahead = False
         self._sent_at = 0.0
         self._status: Status | None = None
         self._ticker: PeriodicCallback | None = None
@@ -105,7 +109,7 @@ class LiveLink:
         doc : Document
             The page's document.
         """
-        self._player, self._doc, self._call = player, doc, caller(doc)
+        self._player, self._doc, self._call, self._loop = player, doc, caller(doc), IOLoop.current()
         self._ticker = PeriodicCallback(callback=self._tick, period=TICK, background=True, log=False)
         self._ticker.start()
         self.notify()
@@ -117,7 +121,7 @@ class LiveLink:
 
     def detach(self) -> None:
         """Stop pushing for good."""
-        self._player = self._doc = self._call = None
+        self._player = self._doc = self._call = self._loop = None
         self._draw = _draw_nothing
         if self._ticker is not None and self._ticker.running:
             self._ticker.stop()
@@ -127,16 +131,40 @@ class LiveLink:
 
         While a frame is in flight nothing is pushed: its acknowledgement looks for what is new.
         """
-        call = self._call
-        if call is None or self._scheduled or not self._started or self._in_flight is not None:
+        call, loop = self._call, self._loop
+        if call is None or loop is None or self._scheduled or not self._started or self._waits:
             return
         self._scheduled = True
-        call(self._push)
+        if self._goes_on:
+            loop.add_callback(self._push_on)
+        else:
+            call(self._push)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether the browser must first say that it has drawn what it was sent."""
+        return self._in_flight is not None and (self._ahead or self._player is None or not self._player.hurries)
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the page knows that the run is under way, and it still is."""
+        known, player = self._status, self._player
+        return player is not None and known is not None and known.phase is Phase.running and player.status == known
+
+    def _push_on(self) -> None:
+        """Push a frame of a run that goes on: it changes next to nothing but the stage, which needs no lock.
+
+        Waiting for the lock costs as much as half a frame.
+        """
+        if self._goes_on or self._call is None:
+            self._push()
+        else:
+            self._call(self._push)
 
     def _push(self) -> None:
         self._scheduled = False
         player = self._player
-        if player is None or self._in_flight is not None:
+        if player is None or self._waits:
             return
         frame, status = player.take_frame(), player.status
         # A surface waits for the frame that follows it: by itself it would make the next frame wait, and grow old.
@@ -147,6 +175,7 @@ class LiveLink:
         with self._screen:
             self._draw(frame, surface, status)
             if frame is not None:
+                self._ahead = self._in_flight is not None
                 self._number = self._in_flight = (self._number + 1) % 2**31
                 self._sent_at = time.monotonic()
                 self._screen.put(number=self._in_flight)
@@ -156,7 +185,7 @@ class LiveLink:
             return
         if self._in_flight is None or message.get("number") != self._in_flight:
             return
-        self._in_flight = None
+        self._in_flight, self._ahead = None, False
         self._player.suspend(False)
         self._player.request_frame()
         if self._player.untaken or self._player.status != self._status:

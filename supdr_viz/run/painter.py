@@ -9,12 +9,15 @@ from typing import Any
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.surface import COARSE, FINE, error_rates, evaluate
 from supdr_viz.frames.truth import Measuring, measuring
-from supdr_viz.frames.types import Frame, Surface
+from supdr_viz.frames.types import Curves, Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.recording import Recording
 
 FRAME_INTERVAL = 0.04
 """Shortest time between two frames: 25 a second look smooth and leave the processor to the run."""
+
+CURVES_INTERVAL = 0.1
+"""Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel."""
 
 STUDY_SLICE = 0.01
 """Seconds for which an experiment is worked on at a time."""
@@ -54,6 +57,9 @@ class Painter:
         self._frame: Frame | None = None
         self._surface: Surface | None = None
         self._wanted, self._stale, self._next_frame = True, False, 0.0
+        self._hurried = self._frame_hurried = False
+        self._curves: tuple[Curves, Curves] | None = None
+        self._next_curves = 0.0
         self._painted: tuple[Any, ...] | None = None
         self._next_surface = 0.0
         self._version = 0
@@ -68,11 +74,15 @@ class Painter:
         self._wanted = True
 
     def spoil(self, *, surface: bool = False) -> None:
-        """Note that what was shown last is out of date; with `surface`, also that the next surface must not wait."""
+        """Note that what was shown last is out of date; with `surface`, also that the user has changed something.
+
+        Then the next frame waits neither for its turn nor for the page to have drawn the one before.
+        """
         self._stale = True
         if surface:
             self._version += 1
-            self._next_surface = 0.0
+            self._wanted = self._hurried = True
+            self._next_frame = self._next_surface = 0.0
 
     def set_options(self, options: DisplayOptions) -> None:
         """Change what frames show."""
@@ -92,6 +102,11 @@ class Painter:
         with self._lock:
             surface, self._surface = self._surface, None
             return surface
+
+    @property
+    def hurries(self) -> bool:
+        """Whether the frame that was not taken yet is the first one after a change."""
+        return self._frame is not None and self._frame_hurried
 
     @property
     def untaken(self) -> bool:
@@ -121,7 +136,15 @@ class Painter:
             waits.append(0.0)
         return min(waits, default=None)
 
-    def paint(self, snapshot: Snapshot | None, *, live: bool, at_rest: bool, current: Callable[[], bool]) -> bool:
+    def paint(
+        self,
+        snapshot: Snapshot | None,
+        *,
+        live: bool,
+        at_rest: bool,
+        current: Callable[[], bool],
+        tell: Callable[[], None],
+    ) -> None:
         """Make what is due.
 
         Parameters
@@ -133,38 +156,41 @@ class Painter:
         at_rest : bool
             See `due`.
         current : callable
-            Tells whether the result is still wanted once it is made.
-
-        Returns
-        -------
-        bool
-            Whether there is something new to take.
+            Whether the result is still wanted.
+        tell : callable
+            Called as soon as there is something new to take: a frame does not wait for the surface that may be next.
         """
         if snapshot is None:
-            return False
-        made = self._paint_frame(snapshot, live, current)
-        made = self._paint_surface(snapshot, at_rest, current) or made
+            return
+        if self._paint_frame(snapshot, live, at_rest, current):
+            tell()
+        if self._paint_surface(snapshot, at_rest, current):
+            tell()
         study = self.builder.study
         if study is not None and self._study_due(at_rest) and study.work(STUDY_SLICE):
             self._stale = True
         if self._truth_due(snapshot, at_rest):
             self._measure(snapshot)
-        return made
 
-    def _paint_frame(self, snapshot: Snapshot, live: bool, current: Callable[[], bool]) -> bool:
+    def _paint_frame(self, snapshot: Snapshot, live: bool, at_rest: bool, current: Callable[[], bool]) -> bool:
         now = self._clock()
         with self._lock:
-            if not (self._wanted and self._stale and now >= self._next_frame):
+            if not (current() and self._wanted and self._stale and now >= self._next_frame):
                 return False
             self._wanted = self._stale = False
+            hurried, self._hurried = self._hurried, False
         len(snapshot.diagnostics)  # computed now if they were not: it may take a while, and the lock is not held
         with self._lock:
             if not current():
                 self._wanted = self._stale = True
+                self._hurried |= hurried
                 return False
             self._recording.watch(snapshot)
             options, recorded = self._options, self._recording.ring.iterations
-            losses, errors = self._recording.losses.curves(), self._recording.errors.curves()
+            if self._curves is None or at_rest or hurried or now >= self._next_curves:
+                self._curves = self._recording.losses.curves(), self._recording.errors.curves()
+                self._next_curves = now + CURVES_INTERVAL
+            losses, errors = self._curves
             numbers, estimator = self._recording.numbers(snapshot), self._recording.estimator_of(snapshot)
             legs = tuple(leg.first_iteration for leg in self._recording.legs)
         frame = self.builder.build(
@@ -181,15 +207,16 @@ class Painter:
         with self._lock:
             if not current():
                 self._wanted = self._stale = True
+                self._hurried |= hurried
                 return False
-            self._frame, self._next_frame = frame, now + FRAME_INTERVAL
+            self._frame, self._frame_hurried, self._next_frame = frame, hurried, now + FRAME_INTERVAL
         return True
 
     def _paint_surface(self, snapshot: Snapshot, at_rest: bool, current: Callable[[], bool]) -> bool:
         now = self._clock()
         with self._lock:
             plane = self.builder.plane
-            if plane is None or now < self._next_surface or not self._surface_due(snapshot, at_rest):
+            if plane is None or now < self._next_surface or not self._surface_due(snapshot, at_rest) or not current():
                 return False
             key, estimator = self._surface_key(snapshot, at_rest), self._recording.estimator_of(snapshot)
         fitted = standing(estimator, snapshot, self.builder.split)

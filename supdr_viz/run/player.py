@@ -342,6 +342,12 @@ class Player:
             losses, errors = (log.table() if limit is None else log.curves(limit) for log in logs)
         return losses, errors
 
+    @property
+    def hurries(self) -> bool:
+        """Whether `take_frame` would return the first frame after a change."""
+        painter = self._reel.painter
+        return painter is not None and painter.hurries
+
     def take_frame(self) -> Frame | None:
         """Return the newest frame that was not taken yet."""
         painter = self._reel.painter

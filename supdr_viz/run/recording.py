@@ -109,11 +109,7 @@ class Recording:
         numbers = {"objective": snapshot.objective, "rate": self._rate()}
         if "bound" in snapshot.diagnostics and snapshot.objective > 0:
             numbers["gap"] = 100.0 * (1.0 - max(snapshot.diagnostics["bound"], 0.0) / snapshot.objective)
-        curves = self.errors.table()
-        place = int(curves.iteration.searchsorted(snapshot.iteration, side="right")) - 1
-        if place >= 0:
-            numbers.update({key: float(values[place]) for key, values in curves.values.items()})
-        return numbers
+        return {**numbers, **self.errors.latest(snapshot.iteration)}
 
     def forget_rate(self) -> None:
         """Start measuring steps per second anew."""

@@ -73,6 +73,7 @@ class Worker:
         try:
             if opens:
                 self._open(version)
+                deadline = 0.0  # whoever has changed something waits for the first frame, not for the most steps
             while self._may_step(version):
                 self._steps(version, deadline)
                 if self._clock() >= deadline:
@@ -177,13 +178,14 @@ class Worker:
         reel = self._reel
         with reel.lock:
             painter, snapshot, course = reel.painter, reel.shown, reel.course
-        if painter is not None and painter.paint(
-            snapshot,
-            live=course.shown is None,
-            at_rest=not course.steps_wanted,
-            current=lambda: version == reel.course.version,
-        ):
-            self._notify()
+        if painter is not None:
+            painter.paint(
+                snapshot,
+                live=course.shown is None,
+                at_rest=not course.steps_wanted,
+                current=lambda: version == reel.course.version,
+                tell=self._notify,
+            )
 
     def _may_step(self, version: int) -> bool:
         course = self._reel.course

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from supdr.sensitivity import StoreError, SweepError
+from supdr_viz.kit.disk import write_whole
 from supdr_viz.sweeps.files import from_toml
 from supdr_viz.sweeps.settings import SweepSettings, build_sweep
 
@@ -70,7 +71,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         sweep, X, y = build_sweep(settings, dataset, store)
         sweep.retry_failed = arguments.retry_failed
         result = sweep.result(followed(sweep, sweep.run(X, y, arguments.scheduler, workers=arguments.workers)))
-        result.table().to_csv(out, index=False)
+        write_whole(out, result.table().to_csv(index=False).encode())
     except (OSError, ValueError, ImportError, StoreError, SweepError) as error:
         return _say(str(error), 1)
     except KeyboardInterrupt:

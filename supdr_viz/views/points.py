@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -80,6 +81,7 @@ class Points:
         self._surface_range = (0.0, 1.0)
         self._ringed: dict[str, int] = {}
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
+        self._said: tuple[Surface | None, RowValue | None] | None = None
         self.selection = Selection() if selection is None else selection
         self.selection.on_change(self._show_selection)
         self.stage.on("select", self._select)
@@ -127,7 +129,7 @@ class Points:
         """Replace all rows.  The selection goes with them: its indices belong to the old rows."""
         with self.stage:
             self.selection.indices = []
-            self.scene, self.frame, self.surface, self.truth = scene, None, None, None
+            self.scene, self.frame, self.surface, self.truth, self._said = scene, None, None, None, None
             self.drawn = np.arange(len(scene.position)) if scene.drawn is None else scene.drawn
             nowhere = np.full((self.n_rows, 2), np.nan)
             self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
@@ -141,7 +143,7 @@ class Points:
     def show_labels(self, scene: Scene) -> None:
         """Show other labels of the same rows: they stay where they are, and so does the selection."""
         with self.stage:
-            self.scene, self.surface, self.truth = scene, None, None
+            self.scene, self.surface, self.truth, self._said = scene, None, None, None
             self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
             self._colour()
 
@@ -208,8 +210,10 @@ class Points:
 
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""
-        if self.scene is None:
+        now = (self.surface, self._row_value)
+        if self.scene is None or (self._said is not None and all(map(operator.is_, self._said, now))):
             return
+        self._said = now
         known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
             predicted = self.surface.predicted[self.drawn]

@@ -1,4 +1,4 @@
-"""The command ``supdr-viz`` with one more address, /counts: how many runs, jobs and documents the server holds."""
+"""The command ``supdr-viz`` with one more address, /counts: what the server holds."""
 
 import gc
 import sys
@@ -8,15 +8,26 @@ import tornado.web
 from bokeh.document import Document
 
 from supdr_viz import cli
+from supdr_viz.kit import background, holding
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import shared_pool
 
 
 class Counts(tornado.web.RequestHandler):
+    """Runs, jobs, documents, bytes of visitors' files, and files that are read or made for a page."""
+
     def get(self):
         gc.collect()
         kinds = [type(each) for each in gc.get_objects()]
-        self.write({"jobs": shared_pool().n_jobs, "players": kinds.count(Player), "documents": kinds.count(Document)})
+        self.write(
+            {
+                "jobs": shared_pool().n_jobs,
+                "players": kinds.count(Player),
+                "documents": kinds.count(Document),
+                "held": sum(holding._HELD.values()),
+                "work": sum(background._AT_WORK.values()),
+            }
+        )
 
 
 get_server = pn.io.server.get_server

@@ -101,7 +101,7 @@ def test_the_bound_is_below_every_objective(rows):
 
 @pytest.mark.parametrize(
     ("settings", "word"),
-    [({"solver": "lbfgs"}, "solver"), ({"n_layers": 2}, "n_layers"), ({"early_stopping": True}, "early_stopping")],
+    [({"solver": "lbfgs"}, "solver"), ({"early_stopping": True}, "early_stopping")],
 )
 def test_what_partitions_cannot_do_is_refused(rows, settings, word):
     X, y = (partitioned(values, 4) for values in rows)

@@ -15,7 +15,8 @@ from supdr.solvers.linear_heads import fit_heads, loo_ridge
 from supdr.solvers.linear_svm import solve_heads, solve_linear_svm
 from supdr.solvers.low_rank import leading_rows, packed_products, solve_systems
 from supdr.solvers.positive_definite import solve_positive
-from supdr.solvers.reconstruction import fit_loadings, fold_in, initial_factors
+from supdr.solvers.reconstruction import fit_loadings, fold_in
+from supdr.solvers.reconstruction_start import initial_factors
 from supdr.solvers.smo import solve_svm
 from supdr.solvers.support_vectors import purify
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from supdr.solvers import reconstruction as rec
+from supdr.solvers import reconstruction_start as starts
 
 BETA, REG_U, REG_V = 0.7, 0.3, 0.2
 
@@ -142,7 +143,7 @@ def test_one_epoch_moves_against_the_gradient(rng, missing, row_bias):
 
 def test_pca_start_spans_the_principal_plane_with_unit_variance(rng):
     X = rng.standard_normal((50, 6)) * [5.0, 3.0, 1.0, 0.5, 0.2, 0.1] + 7.0
-    start = rec.pca_start(X, 2)
+    start = starts.pca_start(X, 2)
     np.testing.assert_allclose(start.T @ start / 50, np.eye(2), atol=1e-12)
     centred = X - X.mean(axis=0)
     values = np.linalg.svd(centred, compute_uv=False)
@@ -153,14 +154,14 @@ def test_pca_start_spans_the_principal_plane_with_unit_variance(rng):
 def test_pca_start_is_reproducible_and_ignores_the_order_of_rows(rng):
     X = rng.standard_normal((40, 5)) * [4.0, 3.0, 2.0, 1.0, 0.5]
     order = rng.permutation(40)
-    np.testing.assert_allclose(rec.pca_start(X, 3)[order], rec.pca_start(X[order], 3), atol=1e-10)
+    np.testing.assert_allclose(starts.pca_start(X, 3)[order], starts.pca_start(X[order], 3), atol=1e-10)
 
 
 def test_pca_start_of_white_data_takes_their_first_columns(rng):
     left = np.linalg.svd(rng.standard_normal((30, 4)) - 0.0, full_matrices=False)[0]
     centred = np.linalg.qr(left - left.mean(axis=0))[0]
     white = np.sqrt(30) * (centred - centred.mean(axis=0))
-    np.testing.assert_array_equal(rec.pca_start(white, 2), (white - white.mean(axis=0))[:, :2])
+    np.testing.assert_array_equal(starts.pca_start(white, 2), (white - white.mean(axis=0))[:, :2])
 
 
 @pytest.mark.parametrize("init", ["pca", "random", "array"])
@@ -168,7 +169,7 @@ def test_pca_start_of_white_data_takes_their_first_columns(rng):
 def test_initial_factors(rng, init, row_bias):
     X = rng.standard_normal((9, 4))
     given = rng.standard_normal((9, 6)) if init == "array" else init
-    latent, components, intercept_x = rec.initial_factors(
+    latent, components, intercept_x = starts.initial_factors(
         X, 6, given, 0.1, np.random.default_rng(1), reg_v=REG_V, beta=BETA, row_bias=row_bias
     )
     assert latent.shape == (9, 6 + row_bias)

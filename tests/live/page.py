@@ -97,11 +97,15 @@ class Page:
 
     async def _listen(self):
         while (part := await self.socket.read_message()) is not None:
-            if isinstance(part, str) and (found := re.search(r'"reqid":\s*"([^"]+)"', part)):
-                answer = self._answers.pop(found.group(1), None)
-                if answer is not None and not answer.done():
-                    answer.set_result(time.monotonic())
+            self.heard(part)
         self.gone = True
+
+    def heard(self, part):
+        """Take note of what the server says: of interest is what it has answered."""
+        if isinstance(part, str) and (found := re.search(r'"reqid":\s*"([^"]+)"', part)):
+            answer = self._answers.pop(found.group(1), None)
+            if answer is not None and not answer.done():
+                answer.set_result(time.monotonic())
 
     async def _watch(self):
         while (message := await self.stage.read_message()) is not None:

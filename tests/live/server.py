@@ -106,7 +106,7 @@ class Server:
 
     @property
     def counts(self):
-        """How many runs, jobs and documents it holds."""
+        """What it holds: runs, jobs, documents, bytes of files, work beside pages."""
         with urllib.request.urlopen(f"{self.url}/counts", timeout=60) as answer:
             return json.load(answer)
 

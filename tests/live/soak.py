@@ -1,6 +1,6 @@
 """Half an hour in which twenty visitors do everything at random, and what it did to the server.
 
-    python -m tests.live.soak --minutes 30 --visitors 20 --seed 0
+    python -m tests.live.soak --minutes 30 --visitors 20 --seed 0 --write docs/results/soak.md
 
 What is measured is held against budgets; 1 is returned if one is not kept.  A page in a real browser is used at random
 meanwhile, and whatever its console says is an error is counted.
@@ -14,12 +14,16 @@ import contextlib
 import sys
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
+from supdr_viz.reproduce.report import machine
 from tests.live.hands import Hands
 from tests.live.monkey import Monkey
+from tests.live.report import KEPT, Soak, lines, page
 from tests.live.server import Server
 
 WATCH_SECONDS = 5.0
@@ -27,12 +31,6 @@ WATCH_SECONDS = 5.0
 
 LEAVE_SECONDS = 120.0
 """In which the pages of those who have left are gone."""
-
-MOST_LAG = 1.0
-"""Seconds in which 95 of 100 actions are taken, with everybody training."""
-
-MOST_LEFT = 1.0
-"""Megabytes by which the server grows for each page that is opened, at most, once it has seen most of what there is."""
 
 
 @dataclass
@@ -66,7 +64,7 @@ async def _visits(monkeys: list[Monkey], until: float) -> None:
     await asyncio.gather(*(monkey.live(until) for monkey in monkeys))
 
 
-def soak(minutes: float, visitors: int, seed: int, *, browser: bool = True) -> tuple[list[str], list[str]]:
+def soak(minutes: float, visitors: int, seed: int, *, browser: bool = True) -> Soak:
     """Let visitors loose on a server.
 
     Parameters
@@ -79,7 +77,7 @@ def soak(minutes: float, visitors: int, seed: int, *, browser: bool = True) -> t
 
     Returns
     -------
-    figures, findings : list of str
+    Soak
     """
     with Server() as server:
         chances = np.random.default_rng(seed).spawn(visitors + 1)
@@ -99,43 +97,28 @@ def soak(minutes: float, visitors: int, seed: int, *, browser: bool = True) -> t
         watcher.join()
         gone = time.monotonic() + LEAVE_SECONDS
         left = server.counts
-        while max(left.values()) > 1 and time.monotonic() < gone:
+        while max(left.values()) > KEPT and time.monotonic() < gone:
             time.sleep(2.0)
             left = server.counts
-        return _report(monkeys, hands, watch, left, server.errors)
-
-
-def _report(
-    monkeys: list[Monkey],
-    hands: Hands | None,
-    watch: Watch,
-    left: dict[str, int],
-    errors: list[str],
-) -> tuple[list[str], list[str]]:
-    waits = np.sort(np.concatenate([monkey.waits for monkey in monkeys]))
-    done = sum((monkey.done for monkey in monkeys), start=type(monkeys[0].done)())
-    visits = done["visit"]
-    lag, late = np.quantile(waits, 0.95), np.quantile([wait for _, _, wait in watch.seen], 0.95)
-    memory = [each for _, each, _ in watch.seen]
-    figures = [
-        f"{visits:,} pages, {len(waits):,} actions, {sum(monkey.frames for monkey in monkeys):,} frames",
-        f"an action is taken within {np.median(waits):.3f} s, 95 % within {lag:.2f} s, all within {waits[-1]:.1f} s",
-        f"the server answers within {late:.2f} s (95 %)",
-        f"memory: {memory[0]:,.0f} MB at first, {max(memory):,.0f} MB at most, {memory[-1]:,.0f} MB at the end; in the "
-        f"second half {watch.growth:.2f} MB more for each page that was opened",
-        f"left of those who have gone: {left}",
-    ]
-    findings = [*errors, *(each for monkey in monkeys for each in monkey.lost)]
-    if hands is not None:
-        figures.append(f"in the browser: {hands.done:,} actions on {hands.pages} pages")
-        findings += hands.errors
-    if lag > MOST_LAG:
-        findings.append(f"95 % of the actions are taken within {lag:.2f} s: later than {MOST_LAG} s")
-    if watch.growth > MOST_LEFT:
-        findings.append(f"the server grows by {watch.growth:.2f} MB for each page: more than {MOST_LEFT} MB")
-    if any(count > 1 for count in left.values()):  # the kit's own clock holds the first page that was opened
-        findings.append(f"something is left of those who have gone: {left}")
-    return figures, findings
+        _, memory, answers = zip(*watch.seen, strict=True)
+        return Soak(
+            minutes,
+            visitors,
+            seed,
+            done=sum((monkey.done for monkey in monkeys), Counter()),
+            frames=sum(monkey.frames for monkey in monkeys),
+            waits=[wait for monkey in monkeys for wait in monkey.waits],
+            answers=list(answers),
+            memory=list(memory),
+            growth=watch.growth,
+            left=left,
+            browser=(hands.done, hands.pages) if hands is not None else None,
+            errors={
+                "server": server.errors,
+                "visitor": [each for monkey in monkeys for each in monkey.lost],
+                "browser": hands.errors if hands is not None else [],
+            },
+        )
 
 
 def main() -> int:
@@ -145,11 +128,15 @@ def main() -> int:
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-browser", dest="browser", action="store_false", help="only visitors without a browser")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE.md", help="write the figures as a page of the documentation"
+    )
     asked = parser.parse_args()
-    figures, findings = soak(asked.minutes, asked.visitors, asked.seed, browser=asked.browser)
-    print(*figures, *findings, sep="\n")
-    print(f"{asked.minutes:g} minutes, {asked.visitors} visitors: {len(findings)} findings")
-    return 1 if findings else 0
+    seen = soak(asked.minutes, asked.visitors, asked.seed, browser=asked.browser)
+    print(*lines(seen), sep="\n")
+    if asked.write is not None:
+        asked.write.write_text(page(seen, machine()), encoding="utf-8")
+    return 1 if seen.findings else 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from urllib.parse import urljoin
@@ -18,6 +19,7 @@ from urllib.parse import urljoin
 import psutil
 import pytest
 
+from supdr_viz import server as served
 from supdr_viz.kit.quotas import QUOTAS
 
 COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
@@ -136,6 +138,23 @@ def test_busy_port_is_said_in_one_sentence():
     assert f"port {port} is in use" in result.stderr
     assert "Traceback" not in result.stderr
     assert not result.stdout
+
+
+@pytest.mark.parametrize(
+    ("address", "workers", "worker", "cores", "advised"),
+    [
+        ("0.0.0.0", 1, 0, 4, True),
+        ("10.0.0.1", 1, 0, 2, True),
+        ("0.0.0.0", 1, 0, 1, False),
+        ("0.0.0.0", 2, 0, 4, False),
+        ("10.0.0.1", 1, 1, 4, False),
+        ("localhost", 1, 0, 4, False),
+    ],
+)
+def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, worker, cores, advised, monkeypatch):
+    monkeypatch.setattr(served, "processors", lambda: cores)
+    asked = Namespace(address=address, workers=workers, worker=worker, basic_auth=None)
+    assert (f"--workers {cores}: one process for each core" in served.greeting(asked, 5006)) == advised
 
 
 def test_unknown_address_is_said_in_one_sentence():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import threading
@@ -22,6 +23,8 @@ NOT_FOUND = 412
 # names go into URLs and into the paths of the cache
 NAME = re.compile(r"[\w.()+,-]+")
 UNREACHABLE = (OSError, TimeoutError)
+FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""Of a disk that takes no more."""
 
 
 def load_openml(
@@ -82,6 +85,9 @@ def load_openml(
     except FileProblem:
         raise
     except UNREACHABLE as error:
+        on_disk = not isinstance(error, urllib.error.URLError) and error.filename is not None
+        if on_disk or error.errno in FULL:
+            raise FileProblem(f"OpenML's {shown(text)} could not be kept on this disk: {error.strerror}.") from error
         reason = getattr(error, "reason", None) or error
         raise FileProblem(f"OpenML could not be reached ({reason}); check the network connection.") from error
     except Exception as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +77,10 @@ class Columns:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.X.shape[0], self.X.shape[1]
+
+    def asked(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what a function of rows (n, m) says of each part of the rows; there is one in memory."""
+        return [work(self.X, *arguments)]
 
     def chosen(self, mask: NDArray) -> Columns:
         """Return those of the columns that a mask (m,) names."""

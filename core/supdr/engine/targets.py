@@ -135,6 +135,7 @@ def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) ->
     labelled = ~(np.asarray(missing.any(axis=1)) if missing.ndim == 2 else missing)
     if classes is None:
         return _regression(y, labelled, np.ones(len(y)))
+    y, labelled = y.ravel(), labelled.ravel()
     codes = np.searchsorted(classes, uniform_labels(y[labelled]).astype(classes.dtype))
     return _classification(classes, codes, labelled, np.ones(len(y)))
 

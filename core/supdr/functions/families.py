@@ -30,7 +30,9 @@ from supdr.functions.family_kernels import (
     expand_bits,
     expand_cells,
     first_impossible,
-    null_losses,
+    null_bits,
+    null_numbers,
+    sum_cells,
     sum_log_likelihood,
 )
 
@@ -263,33 +265,79 @@ def null_loss(codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray 
     centre : array of shape (D,)
         Column means, 0 for a column without observed cells.
     """
-    centre, loss = np.zeros(values.shape[1]), np.zeros(values.shape[1])
-    null_losses(codes, values, c, np.ones(len(values)) if weights is None else weights, centre, loss)
-    return float(loss.sum()), centre
+    count, total = cell_sums(values, weights)
+    centre = total / np.where(count > 0.0, count, 1.0)
+    return null_loss_about(codes, count, centre, number_losses(codes, values, centre, c, weights)), centre
 
 
-def null_parameters(codes: NDArray, values: NDArray, n_components: int, weights: NDArray | None = None) -> NDArray:
+def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
+    """Return how many cells of every column are observed, weighted, and their sum: what means are made of.
+
+    Parameters
+    ----------
+    values : array of shape (n, D)
+        Cells, NaN where not observed.
+    weights : array of shape (n,), optional
+        Of the rows, > 0.
+
+    Returns
+    -------
+    count, total : arrays of shape (D,)
+    """
+    count, total = np.zeros(values.shape[1]), np.zeros(values.shape[1])
+    sum_cells(values, np.ones(len(values)) if weights is None else weights, count, total)
+    return count, total
+
+
+def number_losses(
+    codes: NDArray, values: NDArray, centre: NDArray, c: float = 1.0, weights: NDArray | None = None
+) -> NDArray:
+    """Return what rows contribute to H in Gaussian and Poisson columns, given the means; a sum over rows.
+
+    Parameters
+    ----------
+    codes, values, c, weights
+        As for `null_loss`.
+    centre : array of shape (D,)
+        Column means.
+
+    Returns
+    -------
+    array of shape (D,)
+        0 for Bernoulli columns.
+    """
+    losses = np.zeros(values.shape[1])
+    null_numbers(codes, values, c, np.ones(len(values)) if weights is None else weights, centre, losses)
+    return losses
+
+
+def null_loss_about(codes: NDArray, count: NDArray, centre: NDArray, losses: NDArray) -> float:
+    """Return H from the cells' counts, their means and the sum of `number_losses`; all (D,)."""
+    everything = losses.copy()
+    null_bits(codes, count, centre, everything)
+    return float(everything.sum())
+
+
+def null_parameters(codes: NDArray, centre: NDArray, n_components: int) -> NDArray:
     """Return loadings to begin with: 0, and the logarithm of the mean as the bias of a column of counts.
 
     Parameters
     ----------
     codes : int array of shape (D,)
         Family of every column.
-    values : array of shape (n, D)
-        Cells, NaN where not observed.
+    centre : array of shape (D,)
+        Column means.
     n_components : int
         L.
-    weights : array of shape (n,), optional
-        Of the rows in the mean, > 0.
 
     Returns
     -------
     array of shape (L + 1, D)
         The last row holds the biases.
     """
-    begin = np.zeros((n_components + 1, values.shape[1]))
+    begin = np.zeros((n_components + 1, len(codes)))
     counts = np.flatnonzero(codes == POISSON)
-    begin[-1, counts] = np.log(null_loss(codes[counts], values[:, counts], weights=weights)[1] + SMALLEST_MEAN)
+    begin[-1, counts] = np.log(centre[counts] + SMALLEST_MEAN)
     return begin
 
 

@@ -99,20 +99,28 @@ def sum_log_likelihood(codes, s, t, e, c) -> float:  # noqa: ANN001
     return total - math.log(product)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def null_losses(codes, s, c, weights, centre, loss) -> None:  # noqa: ANN001
-    """Write each column's mean into centre and its null loss into loss, both (D,)."""
-    count = np.zeros(s.shape[1])
+@njit(cache=True, nogil=True)
+def sum_cells(s, weights, count, total) -> None:  # noqa: ANN001
+    """Write each column's weighted number of observed cells into count and their sum into total, both (D,)."""
     for i in range(s.shape[0]):
         for j in range(s.shape[1]):
             if s[i, j] == s[i, j]:
                 count[j] += weights[i]
-                centre[j] += weights[i] * s[i, j]
-    for j in range(s.shape[1]):
-        centre[j] /= count[j] if count[j] > 0.0 else 1.0
+                total[j] += weights[i] * s[i, j]
+
+
+@njit(cache=True, nogil=True)
+def null_bits(codes, count, centre, loss) -> None:  # noqa: ANN001
+    """Write the null loss of Bernoulli columns into loss (D,): their counts and means are all it needs."""
+    for j in range(len(codes)):
         m = centre[j]
         if codes[j] == BERNOULLI and 0.0 < m < 1.0:
             loss[j] = -count[j] * (m * math.log(m) + (1.0 - m) * math.log(1.0 - m))
+
+
+@njit(cache=True, nogil=True)
+def null_numbers(codes, s, c, weights, centre, loss) -> None:  # noqa: ANN001
+    """Add the null losses of Gaussian and Poisson columns about their means to loss (D,)."""
     for i in range(s.shape[0]):
         for j in range(s.shape[1]):
             cell = s[i, j]

@@ -74,6 +74,10 @@ class PartitionedRows:
                 rng.standard_normal((min(DRAWN, size - begin), width))
         return listed(states)
 
+    def split(self, values: NDArray) -> Partitions:
+        """Return rows in memory (N, q) in these partitions."""
+        return listed(np.split(values, np.cumsum(self.sizes)[:-1]))
+
     def taken(self, values: Partitions, numbers: NDArray[np.intp]) -> NDArray:
         """Return some rows, by their numbers in rising order, of arrays in partitions."""
         return taken(values, self.sizes, numbers)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.preprocessing import Columns
-from supdr.rows.partitions import Partitions, planned, total
+from supdr.rows.partitions import Partitions, gathered, planned, total
 from supdr.rows.whole import added
 
 
@@ -29,6 +32,10 @@ class SummedColumns(Columns):
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self._shape
+
+    def asked(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what a function of rows (n, m) says of each partition."""
+        return gathered(work, self.parts, *arguments)
 
     def chosen(self, mask: NDArray) -> Columns:
         """Return those of the columns that a mask (m,) names."""

@@ -192,7 +192,10 @@ class Crew:
         elif _is_local(self.executor):
             self._folder = tempfile.mkdtemp(prefix="supdr-sweep-")
             path = str(Path(self._folder) / "rows.joblib")
-            joblib.dump(rows, path)
+            try:
+                joblib.dump(rows, path)
+            except OSError as error:
+                raise OSError(f"the rows cannot be written to {path} for the workers: {error.strerror}") from error
             self._rows = RowsOnDisk(path)
         else:
             self._rows = rows

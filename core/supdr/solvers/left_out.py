@@ -194,11 +194,17 @@ def judged(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, fl
     corners : array of shape (K, q)
         Of equal length.
     """
+    wrong, squares = judged_sums(left_out, classes, corners)
+    return wrong / len(classes), squares / len(classes)
+
+
+def judged_sums(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
+    """Return the number of wrong codes and the sum of the squared distances, see `judged`."""
     nearness, rows = left_out @ corners.T, np.arange(len(classes))
     own = nearness[rows, classes]
     nearness[rows, classes] = -np.inf
-    error = float(np.mean(own - nearness.max(axis=1) <= CLEAR))
-    return error, float(((left_out - corners[classes]) ** 2).sum(axis=1).mean())
+    wrong = float(np.sum(own - nearness.max(axis=1) <= CLEAR))
+    return wrong, float(((left_out - corners[classes]) ** 2).sum(axis=1).sum())
 
 
 def scored(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float, float]:

@@ -6,20 +6,24 @@ The weights c_i of the rows are 1 unless they are given.
 
 The bias b is not regularised.  Squared loss: one linear system for all heads.  Logistic and smooth hinge: Newton's
 method whose curvature is raised until the step descends.  Hinge: an interior-point method for the quadratic program,
-whose systems have d + 1 unknowns however many rows there are and whatever ``weight / reg`` is.
+whose systems have d + 1 unknowns however many rows there are and whatever ``weight / reg`` is (`hinge_heads`).
 No call returns a head with a larger objective than the one it is given.
 
-Sources: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervised Dimensionality Reduction", eq. 13-27
-(the objective); M. C. Ferris, T. S. Munson, "Interior-Point Methods for Massive Support Vector Machines" (hinge).
+Source: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervised Dimensionality Reduction", eq. 13-27
+(the objective).
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.interruption import checkpoint
 from supdr.functions.losses import HINGE, LARGEST_CURVATURE, SQUARED, loss_expansion
+from supdr.rows.whole import WholeRows
+from supdr.solvers.hinge_heads import HingeRows, Largest, hinge_head, hinge_rows
 from supdr.solvers.positive_definite import solve_positive
 
 ARMIJO = 1e-4
@@ -29,14 +33,7 @@ SMALLEST_SHIFT = 1e-6
 NEGLIGIBLE = 1e-12
 """Newton's method ends when the step promises a smaller relative fall."""
 
-FRACTION_TO_BOUNDARY = 0.995
-GAP = 1e-11
-"""Relative duality gap at which the interior-point method ends."""
-
 RIDGE_WEIGHTS = np.logspace(-4, 6, 41)
-
-HINGE_STEPS = 60
-"""Cap on the steps of the interior-point method."""
 
 SMALLEST_SPREAD = 1e-9
 """Columns whose deviation is a smaller share of the largest one count as constant."""
@@ -102,29 +99,167 @@ def fit_heads(
     coef : array of shape (d, K)
     intercept : array of shape (K,)
     """
-    if weight == 0.0:
-        return np.zeros_like(coef), intercept.copy()
+    rows = WholeRows(len(features))
+    part = head_rows(features, targets, weight, row_weights, offset)
+    return fit_heads_over(rows, part, code, coef, intercept, weight=weight, reg=reg, max_steps=max_steps)
+
+
+class HeadRows(NamedTuple):
+    """Rows of which heads are made.
+
+    Attributes
+    ----------
+    design : array of shape (n, d + 1)
+        [U, 1].
+    targets : array of shape (K, n)
+        One row per head.
+    weights, offset : arrays of shape (n,)
+        What losses are multiplied by, and what is added to scores.
+    """
+
+    design: NDArray
+    targets: NDArray
+    weights: NDArray
+    offset: NDArray
+
+
+def head_rows(
+    features: NDArray, targets: NDArray, weight: float, row_weights: NDArray | None, offset: NDArray | None
+) -> HeadRows:
+    """Return rows as heads take them; arguments as for `fit_heads`."""
     n, d = features.shape
-    design = np.empty((n, d + 1))  # [U, 1]
+    design = np.empty((n, d + 1))
     design[:, :d] = features
     design[:, d] = 1.0
-    shift = np.zeros(n) if offset is None else offset
+    weights = np.full(n, weight) if row_weights is None else weight * row_weights
+    return HeadRows(design, np.ascontiguousarray(targets.T), weights, np.zeros(n) if offset is None else offset)
+
+
+def fit_heads_over(
+    rows: Any,
+    part: Any,
+    code: int,
+    coef: NDArray,
+    intercept: NDArray,
+    *,
+    weight: float,
+    reg: float,
+    max_steps: int,
+) -> tuple[NDArray, NDArray]:
+    """Minimise the objective of every head over rows that may be in partitions; see `fit_heads`.
+
+    Parameters
+    ----------
+    rows : supdr.rows.whole.WholeRows
+        What works on rows.
+    part : HeadRows
+        The rows, or their partitions.
+    code, coef, intercept, weight, reg, max_steps
+        As for `fit_heads`.
+
+    Returns
+    -------
+    coef : array of shape (d, K)
+    intercept : array of shape (K,)
+    """
+    if weight == 0.0:
+        return np.zeros_like(coef), intercept.copy()
+    d = len(coef)
     ridge = np.full(d + 1, 2.0 * reg)
     ridge[d] = 0.0
-    weights = np.full(n, weight) if row_weights is None else weight * row_weights
     if code == SQUARED:
-        pulled = 2.0 * (weights[:, None] * design).T
-        solution = solve_positive(pulled @ design + np.diag(ridge), pulled @ (targets - shift[:, None]))
+        square, pulled = rows.total(_squared_sums, part)
+        solution = solve_positive(square + np.diag(ridge), pulled)
         return solution[:d].copy(), solution[d].copy()
     theta = np.concatenate([coef, intercept[None, :]])  # (d+1, K)
-    for k in range(theta.shape[1]):
-        y = np.ascontiguousarray(targets[:, k])
-        start = theta[:, k].copy()
+    whole = isinstance(rows, WholeRows)
+    heads = range(theta.shape[1])
+    # A visit of partitions answers all heads; in memory one after another holds less.
+    for together in [[k] for k in heads] if whole else [list(heads)]:
         if code == HINGE:
-            theta[:, k] = _hinge_head(design, y, start, weights, reg, shift)
+            n, caps = rows.total(_caps, part, reg)
+            asking = {k: hinge_head(theta[:, k].copy(), n, float(caps)) for k in together}
+            found = _visited(asking, rows, rows.each(_hinge_rows, part, reg, together))
         else:
-            theta[:, k] = _newton_head(design, y, code, start, weights, ridge, shift, max_steps)
+            asking = {k: _newton_head(theta[:, k].copy(), code, ridge, max_steps) for k in together}
+            units = None if whole else rows.total(_units, part)
+            found = _answered(asking, rows, part, code, units)
+        for k, value in found.items():
+            theta[:, k] = value
     return theta[:d].copy(), theta[d].copy()
+
+
+def _answered(
+    asking: dict[int, Generator], rows: Any, part: Any, code: int, units: NDArray | None
+) -> dict[int, NDArray]:
+    """Let Newton heads go on until all have ended: each is sent the expansion at the theta that it asks for.
+
+    units is Sum weights [u, 1][u, 1]' where rows are in partitions.
+    """
+    found: dict[int, NDArray] = {}
+    wishes = {k: next(head) for k, head in asking.items()}
+    while wishes:
+        if units is None:
+            answers: list[Any] = [_Expansion(part, k, code, theta) for k, theta in wishes.items()]
+        else:
+            answers = [_SummedExpansion(*sums, units) for sums in rows.total(_expanded, part, code, wishes)]
+        wishes = _sent(asking, dict(zip(wishes, answers)), found)
+    return found
+
+
+def _visited(asking: dict[int, Generator], rows: Any, states: Any) -> dict[int, NDArray]:
+    """Let hinge heads go on until all have ended: each is sent the sums of the visit that it asks for."""
+    found: dict[int, NDArray] = {}
+    wishes, places = {k: next(head) for k, head in asking.items()}, {k: place for place, k in enumerate(asking)}
+    while wishes:
+        states, answers = rows.both(_visit, states, {places[k]: wish for k, wish in wishes.items()})
+        wishes = _sent(asking, dict(zip(wishes, answers)), found)
+    return found
+
+
+def _sent(asking: dict[int, Generator], answers: dict[int, Any], found: dict[int, NDArray]) -> dict[int, Any]:
+    """Send answers; return what the heads ask next.  Writes those that end into `found`."""
+    wishes = {}
+    for k, answer in answers.items():
+        try:
+            wishes[k] = asking[k].send(answer)
+        except StopIteration as end:
+            found[k] = end.value
+    return wishes
+
+
+class _Expansion:
+    """Value, gradient and curvature of a head's losses at theta, rows in memory."""
+
+    def __init__(self, rows: HeadRows, k: int, code: int, theta: NDArray) -> None:
+        self.rows = rows
+        scores = rows.design @ theta + rows.offset
+        self.value, self.first, self.second = loss_expansion(code, rows.targets[k], scores, rows.weights)
+
+    def pull(self) -> NDArray:
+        """Return the gradient, (d + 1,)."""
+        return self.first @ self.rows.design
+
+    def curvature(self, mu: float) -> NDArray:
+        """Return the Hessian with mu added to every second derivative, (d + 1, d + 1)."""
+        return (self.rows.design.T * (self.second + mu * self.rows.weights)) @ self.rows.design
+
+
+class _SummedExpansion(NamedTuple):
+    """The same from sums over partitions."""
+
+    value: float
+    gradient: NDArray
+    second: NDArray
+    units: NDArray
+
+    def pull(self) -> NDArray:
+        """Return the gradient, (d + 1,)."""
+        return self.gradient
+
+    def curvature(self, mu: float) -> NDArray:
+        """Return the Hessian with mu added to every second derivative, (d + 1, d + 1)."""
+        return self.second + mu * self.units
 
 
 def loo_ridge(features: NDArray, targets: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
@@ -165,39 +300,29 @@ def loo_ridge(features: NDArray, targets: NDArray, weights: NDArray | None = Non
 
 
 def _newton_head(
-    design: NDArray,
-    y: NDArray,
-    code: int,
-    theta: NDArray,
-    weights: NDArray,
-    ridge: NDArray,
-    offset: NDArray,
-    max_steps: int,
-) -> NDArray:
-    """Newton's method with curvatures loss'' + mu, weighted.
+    theta: NDArray, code: int, ridge: NDArray, max_steps: int
+) -> Generator[NDArray, _Expansion | _SummedExpansion, NDArray]:
+    """Newton's method with curvatures loss'' + mu, weighted; yields the theta whose expansion it is to be sent.
 
     mu grows tenfold when Armijo's condition fails and shrinks a hundredfold after a success.  At mu = max loss'' the
     step minimises a parabola above the objective, hence descends.
     """
-
-    def expand(theta: NDArray) -> tuple[float, NDArray, NDArray]:
-        total, first, second = loss_expansion(code, y, design @ theta + offset, weights)
-        return total + 0.5 * float(ridge @ theta**2), first, second
-
-    value, first, second = expand(theta)
+    here = yield theta
+    value = here.value + 0.5 * float(ridge @ theta**2)
     mu, accepted = SMALLEST_SHIFT, 0
     while accepted < max_steps:
-        gradient = first @ design + ridge * theta
-        system = (design.T * (second + mu * weights)) @ design
+        gradient = here.pull() + ridge * theta
+        system = here.curvature(mu)
         system.flat[:: len(theta) + 1] += ridge
         step = solve_positive(system, gradient[:, None])[:, 0]
         decrement = float(gradient @ step)
         if not decrement > NEGLIGIBLE * abs(value):
             break
         trial = theta - step
-        trial_value, trial_first, trial_second = expand(trial)
+        there = yield trial
+        trial_value = there.value + 0.5 * float(ridge @ trial**2)
         if trial_value <= value - ARMIJO * decrement:
-            theta, value, first, second = trial, trial_value, trial_first, trial_second
+            theta, value, here = trial, trial_value, there
             mu, accepted = max(mu * 0.01, SMALLEST_SHIFT), accepted + 1
         elif mu < LARGEST_CURVATURE[code]:
             mu = min(mu * 10.0, LARGEST_CURVATURE[code])
@@ -206,66 +331,37 @@ def _newton_head(
     return theta
 
 
-def _hinge_head(design: NDArray, y: NDArray, theta: NDArray, weights: NDArray, reg: float, offset: NDArray) -> NDArray:
-    """Minimise weights'max(0, 1 - y (design theta + offset)) + reg |w|^2; theta = [w, b] is kept if it is as good.
-
-    Mehrotra's predictor-corrector on 1/2 |w|^2 + C'xi, C = weights / (2 reg), subject to
-    s = y (design theta + offset) - 1 + xi >= 0 and xi >= 0, with multipliers alpha and t = C - alpha.
-    """
-
-    def objective(theta: NDArray) -> float:
-        hinge = np.maximum(1.0 - y * (design @ theta + offset), 0.0)
-        return float(weights @ hinge) + reg * float(theta[:-1] @ theta[:-1])
-
-    n, size = design.shape
-    C = weights / (2.0 * reg)
-    largest = float(C.max())
-    ridge = np.ones(size)
-    ridge[-1] = 0.0
-    signed = design * y[:, None]  # rows y_i [u_i, 1]
-    point = np.zeros(size)
-    slack = y * offset - 1.0
-    alpha, t = 0.5 * C, 0.5 * C
-    s, xi = np.maximum(slack, 0.0) + 1.0, np.maximum(-slack, 0.0) + 1.0
-    for _ in range(HINGE_STEPS):
-        checkpoint()
-        dual_residual = ridge * point - alpha @ signed  # (d+1,)
-        primal_residual = signed @ point + slack + xi - s  # (n,)
-        mu = float(alpha @ s + t @ xi) / (2 * n)
-        small = GAP * (1.0 + 0.5 * float(ridge @ point**2) + float(C @ xi))
-        if (
-            mu * n <= small
-            and abs(primal_residual).max() <= 1e-9
-            and abs(dual_residual).max() <= 1e-9 * (1.0 + largest)
-        ):
-            break
-        inverse = 1.0 / (xi / t + s / alpha)
-        system = (signed.T * inverse) @ signed
-        system.flat[:: size + 1] += ridge
-        c_s, c_t = -alpha * s, -t * xi  # predictor: aim at complementarity 0
-        for corrector in (False, True):
-            # Linearised: alpha ds + s dalpha = c_s and t dxi - xi dalpha = c_t, both residuals to 0.
-            q = c_s / alpha - c_t / t - primal_residual
-            d_point = solve_positive(system, ((q * inverse) @ signed - dual_residual)[:, None])[:, 0]
-            d_alpha = inverse * (q - signed @ d_point)
-            d_s, d_xi = (c_s - s * d_alpha) / alpha, (c_t + xi * d_alpha) / t
-            length = _longest(alpha, d_alpha, t, -d_alpha, s, d_s, xi, d_xi)
-            if not corrector:
-                ahead = (alpha + length * d_alpha) @ (s + length * d_s) + (t - length * d_alpha) @ (xi + length * d_xi)
-                centring = mu * (float(ahead) / (2 * n * mu)) ** 3
-                c_s, c_t = c_s + centring - d_alpha * d_s, c_t + centring + d_alpha * d_xi
-        length = min(1.0, FRACTION_TO_BOUNDARY * length)
-        point = point + length * d_point
-        alpha, t = alpha + length * d_alpha, t - length * d_alpha
-        s, xi = s + length * d_s, xi + length * d_xi
-    return point if objective(point) < objective(theta) else theta
+# --- the work on rows ---------------------------------------------------------------------------------------------
 
 
-def _longest(*pairs: NDArray) -> float:
-    """Return the largest step in (0, 1] that keeps every value + step * change nonnegative."""
-    length = 1.0
-    for value, change in zip(pairs[::2], pairs[1::2]):
-        ratio = float((change / value).min())
-        if ratio < -1.0 / length:
-            length = -1.0 / ratio
-    return length
+def _squared_sums(rows: HeadRows) -> tuple[NDArray, NDArray]:
+    pulled = 2.0 * (rows.weights[:, None] * rows.design).T
+    return pulled @ rows.design, pulled @ (rows.targets.T - rows.offset[:, None])
+
+
+def _units(rows: HeadRows) -> NDArray:
+    return (rows.design.T * rows.weights) @ rows.design
+
+
+def _expanded(rows: HeadRows, code: int, wishes: dict[int, NDArray]) -> tuple:
+    """Return value, gradient and curvature of each head at the theta it asks for."""
+    found = [_Expansion(rows, k, code, theta) for k, theta in wishes.items()]
+    return tuple((each.value, each.pull(), each.curvature(0.0)) for each in found)
+
+
+def _caps(rows: HeadRows, reg: float) -> tuple[int, Largest]:
+    """Return the number of rows, and the largest cap of a multiplier."""
+    return len(rows.weights), Largest((rows.weights / (2.0 * reg)).max(initial=0.0))
+
+
+def _hinge_rows(rows: HeadRows, reg: float, heads: list[int]) -> tuple[HingeRows, ...]:
+    return tuple(hinge_rows(rows.design, rows.targets[k], rows.weights, reg, rows.offset) for k in heads)
+
+
+def _visit(states: tuple[HingeRows, ...], wishes: dict[int, tuple[str, Any]]) -> tuple[tuple[HingeRows, ...], tuple]:
+    """Return the rows of all heads after a visit, and its sums."""
+    after, sums = list(states), []
+    for place, (name, value) in wishes.items():
+        after[place], answer = getattr(states[place], name)(value)
+        sums.append(answer)
+    return tuple(after), tuple(sums)

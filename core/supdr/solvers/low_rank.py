@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
+from supdr.rows.whole import WholeRows
 
 BLOCK = 2**17
 """Cells of one block of rows: it stays in the cache, and takes well below 20 ms."""
@@ -180,7 +182,7 @@ def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
 # --- the starting point -----------------------------------------------------------------------------------------------
 
 
-def leading_rows(X: NDArray, centre: NDArray, n_components: int, rng: np.random.Generator) -> NDArray:
+def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Generator, rows: Any = None) -> Any:
     """Return the leading left singular vectors of X - centre times sqrt(N), their largest entries positive.
 
     Parameters
@@ -193,12 +195,15 @@ def leading_rows(X: NDArray, centre: NDArray, n_components: int, rng: np.random.
         L <= min(N, D).
     rng : numpy.random.Generator
         Fills components of rank-deficient data, and starts the subspace iteration where both sides are long.
+    rows : supdr.rows.whole.WholeRows, optional
+        What works on rows where X is in partitions, of which there are more than columns or than `SMALL_SIDE`.
 
     Returns
     -------
     array of shape (N, L)
     """
-    n_rows, n_columns = X.shape
+    rows = WholeRows(len(X)) if rows is None else rows
+    n_rows, n_columns = rows.n_rows, len(centre)
     if n_rows <= min(n_columns, SMALL_SIDE):
         gram = np.zeros((n_rows, n_rows))
         for columns in row_blocks((n_columns, n_rows)):
@@ -207,20 +212,51 @@ def leading_rows(X: NDArray, centre: NDArray, n_components: int, rng: np.random.
         vectors = np.linalg.eigh(gram)[1][:, ::-1][:, :n_components]
     else:
         if n_columns <= SMALL_SIDE:
-            gram = np.zeros((n_columns, n_columns))
-            for rows in row_blocks(X.shape):
-                part = _centred(X[rows], centre)
-                gram += part.T @ part
+            gram = rows.total(_column_gram, X, centre)
             directions = np.linalg.eigh(gram)[1][:, ::-1][:, :n_components]
         else:
-            directions = _subspace(X, centre, n_components, rng)
-        vectors = np.concatenate([_centred(X[rows], centre) @ directions for rows in row_blocks(X.shape)])
-        length = np.sqrt((vectors**2).sum(axis=0))
+            directions = _subspace(X, centre, n_components, rng, rows)
+        vectors, squares = rows.both(_projected, X, centre, directions)
+        length = np.sqrt(squares)
         empty = length <= 1e-7 * max(float(length.max()), np.finfo(float).tiny)
-        vectors[:, empty] = rng.standard_normal((n_rows, int(empty.sum())))
-        vectors /= np.sqrt((vectors**2).sum(axis=0))
-    peak = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
-    return vectors * (np.sign(peak) * math.sqrt(n_rows))
+        if empty.any():
+            vectors, squares = rows.both(_filled, vectors, empty, rows.normal(rng, int(empty.sum())))
+        vectors = rows.each(np.divide, vectors, np.sqrt(squares))
+    peak = rows.total(_peaks, vectors, add=_peaks_of)
+    return rows.each(_contiguous_product, vectors, np.sign(peak) * math.sqrt(n_rows))
+
+
+def _column_gram(X: NDArray, centre: NDArray) -> NDArray:
+    gram = np.zeros((len(centre), len(centre)))
+    for rows in row_blocks(X.shape):
+        part = _centred(X[rows], centre)
+        gram += part.T @ part
+    return gram
+
+
+def _projected(X: NDArray, centre: NDArray, directions: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the rows along the directions, and the sums of their squares."""
+    vectors = np.concatenate([_centred(X[rows], centre) @ directions for rows in row_blocks(X.shape)])
+    return vectors, (vectors**2).sum(axis=0)
+
+
+def _filled(vectors: NDArray, empty: NDArray, noise: NDArray) -> tuple[NDArray, NDArray]:
+    """Return vectors with noise (n, e) in the e empty columns, and the sums of their squares."""
+    filled = vectors.copy()
+    filled[:, empty] = noise
+    return filled, (filled**2).sum(axis=0)
+
+
+def _peaks(vectors: NDArray) -> NDArray:
+    return vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+
+
+def _peaks_of(parts: list[NDArray]) -> NDArray:
+    return _peaks(np.array(parts))
+
+
+def _contiguous_product(vectors: NDArray, factors: NDArray) -> NDArray:
+    return np.ascontiguousarray(vectors * factors)
 
 
 def _centred(part: NDArray, centre: NDArray) -> NDArray:
@@ -229,32 +265,40 @@ def _centred(part: NDArray, centre: NDArray) -> NDArray:
     return part
 
 
-def _subspace(X: NDArray, centre: NDArray, n_components: int, rng: np.random.Generator) -> NDArray:
+def _subspace(X: Any, centre: NDArray, n_components: int, rng: np.random.Generator, rows: Any) -> NDArray:
     """Return approximate leading right singular vectors (D, L) by subspace iteration."""
-    n_columns = X.shape[1]
-    basis = rng.standard_normal((n_columns, min(n_components + OVERSAMPLING, *X.shape)))
+    n_columns = len(centre)
+    basis = rng.standard_normal((n_columns, min(n_components + OVERSAMPLING, rows.n_rows, n_columns)))
     for _ in range(POWER_STEPS):
         basis = np.linalg.qr(basis)[0]
-        image = np.zeros_like(basis)
-        for rows in row_blocks(X.shape):
-            part = _centred(X[rows], centre)
-            image += part.T @ (part @ basis)
-        previous, basis = basis, image
+        previous, basis = basis, rows.total(_power_step, X, centre, basis)
     small = previous.T @ basis  # V' X'X V
     _, vectors = np.linalg.eigh(0.5 * (small + small.T))
     return previous @ vectors[:, ::-1][:, :n_components]
 
 
+def _power_step(X: NDArray, centre: NDArray, basis: NDArray) -> NDArray:
+    image = np.zeros_like(basis)
+    for rows in row_blocks(X.shape):
+        part = _centred(X[rows], centre)
+        image += part.T @ (part @ basis)
+    return image
+
+
 # --- the gauge --------------------------------------------------------------------------------------------------------
 
 
-def gauge_shift(latent: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]) -> NDArray:
+def gauge_shift(
+    n_rows: int, total: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
+) -> NDArray:
     """Return t (L,) with which U + 1 t', b_x - V't, b_y - W't have the smallest ridges; theta is unchanged.
 
     Parameters
     ----------
-    latent : array of shape (N, L)
-        U.
+    n_rows : int
+        N.
+    total : array of shape (L,)
+        Sum of the rows of U.
     grams : two arrays of shape (L + 1, L + 1)
         Grams of the rows of [V; b_x] and of [W; b_y].
     ridges : (float, float, float)
@@ -266,12 +310,12 @@ def gauge_shift(latent: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[f
     """
     reg_u, reg_v, reg_w = ridges
     both = reg_v * grams[0] + reg_w * grams[1]
-    system = both[:-1, :-1] + reg_u * len(latent) * np.eye(latent.shape[1])
-    return np.linalg.solve(system, both[:-1, -1] - reg_u * latent.sum(axis=0))
+    system = both[:-1, :-1] + reg_u * n_rows * np.eye(len(total))
+    return np.linalg.solve(system, both[:-1, -1] - reg_u * total)
 
 
 def gauge_turn(
-    latent: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
+    square: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
 ) -> tuple[NDArray, NDArray] | None:
     """Return A and its inverse with which U A, A^-1 V, A^-1 W have the smallest ridges.
 
@@ -279,8 +323,8 @@ def gauge_turn(
 
     Parameters
     ----------
-    latent : array of shape (N, L)
-        U.
+    square : array of shape (L, L)
+        U'U.
     grams : two arrays of shape (L + 1, L + 1)
         Grams of the rows of [V; b_x] and of [W; b_y].
     ridges : (float, float, float)
@@ -292,7 +336,7 @@ def gauge_turn(
         None if a component is dead, so that P or Z is close to singular, or if there is nothing to gain.
     """
     reg_u, reg_v, reg_w = ridges
-    P = reg_u * (latent.T @ latent)
+    P = reg_u * square
     S = reg_v * grams[0][:-1, :-1] + reg_w * grams[1][:-1, :-1]
     values, vectors = np.linalg.eigh(P)
     if not values[0] * LARGEST_CONDITION > values[-1]:
@@ -311,8 +355,8 @@ def gauge_turn(
     return (turn, back) if pays else None
 
 
-def product_singular_values(latent: NDArray, gram: NDArray) -> NDArray:
-    """Return the singular values of U V, largest first, from U (N, L) and V V' (L, L)."""
-    values, vectors = np.linalg.eigh(latent.T @ latent)
+def product_singular_values(square: NDArray, gram: NDArray) -> NDArray:
+    """Return the singular values of U V, largest first, from U'U and V V', both (L, L)."""
+    values, vectors = np.linalg.eigh(square)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return np.sqrt(np.maximum(np.linalg.eigvalsh(root.T @ gram @ root), 0.0))[::-1]

@@ -22,10 +22,6 @@ from numpy.typing import NDArray
 
 from supdr.solvers.positive_definite import solve_positive
 
-WHITE = 1e-6
-"""Data whose covariance is the identity up to this have no leading direction."""
-
-
 def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
     """Separate values and missing cells.
 
@@ -45,10 +41,14 @@ def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
     missing = np.isnan(X)
     if not missing.any():
         return X, None
-    observed = np.where(missing, 0.0, 1.0)
-    zeros = np.where(missing, 0.0, X)
-    means = zeros.sum(axis=0) / np.maximum(observed.sum(axis=0), 1.0)
-    return np.where(missing, means, X), observed
+    total, count = observed_sums(X)
+    return np.where(missing, total / np.maximum(count, 1.0), X), np.where(missing, 0.0, 1.0)
+
+
+def observed_sums(X: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the sum of the observed cells of every column of X (N, m), and their number, (m,) each."""
+    missing = np.isnan(X)
+    return np.where(missing, 0.0, X).sum(axis=0), np.where(missing, 0.0, 1.0).sum(axis=0)
 
 
 def reconstruct(latent: NDArray, components: NDArray, intercept_x: NDArray) -> NDArray:
@@ -130,19 +130,42 @@ def fit_loadings(
     components : array of shape (d, m)
     intercept_x : array of shape (m,)
     """
+    return solve_loadings(loading_sums(X, latent, row_offset, observed), reg_v / beta)
+
+
+def loading_sums(
+    X: NDArray, latent: NDArray, row_offset: NDArray | None, observed: NDArray | None
+) -> tuple[NDArray, NDArray]:
+    """Return the sums over rows that loadings are made of; arguments as for `fit_loadings`.
+
+    Returns
+    -------
+    grams : array of shape (d + 1, d + 1), or (m, d + 1, d + 1) when cells are missing
+        Of [U, 1].
+    right : array of shape (d + 1, m)
+        [U, 1]'X.
+    """
     n_rows, d = latent.shape
     design = np.empty((n_rows, d + 1))  # [U, 1]
     design[:, :d] = latent
     design[:, d] = 1.0
     target = X if row_offset is None else X - row_offset[:, None]
-    ridge = np.full(d + 1, reg_v / beta)
-    ridge[d] = 0.0
     if observed is None:
-        solution = solve_positive(_plus_diagonal(design.T @ design, ridge), design.T @ target)  # (d+1, m)
+        return design.T @ design, design.T @ target
+    return _masked_grams(design, observed.T), ((observed * target).T @ design).T
+
+
+def solve_loadings(sums: tuple[NDArray, NDArray], reg: float) -> tuple[NDArray, NDArray]:
+    """Return V (d, m) and bv (m,) from `loading_sums`; only V is regularised, by reg = reg_v / beta."""
+    grams, right = sums
+    d = len(right) - 1
+    ridge = np.full(d + 1, reg)
+    ridge[d] = 0.0
+    systems = _plus_diagonal(grams.copy(), ridge)
+    if grams.ndim == 2:
+        solution = solve_positive(systems, right)  # (d+1, m)
     else:
-        systems = _plus_diagonal(_masked_grams(design, observed.T), ridge)  # (m, d+1, d+1)
-        right = (observed * target).T @ design  # (m, d+1)
-        solution = solve_positive(systems, right[:, :, None])[:, :, 0].T
+        solution = solve_positive(systems, np.ascontiguousarray(right.T)[:, :, None])[:, :, 0].T
     return np.ascontiguousarray(solution[:d]), np.ascontiguousarray(solution[d])
 
 
@@ -220,83 +243,6 @@ def fold_in(
         return centred @ solve_positive(system, beta * extended).T
     right = (observed * centred) @ (beta * extended.T)  # (N, D)
     return np.ascontiguousarray(solve_positive(system, right[:, :, None])[:, :, 0])
-
-
-def pca_start(X: NDArray, n_components: int) -> NDArray:
-    """Return U = sqrt(N) times the first left singular vectors of the centred X: unit variance, signs fixed.
-
-    Whitened data have no leading direction, any rotation of them is as good: their first columns are taken, which come
-    from the directions of largest variance before whitening.
-
-    Parameters
-    ----------
-    X : array of shape (N, m)
-        Data; missing cells filled with column means (`split_missing`).
-    n_components : int
-        d.
-
-    Returns
-    -------
-    latent : array of shape (N, min(d, N, m))
-    """
-    n_rows, m = X.shape
-    centred = X - X.mean(axis=0)
-    if m <= n_rows and np.abs(centred.T @ centred / n_rows - np.eye(m)).max() < WHITE:
-        return centred[:, :n_components].copy()
-    left, _, right = np.linalg.svd(centred, full_matrices=False)
-    # The sign of a singular vector is arbitrary: the largest loading of each is made positive.
-    peak = np.take_along_axis(right, np.abs(right).argmax(axis=1)[:, None], axis=1)[:, 0]
-    signs = np.where(peak < 0, -1.0, 1.0)
-    return np.ascontiguousarray((left * (np.sqrt(n_rows) * signs))[:, :n_components])
-
-
-def initial_factors(
-    X: NDArray,
-    n_components: int,
-    init: str | NDArray,
-    init_scale: float,
-    rng: np.random.Generator,
-    *,
-    reg_v: float,
-    beta: float,
-    row_bias: bool = False,
-    observed: NDArray | None = None,
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Return the starting Z, V and bv.
-
-    Parameters
-    ----------
-    X : array of shape (N, m)
-        Data; missing cells filled with column means.
-    n_components : int
-        d.
-    init : {"pca", "random"} or array of shape (N, d)
-        ``"pca"`` and an array give U; then V and bv are the best for it, and bu is 0.  Coordinates that PCA cannot
-        provide (d > min(N, m)) are random.  ``"random"``: everything N(0, init_scale^2), as in the paper.
-    init_scale : float
-        Standard deviation of random entries.
-    rng : numpy.random.Generator
-        Source of random numbers.
-    reg_v, beta, row_bias, observed
-        As in `fit_loadings` and `fold_in`.
-
-    Returns
-    -------
-    latent : array of shape (N, d) or (N, d + 1)
-    components : array of shape (d, m)
-    intercept_x : array of shape (m,)
-    """
-    n_rows, m = X.shape
-    latent = init_scale * rng.standard_normal((n_rows, n_components + row_bias))
-    if isinstance(init, str) and init == "random":
-        components = init_scale * rng.standard_normal((n_components, m))
-        intercept_x = init_scale * rng.standard_normal((1, m))[0]
-        return latent, components, intercept_x
-    given = pca_start(X, n_components) if isinstance(init, str) else init
-    latent[:, : given.shape[1]] = given
-    latent[:, n_components:] = 0.0  # the row bias
-    components, intercept_x = fit_loadings(X, latent[:, :n_components], reg_v, beta, observed=observed)
-    return latent, components, intercept_x
 
 
 def sgd_shrinkage(reg: float, shape: tuple[int, int], observed: NDArray | None, axis: int) -> NDArray:

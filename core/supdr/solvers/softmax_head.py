@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax, softmax
-from sklearn.linear_model import LogisticRegression
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, log_softmax, softmax
 
 from supdr.engine.interruption import checkpoint
 from supdr.solvers.positive_definite import solve_positive
@@ -52,17 +52,60 @@ def loo_softmax(features: NDArray, codes: NDArray, weights: NDArray | None = Non
     weights = np.ones(len(codes)) if weights is None else weights
     total = float(weights.sum())
     n_ridges = int(np.ceil(np.log10(max(total, 1.0) / WEAKEST_RIDGE))) + 1  # a decade apart: the loss is flat there
-    model = LogisticRegression(tol=TOLERANCES[0], max_iter=1000, warm_start=True)
+    n_classes = int(codes.max()) + 1
+    head = np.zeros((features.shape[1] + 1, 1 if n_classes == 2 else n_classes))
     best, chosen = np.inf, total
     for ridge in np.geomspace(total, WEAKEST_RIDGE, n_ridges):
         checkpoint()
-        model.set_params(C=1.0 / ridge).fit(features, codes, sample_weight=weights)
-        error = float(weights @ left_out_losses(features, codes, weights, model.coef_, model.intercept_, ridge))
+        head = fitted_head(features, codes, weights, head, ridge, TOLERANCES[0])
+        error = float(weights @ left_out_losses(features, codes, weights, head[:-1].T, head[-1], ridge))
         if not error < best:
             break
         best, chosen = error, ridge
-    model.set_params(C=1.0 / chosen, tol=TOLERANCES[1]).fit(features, codes, sample_weight=weights)
-    return model.coef_.T, model.intercept_
+    head = fitted_head(features, codes, weights, head, chosen, TOLERANCES[1])
+    return head[:-1], head[-1]
+
+
+def fitted_head(
+    features: NDArray, codes: NDArray, weights: NDArray, start: NDArray, ridge: float, tolerance: float
+) -> NDArray:
+    """Minimise the log loss with one ridge by L-BFGS.
+
+    As scikit-learn's logistic regression does, whose checks of its arguments take most of the time on small data.
+
+    Parameters
+    ----------
+    features, codes, weights
+        As in `loo_softmax`.
+    start : array of shape (d + 1, 1) or (d + 1, K)
+        Coefficients and, in the last row, intercepts.
+    ridge : float
+    tolerance : float
+        Largest entry of the mean loss's gradient at the end.
+
+    Returns
+    -------
+    array of the shape of `start`
+    """
+    design = np.column_stack([features, np.ones(len(features))])
+    shares = weights / weights.sum()
+    penalty, single = ridge / weights.sum(), start.shape[1] == 1
+    own = codes[:, None] == (1 if single else np.arange(start.shape[1]))
+
+    def loss(flat: NDArray) -> tuple[float, NDArray]:
+        head = flat.reshape(start.shape)
+        scores = design @ head
+        if single:
+            value, share = -shares @ log_expit(np.where(own, scores, -scores))[:, 0], expit(scores)
+        else:
+            logs = log_softmax(scores, axis=1)
+            value, share = -shares @ logs[own], np.exp(logs)
+        slope = design.T @ (shares[:, None] * (share - own))
+        slope[:-1] += penalty * head[:-1]
+        return float(value + 0.5 * penalty * (head[:-1] ** 2).sum()), slope.ravel()
+
+    options = {"maxiter": 1000, "maxls": 50, "gtol": tolerance, "ftol": 64.0 * np.finfo(float).eps}
+    return minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(start.shape)
 
 
 def left_out_losses(
@@ -75,7 +118,7 @@ def left_out_losses(
     features, codes, weights
         As in `loo_softmax`.
     coef : array of shape (1, d) or (K, d)
-        The minimiser for this ridge, as scikit-learn keeps it.
+        The minimiser for this ridge.
     intercept : array of shape (1,) or (K,)
     ridge : float
 
@@ -94,7 +137,7 @@ def left_out_losses(
     for k in range(scores.shape[1]):
         curvature = weights * share[:, k] * (1.0 - share[:, k])
         hessian = (design.T * curvature) @ design + np.diag(penalty)
-        reach = (solve_positive(hessian, design.T).T * design).sum(axis=1)
+        reach = ((design @ solve_positive(hessian, np.eye(len(hessian)))) * design).sum(axis=1)
         scores[:, k] += reach * weights * (share[:, k] - own[:, k]) / np.maximum(1.0 - reach * curvature, 1e-9)
     if single:
         return np.logaddexp(0.0, np.where(own, -scores, scores))[:, 0]

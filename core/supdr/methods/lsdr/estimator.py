@@ -31,18 +31,18 @@ from supdr.engine.checks import (
 )
 from supdr.engine.components import check_components, component_count
 from supdr.engine.probabilities import class_probabilities
-from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
+from supdr.methods.lsdr.in_partitions import LSDRInPartitions
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
 from supdr.solvers.linear_heads import column_spread, loo_ridge
-from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
+from supdr.solvers.reconstruction import reconstruct, split_missing
 from supdr.solvers.softmax_head import loo_softmax
 
 
-class LSDR(Weighted, Factorisation):
+class LSDR(Weighted, LSDRInPartitions):
     """Linearly supervised dimensionality reduction: factorise X so that a linear predictor reads the latent rows.
 
     X ~ U V + bv, and the labels of labelled rows are predicted from U by one linear head per class (one-vs-rest), all
@@ -257,7 +257,7 @@ class LSDR(Weighted, Factorisation):
         check_choice("solver", self.solver, SOLVERS)
         check_choice("loss", self.loss, LOSSES)
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
-        check_cells(X)
+        self._columns(X).asked(check_cells)
 
     @staticmethod
     def _components_of(state: Any) -> int:
@@ -270,15 +270,24 @@ class LSDR(Weighted, Factorisation):
         rows = np.flatnonzero(targets.labelled)
         Y, weights = targets.values[rows], targets.weights[rows]
         self._target_mean, self._target_scale = np.zeros(Y.shape[1]), np.ones(Y.shape[1])
-        if targets.classes is None:
+        if self._partitioned:
+            self._target_mean, self._target_scale = self.partitions_.mean, self.partitions_.scale
+        elif targets.classes is None:
             self._target_mean = np.average(Y, axis=0, weights=weights)
             deviation = np.sqrt(np.average((Y - self._target_mean) ** 2, axis=0, weights=weights))
             self._target_scale = np.where(deviation > 0.0, deviation, 1.0)
-            Y = (Y - self._target_mean) / self._target_scale
+        Y = (Y - self._target_mean) / self._target_scale
+        complete = self.partitions_.observed is None if self._partitioned else observed is None
         self._reg_u, self._reg_v = (
-            (0.1 if observed is None else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
+            (0.1 if complete else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
         )
-        return SOLVERS[self.solver](
+        solver, held = SOLVERS[self.solver], {}
+        if self._partitioned:
+            from supdr.methods.lsdr.partitioned import PartitionedDescent  # Dask is an extra
+
+            solver, held = PartitionedDescent, {"held": self.partitions_}
+        return solver(
+            **held,
             X=filled,
             observed=observed,
             rows=rows,
@@ -301,19 +310,6 @@ class LSDR(Weighted, Factorisation):
         self.components_, self.intercept_x_ = state.components, state.intercept_x
         self.coef_ = state.coef.T * self._target_scale[:, None]
         self.intercept_ = state.intercept * self._target_scale + self._target_mean
-
-    def _latent(self, X: NDArray) -> NDArray:
-        check_cells(X)
-        filled, observed = split_missing(X)
-        return fold_in(
-            filled,
-            self.components_,
-            self.intercept_x_,
-            self._reg_u,
-            float(self.beta),
-            row_bias=bool(self.row_bias),
-            observed=observed,
-        )
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return reconstruct(latent, self.components_, self.intercept_x_)

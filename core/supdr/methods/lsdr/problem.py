@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem, generator
 from supdr.functions.losses import loss_gradient, total_loss
+from supdr.rows.whole import WholeRows
 from supdr.solvers.lbfgs import LBFGSState
-from supdr.solvers.reconstruction import initial_factors, reconstruct, reconstruction_terms
+from supdr.solvers.reconstruction import reconstruct, reconstruction_error
+from supdr.solvers.reconstruction_start import initial_factors
 
 
 class LSDRState(NamedTuple):
@@ -44,7 +47,7 @@ class LSDRState(NamedTuple):
     search: LBFGSState | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LSDRProblem(Problem):
     """Data and hyper-parameters of LSDR.
 
@@ -86,8 +89,29 @@ class LSDRProblem(Problem):
     def start(self, seed: int) -> LSDRState:
         """Return the starting point: the paper's random one, or PCA (or given rows) with zero heads."""
         rng = generator(seed, 0)
-        factors = initial_factors(
-            self.X,
+        latent, components, intercept_x = self.first_factors(rng)
+        coef = np.zeros((self.n_components, self.Y.shape[1]))
+        if isinstance(self.init, str) and self.init == "random":
+            coef = self.init_scale * rng.standard_normal(coef.shape)
+        return LSDRState(latent, components, intercept_x, coef, np.zeros(self.Y.shape[1]), seed, 0)
+
+    # --- rows, in memory or in partitions: see `supdr.rows.whole` -----------------------------------------------------
+
+    @cached_property
+    def all_rows(self) -> Any:
+        """What works on the rows."""
+        return WholeRows(len(self.X))
+
+    @property
+    def part(self) -> Any:
+        """The rows that it works on, as a problem of their own."""
+        return self
+
+    def first_factors(self, rng: np.random.Generator, cells: Any = None) -> tuple[Any, NDArray, NDArray]:
+        """Return the starting Z, V and bv; of rows in partitions the cells, X and what is observed, are given."""
+        X, observed = (self.X, self.observed) if cells is None else cells
+        return initial_factors(
+            X,
             self.n_components,
             self.init,
             self.init_scale,
@@ -95,12 +119,9 @@ class LSDRProblem(Problem):
             reg_v=self.reg_v,
             beta=self.beta,
             row_bias=self.row_bias,
-            observed=self.observed,
+            observed=observed,
+            rows=None if cells is None else (self.X.shape[1], self.all_rows),
         )
-        coef = np.zeros((self.n_components, self.Y.shape[1]))
-        if isinstance(self.init, str) and self.init == "random":
-            coef = self.init_scale * rng.standard_normal(coef.shape)
-        return LSDRState(*factors, coef, np.zeros(self.Y.shape[1]), seed, 0)
 
     def adopt(self, state: LSDRState) -> LSDRState:
         """Check the shapes; start heads of other classes anew."""
@@ -114,8 +135,8 @@ class LSDRProblem(Problem):
         ValueError
             If the numbers of rows, columns or latent coordinates differ.
         """
-        width, (n_rows, m), n_heads = self.n_components + self.row_bias, self.X.shape, self.Y.shape[1]
-        for name, shape in {"latent": (n_rows, width), "components": (self.n_components, m)}.items():
+        n_heads = self.Y.shape[1]
+        for name, shape in self.expected_shapes().items():
             found = getattr(state, name).shape
             if found != shape:
                 raise ValueError(f"start does not fit: its {name} has shape {found}, this run needs {shape}")
@@ -123,25 +144,22 @@ class LSDRProblem(Problem):
             return state
         return state._replace(coef=np.zeros((self.n_components, n_heads)), intercept=np.zeros(n_heads), search=None)
 
+    def expected_shapes(self) -> dict[str, tuple[int, int]]:
+        """Return the shapes that a state to go on from must have."""
+        n_rows, m = self.X.shape
+        return {"latent": (n_rows, self.n_components + self.row_bias), "components": (self.n_components, m)}
+
     def terms(self, state: LSDRState) -> dict[str, float]:
         """Return the terms of F; the heads' ridge is part of the regularisation."""
-        terms = reconstruction_terms(
-            self.X,
-            state.latent,
-            state.components,
-            state.intercept_x,
-            beta=self.beta,
-            reg_u=self.reg_u,
-            reg_v=self.reg_v,
-            observed=self.observed,
-        )
-        label = (1.0 - self.beta) * total_loss(self.code, self.Y, self.scores(state), self.weights)
-        ridge = terms["regularisation"] + self.reg_w * float(np.vdot(state.coef, state.coef))
-        return {"reconstruction": terms["reconstruction"], "label": label, "regularisation": ridge}
+        values = state.latent, state.components, state.intercept_x, state.coef, state.intercept
+        error, size, label = self.all_rows.total(_values, self.part, *values)
+        ridge = self.reg_u * size + self.reg_v * float(np.vdot(state.components, state.components))
+        ridge += self.reg_w * float(np.vdot(state.coef, state.coef))
+        return {"reconstruction": self.beta * error, "label": (1.0 - self.beta) * label, "regularisation": ridge}
 
-    def scores(self, state: LSDRState) -> NDArray:
+    def scores(self, latent: NDArray, coef: NDArray, intercept: NDArray) -> NDArray:
         """Return the scores (n, K) of the labelled rows."""
-        return state.latent[self.rows] @ self.extended_coef(state.coef) + state.intercept
+        return latent[self.rows] @ self.extended_coef(coef) + intercept
 
     def extended_coef(self, coef: NDArray) -> NDArray:
         """Return Wt (D, K): the row bias enters every score with weight 1."""
@@ -188,3 +206,13 @@ class LSDRProblem(Problem):
         )
         blocks = (by_latent, by_components, (-2.0 * self.beta) * e.sum(axis=0), by_coef, first.sum(axis=0))
         return value, np.concatenate([block.ravel() for block in blocks]), None
+
+
+def _values(
+    part: LSDRProblem, latent: NDArray, components: NDArray, intercept_x: NDArray, coef: NDArray, intercept: NDArray
+) -> tuple[float, float, float]:
+    """Return the squared error, |U|^2, and the losses."""
+    visible = latent[:, : len(components)]
+    error = reconstruction_error(part.X, latent, components, intercept_x, observed=part.observed)
+    label = total_loss(part.code, part.Y, part.scores(latent, coef, intercept), part.weights)
+    return error, float(np.vdot(visible, visible)), label

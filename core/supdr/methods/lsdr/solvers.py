@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +11,16 @@ from supdr.engine.iterate import generator
 from supdr.methods.lsdr.kernels import label_epoch, pull_rows, row_losses, score_gradients
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.solvers.lbfgs import lbfgs_adopt, lbfgs_start, lbfgs_step
-from supdr.solvers.linear_heads import fit_heads
+from supdr.solvers.linear_heads import HeadRows, fit_heads_over, head_rows
 from supdr.solvers.positive_definite import solve_positive
-from supdr.solvers.reconstruction import fit_loadings, latent_system, reconstruction_epoch, sgd_cells, sgd_shrinkage
+from supdr.solvers.reconstruction import (
+    latent_system,
+    loading_sums,
+    reconstruction_epoch,
+    sgd_cells,
+    sgd_shrinkage,
+    solve_loadings,
+)
 
 MAX_SWEEPS = 30
 """Sweeps of the proximal map of several heads: 2 (hinge), 7 (logistic, smooth hinge), 16 (squared) as a rule."""
@@ -28,28 +37,29 @@ class BlockDescent(LSDRProblem):
 
         O(N m d + N d^2 + n d^2 + n K^2 per sweep of the proximal map).
         """
-        d = self.n_components
-        offset = state.latent[:, d] if self.row_bias else None
-        components, intercept_x = fit_loadings(
-            self.X, state.latent[:, :d], self.reg_v, self.beta, row_offset=offset, observed=self.observed
-        )
-        latent = self.latent_rows(state, components, intercept_x)
-        labelled = latent[self.rows]
-        coef, intercept = fit_heads(
-            labelled[:, :d],
-            self.Y,
+        rows, part = self.all_rows, self.part
+        sums = rows.total(_loading_sums, part, state.latent)
+        components, intercept_x = solve_loadings(sums, self.reg_v / self.beta)
+        latent = rows.each(_latent_rows, part, state.latent, state.coef, state.intercept, components, intercept_x)
+        coef, intercept = fit_heads_over(
+            rows,
+            self.labelled(latent),
             self.code,
             state.coef,
             state.intercept,
             weight=1.0 - self.beta,
-            row_weights=self.weights,
             reg=self.reg_w,
-            offset=labelled[:, d] if self.row_bias else None,
             max_steps=HEAD_STEPS,
         )
         return LSDRState(latent, components, intercept_x, coef, intercept, state.seed, state.iteration + 1)
 
-    def latent_rows(self, state: LSDRState, components: NDArray, intercept_x: NDArray) -> NDArray:
+    def labelled(self, latent: Any) -> Any:
+        """Return the labelled rows as heads take them, `supdr.solvers.linear_heads.HeadRows`."""
+        return labelled_rows(Labels(self.rows, self.Y, self.weights), latent, self.n_components, 1.0 - self.beta)
+
+    def latent_rows(
+        self, before: NDArray, coef: NDArray, intercept: NDArray, components: NDArray, intercept_x: NDArray
+    ) -> NDArray:
         """Minimise F over all latent rows: the fold-in T, and for labelled rows Z = T - q A^-1 Wt g with g = loss'(z).
 
         q = (1 - beta) / 2 times the row's weight.  With several heads g is found by coordinate ascent; a row whose part
@@ -57,7 +67,7 @@ class BlockDescent(LSDRProblem):
         """
         beta, rows, Y, code = self.beta, self.rows, self.Y, self.code
         system, extended = latent_system(components, self.reg_u, beta, row_bias=self.row_bias, observed=self.observed)
-        wide = self.extended_coef(state.coef)  # Wt (D, K)
+        wide = self.extended_coef(coef)  # Wt (D, K)
         centred = self.X - intercept_x
         if self.observed is None:
             m = centred.shape[1]
@@ -73,15 +83,15 @@ class BlockDescent(LSDRProblem):
             reach, system = solution[rows, :, 1:], system[rows]
         grams = np.ascontiguousarray(wide.T @ reach)  # G = Wt' A^-1 Wt, (1 or n, K, K)
         q = 0.5 * (1.0 - beta) * self.weights
-        folded, before = latent[rows], state.latent[rows]
-        free, scores = folded @ wide + state.intercept, before @ wide + state.intercept
+        folded, before = latent[rows], before[rows]
+        free, scores = folded @ wide + intercept, before @ wide + intercept
         pull = np.empty_like(free)
         score_gradients(code, Y, scores, pull)
         pull_rows(code, Y, free, grams, q, pull, MAX_SWEEPS)
         change = -q[:, None] * (pull @ reach[0].T if len(reach) == 1 else (reach @ pull[:, :, None])[:, :, 0])
         after = folded + change
         if Y.shape[1] > 1:
-            reached = self._row_objectives(change, system, after @ wide + state.intercept)
+            reached = self._row_objectives(change, system, after @ wide + intercept)
             worse = reached > self._row_objectives(before - folded, system, scores)
             after[worse] = before[worse]
         latent[rows] = after
@@ -93,6 +103,40 @@ class BlockDescent(LSDRProblem):
         row_losses(self.code, self.Y, scores, total)
         moved = change @ system if system.ndim == 2 else (system @ change[:, :, None])[:, :, 0]
         return (moved * change).sum(axis=1) + (1.0 - self.beta) * self.weights * total
+
+
+class Labels(NamedTuple):
+    """What is known of labelled rows.
+
+    Attributes
+    ----------
+    rows : int array of shape (n,)
+        Which rows these are.
+    Y : array of shape (n, K)
+        Targets.
+    weights : array of shape (n,)
+        Of the losses.
+    """
+
+    rows: NDArray
+    Y: NDArray
+    weights: NDArray
+
+
+def labelled_rows(labels: Labels, latent: NDArray, n_components: int, weight: float) -> HeadRows:
+    """Return the labelled of latent rows (N, D) as heads take them; a row bias is their offset."""
+    labelled = latent[labels.rows]
+    offset = labelled[:, n_components] if latent.shape[1] > n_components else None
+    return head_rows(labelled[:, :n_components], labels.Y, weight, labels.weights, offset)
+
+
+def _loading_sums(part: LSDRProblem, latent: NDArray) -> tuple[NDArray, NDArray]:
+    d = part.n_components
+    return loading_sums(part.X, latent[:, :d], latent[:, d] if part.row_bias else None, part.observed)
+
+
+def _latent_rows(part: BlockDescent, *values: NDArray) -> NDArray:
+    return part.latent_rows(*values)
 
 
 class PaperLoop(LSDRProblem):

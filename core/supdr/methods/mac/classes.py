@@ -197,7 +197,12 @@ def simplex_numbers(latent: Array, codes: NDArray, n_classes: int) -> dict[str, 
         dimension.
     """
     means = class_means(latent, codes, n_classes)
-    spread = float(np.sqrt(np.mean(((latent - means[codes]) ** 2).sum(axis=1))))
+    return simplex_shape(means, float(np.sqrt(np.mean(((latent - means[codes]) ** 2).sum(axis=1)))))
+
+
+def simplex_shape(means: Array, spread: float) -> dict[str, float]:
+    """Return `simplex_numbers` from the class means (K, L) and the rms distance of the rows to their own."""
+    n_classes = len(means)
     first, second = np.triu_indices(n_classes, 1)
     edges = np.sqrt(((means[first] - means[second]) ** 2).sum(axis=1))
     singular = np.linalg.svd(means - means.mean(axis=0), compute_uv=False)

@@ -303,7 +303,12 @@ class MAC(MACInPartitions, FittedMAC):
             if (targets.weights != 1.0).any():
                 raise ValueError("sample_weight and class_weight must be None with n_layers=2, which cannot weigh rows")
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
-            return TwoLayerProblem(**shared, n_centers=n_centers, head=self.head, scaling=self._preprocessing.kind)
+            shared |= {"n_centers": n_centers, "head": self.head, "scaling": self._preprocessing.kind}
+            if self._partitioned:
+                from supdr.methods.mac.partitioned_two_layer import PartitionedTwoLayers
+
+                return PartitionedTwoLayers(**shared, rows=self.partitions_)
+            return TwoLayerProblem(**shared)
         solver, spread = self.solvers[self.solver], {}
         if self._partitioned:
             from supdr.methods.mac.partitioned import PartitionedPenalty

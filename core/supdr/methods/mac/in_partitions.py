@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from supdr.methods.mac.state import MACState
+from supdr.methods.mac.two_layer import TwoLayerState
 from supdr.rows.in_partitions import InPartitions
-from supdr.solvers.gaussians import Mapping
 
 
 class MACInPartitions(InPartitions):
@@ -18,7 +17,6 @@ class MACInPartitions(InPartitions):
 
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {
         "solver": ("mac",),
-        "n_layers": (1,),
         "centers": ("kmeans", "random"),
         "init": ("simplex", "random"),
         "early_stopping": ("loo", False),
@@ -35,12 +33,5 @@ class MACInPartitions(InPartitions):
         return labelled_rows(rows, self._training[1])
 
     def _row_map(self) -> Callable[[NDArray], NDArray]:
-        state: MACState = self._state
-        if not isinstance(state, MACState):
-            raise ValueError(f"n_layers must be 1 where rows come in partitions; got {self.n_layers!r}")
-        return partial(_image, (state.mapping, state.weights))
-
-
-def _image(map_: tuple[Mapping, NDArray], X: NDArray) -> NDArray:
-    mapping, weights = map_
-    return mapping.apply(X, weights)
+        state: MACState | TwoLayerState = self._state
+        return state.without_rows().image

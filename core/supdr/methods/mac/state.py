@@ -70,6 +70,17 @@ class MACState(NamedTuple):
     seed: int
     iteration: int
 
+    @property
+    def n_components(self) -> int:
+        """Return L."""
+        return self.weights.shape[1]
+
+    def without_rows(self) -> MACState:
+        """Return the map alone: what belongs to the rows that it was fitted to is empty."""
+        none = np.empty((0, 0))
+        heads = self.heads._replace(alpha=none)
+        return self._replace(targets=none, latent=none, multiplier=none, residual=None, search=None, heads=heads)
+
     def image(self, X: Array) -> Array:
         """Return F (n, L) of preprocessed rows (n, D)."""
         return self.mapping.apply(X, self.weights)

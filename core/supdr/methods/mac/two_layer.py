@@ -18,6 +18,7 @@ classification", 2014.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -111,7 +112,7 @@ class SecondLayer(NamedTuple):
         """Return z (n, L) of codes h (n, K - 1)."""
         if self.mapping is not None:
             return self.mapping.apply(hidden, self.coef)
-        return _mixed(hidden, self.sharpness) @ self.coef
+        return mixed(hidden, self.sharpness) @ self.coef
 
 
 class TwoLayerState(NamedTuple):
@@ -142,9 +143,21 @@ class TwoLayerState(NamedTuple):
     seed: int
     iteration: int
 
+    @property
+    def n_components(self) -> int:
+        """Return L."""
+        return self.second.coef.shape[1]
+
     def image(self, X: Array) -> Array:
         """Return z (n, L) of preprocessed rows (n, D)."""
         return self.second.apply(self.first.mapping.apply(X, self.first.coef))
+
+    def without_rows(self) -> TwoLayerState:
+        """Return the map alone: what belongs to the rows that it was fitted to is empty."""
+        none = np.empty((0, 0))
+        first = self.first._replace(hidden=none, left_out=none)
+        second = self.second._replace(plane=none, left_out=none)
+        return self._replace(first=first, second=second, codes=np.empty(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,12 +221,12 @@ class TwoLayerProblem(Problem):
             "gamma": state.first.mapping.gamma,
             "plane_gamma": gamma,
             "sharpness": second.sharpness,
-            **simplex_numbers(second.left_out, self.codes, self.n_classes),
+            **self._shape(second.left_out),
         }
 
     def stage(self, state: TwoLayerState) -> int:
         """Return 1 once all rows are used: the score then is that of other rows."""
-        return int(state.complete and state.tried >= len(WIDTHS) and len(self.X) > SEARCH_ROWS)
+        return int(state.complete and state.tried >= len(WIDTHS) and self.n_rows > SEARCH_ROWS)
 
     def settled(self, previous: TwoLayerState, state: TwoLayerState) -> bool:
         """Whether nothing is left to try."""
@@ -243,26 +256,38 @@ class TwoLayerProblem(Problem):
 
     # --- the layers ---------------------------------------------------------------------------------------------------
 
+    @property
+    def n_rows(self) -> int:
+        """Return the number of labelled rows."""
+        return len(self.X)
+
     def _tried(self, number: int, seed: int) -> tuple[FirstLayer, bool]:
         """Return the first layer of one width on the search rows, and whether these are all rows."""
         n = len(self.X)
-        few = n <= SEARCH_ROWS and (self.n_centers is None or self.n_centers >= n)
+        few = n == self.n_rows and n <= SEARCH_ROWS and (self.n_centers is None or self.n_centers >= n)
         rows = np.arange(n) if few else self._random_rows(min(n, SEARCH_ROWS), seed)
         return self._first(rows, rows, WIDTHS[number], seed), few
 
     def _complete(self, width: float, seed: int) -> FirstLayer:
+        return self._first(np.arange(len(self.X)), self._centers(seed), width, seed)
+
+    def _centers(self, seed: int) -> NDArray:
+        """Return the numbers of the rows around which the Gaussians of the complete first layer sit."""
         n = len(self.X)
         count = min(n, EXACT_ROWS if self.n_centers is None else self.n_centers)
-        centers = np.arange(n) if count == n else self._random_rows(count, seed)
-        return self._first(np.arange(n), centers, width, seed)
+        return np.arange(n) if count == n else self._random_rows(count, seed)
 
     def _random_rows(self, count: int, seed: int) -> NDArray:
         return np.sort(np.random.default_rng([seed, 1]).choice(len(self.X), count, replace=False))
 
+    def _around(self, centers: NDArray, width: float, seed: int) -> Mapping:
+        """Return Gaussians around the rows of these numbers."""
+        unit = median_distance(self.X, np.random.default_rng([seed, 2]))
+        return Mapping("rbf", np.ascontiguousarray(self.X[centers]), 0.5 / (width * unit) ** 2)
+
     def _first(self, rows: NDArray, centers: NDArray, width: float, seed: int) -> FirstLayer:
         """Fit the first layer to `rows`; other rows are out of the sample anyway."""
-        unit = median_distance(self.X, np.random.default_rng([seed, 2]))
-        mapping = Mapping("rbf", np.ascontiguousarray(self.X[centers]), 0.5 / (width * unit) ** 2)
+        mapping = self._around(centers, width, seed)
         corners = simplex_codes(self.n_classes)
         wanted = corners[self.codes]
         e, back = mapped_spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
@@ -278,58 +303,80 @@ class TwoLayerProblem(Problem):
         best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in scores]))
         ridge = float(RIDGES[best])
         coef = back @ (pulled / (e + ridge)[:, None])
-        hidden, left_out = fits[best], left[best]
-        if len(rows) < len(self.X):
-            hidden = mapping.apply(self.X, coef)
-            left_out = hidden.copy()
-            left_out[rows] = left[best]
-        return FirstLayer(mapping, coef, hidden, left_out, *scores[best], width, ridge)
+        first = FirstLayer(mapping, coef, fits[best], left[best], *scores[best], width, ridge)
+        return self._among_all(first, rows)
 
     def _second(self, first: FirstLayer, seed: int) -> SecondLayer:
         corners = class_codes(self.n_classes, self.n_components)
         if self.head == "mix":
-            return self._mixture(first, corners)
+            losses = self._log_losses(first.left_out)
+            return self._mixture(first, corners, float(SHARPNESS[int(np.argmin(losses))]))
         rng = np.random.default_rng([seed, 3])
-        hidden, wanted = first.left_out, corners[self.codes]
-        unit = median_distance(hidden, rng)
-        centers = hidden[np.sort(rng.choice(len(hidden), min(SECOND_CENTERS, len(hidden)), replace=False))]
+        seen = self._seen(first.left_out)
+        unit = median_distance(seen, rng)
+        centers = seen[np.sort(rng.choice(len(seen), min(SECOND_CENTERS, len(seen)), replace=False))]
         best: tuple = (np.inf,)
         for width in SECOND_WIDTHS:
             mapping = Mapping("rbf", centers, 0.5 / (width * unit) ** 2)
-            e, back = mapped_spectrum(hidden, mapping, exact=False)
-            basis = mapping.apply(hidden, back)
-            pulled = basis.T @ wanted
-            _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, wanted)
-            for ridge, left in zip(SECOND_RIDGES, lefts):
-                error, square = judged(left, self.codes, corners)
+            for error, square, coef, left in self._second_fits(first.left_out, mapping, corners):
                 if error + SQUARE_WEIGHT * square < best[0]:
-                    best = (
-                        error + SQUARE_WEIGHT * square,
-                        error,
-                        mapping,
-                        back @ (pulled / (e + ridge)[:, None]),
-                        left,
-                    )
-        _, error, mapping, coef, left = best
+                    best = (error + SQUARE_WEIGHT * square, error, mapping, coef, left)
+        return self._ridged(first, *best[1:])
+
+    # --- what looks at every row --------------------------------------------------------------------------------------
+
+    def _among_all(self, first: FirstLayer, rows: NDArray) -> FirstLayer:
+        """Return a first layer fitted to `rows` with codes of all rows."""
+        if len(rows) == len(self.X):
+            return first
+        hidden = first.mapping.apply(self.X, first.coef)
+        left_out = hidden.copy()
+        left_out[rows] = first.left_out
+        return first._replace(hidden=hidden, left_out=left_out)
+
+    def _seen(self, hidden: Array) -> Array:
+        """Return the codes among which the centres of the second layer are chosen."""
+        return hidden
+
+    def _second_fits(
+        self, hidden: Array, mapping: Mapping, corners: Array
+    ) -> Iterator[tuple[float, float, Array, Array]]:
+        """Yield error, mean square, weights and left-out images of the second layer at every ridge."""
+        wanted = corners[self.codes]
+        e, back = mapped_spectrum(hidden, mapping, exact=False)
+        basis = mapping.apply(hidden, back)
+        pulled = basis.T @ wanted
+        _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, wanted)
+        for ridge, left in zip(SECOND_RIDGES, lefts):
+            yield *judged(left, self.codes, corners), back @ (pulled / (e + ridge)[:, None]), left
+
+    def _ridged(self, first: FirstLayer, error: float, mapping: Mapping, coef: Array, left: Array) -> SecondLayer:
         return SecondLayer(mapping, coef, 0.0, mapping.apply(first.hidden, coef), left, error)
 
-    def _mixture(self, first: FirstLayer, corners: Array) -> SecondLayer:
-        simplex = simplex_codes(self.n_classes)
-        rows = np.arange(len(self.codes))
-        losses = [
-            -float(log_softmax(kappa * first.left_out @ simplex.T, axis=1)[rows, self.codes].mean())
-            for kappa in SHARPNESS
-        ]
-        sharpness = float(SHARPNESS[int(np.argmin(losses))])
-        left = _mixed(first.left_out, sharpness) @ corners
+    def _log_losses(self, hidden: Array) -> Array:
+        """Return the mean log loss of "mix" at every sharpness."""
+        return log_losses(hidden, self.codes) / len(hidden)
+
+    def _mixture(self, first: FirstLayer, corners: Array, sharpness: float) -> SecondLayer:
+        left = mixed(first.left_out, sharpness) @ corners
         error, _ = judged(left, self.codes, corners)
-        return SecondLayer(None, corners, sharpness, _mixed(first.hidden, sharpness) @ corners, left, error)
+        return SecondLayer(None, corners, sharpness, mixed(first.hidden, sharpness) @ corners, left, error)
+
+    def _shape(self, latent: Array) -> dict[str, float]:
+        """Return how the classes lie to each other."""
+        return simplex_numbers(latent, self.codes, self.n_classes)
 
 
 def _score(first: FirstLayer) -> float:
     return first.error + SQUARE_WEIGHT * first.square
 
 
-def _mixed(hidden: Array, sharpness: float) -> Array:
-    """Return the class probabilities (n, K) of "mix"."""
+def mixed(hidden: Array, sharpness: float) -> Array:
+    """Return the class probabilities (n, K) of "mix" at codes (n, K - 1)."""
     return softmax(sharpness * hidden @ simplex_codes(hidden.shape[1] + 1).T, axis=1)
+
+
+def log_losses(hidden: Array, codes: NDArray) -> Array:
+    """Return the summed log losses of `mixed` at every sharpness, from codes (n, K - 1) and classes (n,)."""
+    nearness, rows = simplex_codes(hidden.shape[1] + 1).T, np.arange(len(codes))
+    return np.array([-float(log_softmax(kappa * hidden @ nearness, axis=1)[rows, codes].sum()) for kappa in SHARPNESS])

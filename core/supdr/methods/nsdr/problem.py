@@ -24,7 +24,8 @@ from supdr.engine.iterate import Problem
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_heads import FIRST_CAP, Heads, close_gap
 from supdr.solvers.lbfgs import LBFGSState
-from supdr.solvers.reconstruction import initial_factors, reconstruction_terms
+from supdr.solvers.reconstruction import reconstruction_terms
+from supdr.solvers.reconstruction_start import initial_factors
 
 CAP = 30_000
 """Pair updates per head and trial; doubled after every step in which it bit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.targets import Targets, missing_values
 from supdr.functions.families import BERNOULLI, GAUSSIAN, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
+from supdr.rows.whole import largest
 
 ROUNDING = 1e-12
 """A target that varies less than this, relative to its mean, is constant: it is not scaled."""
@@ -19,15 +21,15 @@ ROUNDING = 1e-12
 LABEL_FAMILIES = ("auto", "bernoulli", "softmax")
 
 
-def feature_codes(family_x: str | Sequence[str], X: NDArray) -> NDArray:
-    """Return the families of the columns of X, (D,).
+def feature_codes(family_x: str | Sequence[str], columns: Columns) -> NDArray:
+    """Return the families of the columns of X, (D,), before preprocessing.
 
     Parameters
     ----------
     family_x : str or sequence of str
         ``"auto"``, a family, or one per column.
-    X : array of shape (N, D)
-        Before preprocessing; NaN where not observed.
+    columns : Columns
+        Of the data.
 
     Returns
     -------
@@ -36,16 +38,26 @@ def feature_codes(family_x: str | Sequence[str], X: NDArray) -> NDArray:
     Raises
     ------
     ValueError
-        If a name is unknown.
+        If a name is unknown, or a column holds what its family cannot produce.
     """
+    n_columns = columns.shape[1]
     if not isinstance(family_x, str) or family_x != "auto":
-        return family_codes(family_x, X.shape[1], "family_x")
-    bits = np.full(X.shape[1], BERNOULLI)
+        codes = family_codes(family_x, n_columns, "family_x")
+        columns.asked(_checked, codes)
+        return codes
+    return np.full(n_columns, BERNOULLI if all(columns.asked(_all_bits)) else GAUSSIAN)
+
+
+def _checked(X: NDArray, codes: NDArray) -> None:
+    check_values(codes, X, "X")
+
+
+def _all_bits(X: NDArray) -> bool:
     try:
-        check_values(bits, X, "X")
+        check_values(np.full(X.shape[1], BERNOULLI), X, "X")
     except ValueError:
-        return np.full(X.shape[1], GAUSSIAN)
-    return bits
+        return False
+    return True
 
 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
@@ -143,17 +155,10 @@ def decode_columns(
     """
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
-    missing = missing_values(y, missing_label)
+    values = _column_values(y, missing_label)
     weights = np.ones(n_rows) if sample_weight is None else np.array(sample_weight, dtype=float)
-    missing[weights == 0.0] = True
+    values[weights == 0.0] = np.nan
     weights[weights == 0.0] = 1.0
-    values = np.full(y.shape, np.nan)
-    try:
-        values[~missing] = y[~missing].astype(float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y with several columns must hold numbers: {error}") from error
-    if np.isinf(values).any():
-        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     labelled = ~np.isnan(values).all(axis=1)
     if not labelled.any():
         raise ValueError("y has no labelled row: every value is missing")
@@ -161,24 +166,152 @@ def decode_columns(
     if empty.any():
         raise ValueError(f"y has no observed value in column {int(np.flatnonzero(empty)[0])}")
     if task == "classification":
-        check_values(np.full(y.shape[1], BERNOULLI), values, "y should be a 1d array, or a matrix of labels")
+        _check_bits(values)
         single = np.nanmin(values, axis=0) == np.nanmax(values, axis=0)
         if single.any():
             raise ValueError(f"y: label {int(np.flatnonzero(single)[0])} has one class only; two are needed")
     return Targets(labelled, None, np.full(len(y), -1), values, weights)
 
 
-def target_side(
-    family_y: str | Sequence[str], targets: Targets, several_labels: bool, c: float, bound: str
-) -> tuple[TargetSide, NDArray, NDArray]:
-    """Return the targets as the problem takes them, and what undoes the scaling of Gaussian ones.
+def decode_column_part(y: NDArray, task: str, missing_label: object) -> Targets:
+    """Decode a part of several targets or labels as `decode_columns` does; a part may lack values.
+
+    Parameters
+    ----------
+    y : array of shape (n, K)
+        As for `decode_columns`.
+    task, missing_label
+        As there.
+
+    Returns
+    -------
+    Targets
+    """
+    values = _column_values(y, missing_label)
+    if task == "classification":
+        _check_bits(values)
+    return Targets(~np.isnan(values).all(axis=1), None, np.full(len(y), -1), values, np.ones(len(y)))
+
+
+def _column_values(y: NDArray, missing_label: object) -> NDArray:
+    missing, values = missing_values(y, missing_label), np.full(y.shape, np.nan)
+    try:
+        values[~missing] = y[~missing].astype(float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y with several columns must hold numbers: {error}") from error
+    if np.isinf(values).any():
+        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+    return values
+
+
+def _check_bits(values: NDArray) -> None:
+    check_values(np.full(values.shape[1], BERNOULLI), values, "y should be a 1d array, or a matrix of labels")
+
+
+class Scaling(NamedTuple):
+    """What targets are scaled by: 0 and 1 for columns that are not Gaussian.
+
+    Attributes
+    ----------
+    mean, scale : arrays of shape (K,)
+    """
+
+    mean: NDArray
+    scale: NDArray
+
+
+def target_families(
+    family_y: str | Sequence[str], several_labels: bool, n_classes: int, n_columns: int
+) -> NDArray | None:
+    """Return the families of the columns of Y; None for the softmax of all.
 
     Parameters
     ----------
     family_y : str or sequence of str
         As in `supdr.SDRGLM`.
+    several_labels : bool
+        Whether the values are the 0 and 1 of several labels.
+    n_classes : int
+        K; 0 for regression or several labels.
+    n_columns : int
+        Columns of the decoded values.
+
+    Returns
+    -------
+    int array or None
+
+    Raises
+    ------
+    ValueError
+        If the family does not fit the task.
+    """
+    if not (several_labels or n_classes):
+        return family_codes("gaussian" if family_y == "auto" else family_y, n_columns, "family_y")
+    accepted = LABEL_FAMILIES[:2] if several_labels else LABEL_FAMILIES
+    if not isinstance(family_y, str) or family_y not in accepted:
+        raise ValueError(f"family_y must be one of {', '.join(accepted)} for classification; got {family_y!r}")
+    if n_classes and (family_y == "softmax" or (family_y == "auto" and n_classes > 2)):
+        return None
+    return np.full(n_columns, BERNOULLI)
+
+
+def target_cells(targets: Targets, codes: NDArray | None) -> NDArray:
+    """Return Y (n, K) of decoded targets, NaN where not observed; one-hot rows for the softmax."""
+    Y = targets.values
+    if targets.classes is None:
+        return Y
+    if codes is None:
+        return np.where(
+            targets.codes[:, None] < 0, np.nan, (targets.codes[:, None] == np.arange(len(targets.classes))) * 1.0
+        )
+    return np.where(targets.labelled[:, None], (Y > 0.0) * 1.0, np.nan)
+
+
+def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: int) -> Scaling:
+    """Return what Gaussian targets are scaled by: to mean 0 and variance 1, weighted.
+
+    Parameters
+    ----------
+    rows : supdr.rows.whole.WholeRows
+        What works on rows.
+    targets : Targets
+        Decoded targets, or their partitions.
+    codes : int array of shape (K,) or None
+        Families.
+    n_columns : int
+        K.
+
+    Returns
+    -------
+    Scaling
+    """
+    mean, scale = np.zeros(n_columns), np.ones(n_columns)
+    gaussian = np.zeros(0, dtype=bool) if codes is None else codes == GAUSSIAN
+    if gaussian.any():
+        size = rows.total(_largest_targets, targets, gaussian, add=largest)
+        unit = np.maximum(size, np.finfo(float).tiny)  # squares stay within range
+        total, count = rows.total(_target_sums, targets, gaussian, unit, 0.0, False)
+        centre = total / count
+        squares, count = rows.total(_target_sums, targets, gaussian, unit, centre, True)
+        deviation = unit * np.sqrt(squares / count)
+        mean[gaussian] = unit * centre
+        scale[gaussian] = np.where(deviation > ROUNDING * np.abs(mean[gaussian]), deviation, 1.0)
+    return Scaling(mean, scale)
+
+
+def target_side(
+    targets: Targets, codes: NDArray | None, scaling: Scaling, several_labels: bool, c: float, bound: str
+) -> TargetSide:
+    """Return targets as the problem takes them.
+
+    Parameters
+    ----------
     targets : Targets
         Decoded targets.
+    codes : int array of shape (K,) or None
+        See `target_families`.
+    scaling : Scaling
+        See `target_scaling`.
     several_labels : bool
         Whether their values are the 0 and 1 of several labels.
     c, bound
@@ -186,40 +319,37 @@ def target_side(
 
     Returns
     -------
-    side : TargetSide
-    mean, scale : arrays of shape (K,)
-        0 and 1 for columns that are not Gaussian.
+    TargetSide
 
     Raises
     ------
     ValueError
-        If the family does not fit the task or the values.
+        If the values do not fit a family.
     """
-    labels = several_labels or targets.classes is not None
-    accepted = LABEL_FAMILIES[:2] if several_labels else LABEL_FAMILIES
-    if labels and (not isinstance(family_y, str) or family_y not in accepted):
-        raise ValueError(f"family_y must be one of {', '.join(accepted)} for classification; got {family_y!r}")
-    Y, weights = targets.values, None if (targets.weights == 1.0).all() else targets.weights
-    n_columns = Y.shape[1]
-    if targets.classes is not None:
-        n_classes = len(targets.classes)
-        if family_y == "softmax" or (family_y == "auto" and n_classes > 2):
-            Y = np.where(targets.codes[:, None] < 0, np.nan, (targets.codes[:, None] == np.arange(n_classes)) * 1.0)
-            return TargetSide(Y, None, c, bound, weights=weights), np.zeros(n_classes), np.ones(n_classes)
-        Y = np.where(targets.labelled[:, None], (Y > 0.0) * 1.0, np.nan)
-    if labels:
-        one_hot = not several_labels and n_columns > 1
-        side = TargetSide(Y, np.full(n_columns, BERNOULLI), c, bound, one_hot, weights)
-        return side, np.zeros(n_columns), np.ones(n_columns)
-    codes = family_codes("gaussian" if family_y == "auto" else family_y, n_columns, "family_y")
+    Y, weights = target_cells(targets, codes), None if (targets.weights == 1.0).all() else targets.weights
+    if codes is None:
+        return TargetSide(Y, None, c, bound, weights=weights)
+    if several_labels or targets.classes is not None:
+        return TargetSide(Y, codes, c, bound, not several_labels and Y.shape[1] > 1, weights)
     check_values(codes, Y, "y")
-    mean, scale = np.zeros(n_columns), np.ones(n_columns)
-    gaussian = codes == GAUSSIAN
-    if gaussian.any():
-        numbers = np.ma.masked_invalid(Y[:, gaussian])
-        unit = np.maximum(abs(numbers).max(axis=0).filled(0.0), np.finfo(float).tiny)  # squares stay within range
-        centre = np.ma.average(numbers / unit, axis=0, weights=weights)
-        deviation = unit * np.sqrt(np.ma.average((numbers / unit - centre) ** 2, axis=0, weights=weights))
-        mean[gaussian] = unit * centre
-        scale[gaussian] = np.where(deviation > ROUNDING * np.abs(mean[gaussian]), deviation, 1.0)
-    return TargetSide((Y - mean) / scale, codes, c, bound, weights=weights), mean, scale
+    return TargetSide((Y - scaling.mean) / scaling.scale, codes, c, bound, weights=weights)
+
+
+# --- the work on rows ---------------------------------------------------------------------------------------------
+
+
+def _largest_targets(targets: Targets, gaussian: NDArray) -> NDArray:
+    return abs(np.ma.masked_invalid(targets.values[:, gaussian])).max(axis=0).filled(0.0)
+
+
+def _target_sums(
+    targets: Targets, gaussian: NDArray, unit: NDArray, centre: NDArray | float, squared: bool
+) -> tuple[NDArray, NDArray]:
+    """Return weighted sums of deviations, or of their squares, and of the weights, over observed cells."""
+    numbers = np.ma.masked_invalid(targets.values[:, gaussian])
+    deviations = numbers / unit - centre
+    deviations = deviations**2 if squared else deviations
+    if (targets.weights == 1.0).all():
+        return deviations.sum(axis=0).filled(0.0), np.asarray(numbers.count(axis=0), dtype=float)
+    weights = np.where(np.ma.getmaskarray(numbers), 0.0, targets.weights[:, None])
+    return (deviations * targets.weights[:, None]).sum(axis=0).filled(0.0), weights.sum(axis=0)

@@ -35,11 +35,13 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
-from supdr.functions.families import BOUNDS, FAMILIES, check_values, null_loss
+from supdr.functions.families import BOUNDS, FAMILIES
 from supdr.methods.sdr_glm.columns import centred, column_preprocessing, decode_columns, feature_codes, target_side
+from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.solvers import SOLVERS
+from supdr.rows.whole import WholeRows
 
 DROWNED = 100.0
 """From this lam H_X / H_Y (of a row) on the labels hardly move the latent rows."""
@@ -276,8 +278,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         check_start(self.init, ("svd", "random"), (len(X), self.n_components))
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
-        self._input_codes = feature_codes(self.family_x, X)
-        check_values(self._input_codes, X, "X")
+        self._input_codes = feature_codes(self.family_x, self._columns(X))
 
     def _validate(
         self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
@@ -318,18 +319,30 @@ class SDRGLM(Weighted, FittedSDRGLM):
                 f"n_components={n_components} exceeds the {n_rows} rows or {n_columns} columns: init='svd' allows "
                 f"{min(X.shape)} at most, n_samples = {n_rows}, n_features = {n_columns}; init='random' allows more"
             )
-        self._targets, self._target_mean, self._target_scale = target_side(
-            self.family_y, targets, self._several_labels, float(self.gaussian_c), self.bound
-        )
-        self._balance = self._targets.null_loss(), null_loss(self._codes, X, float(self.gaussian_c))[0]
+        if self._partitioned:
+            facts = self.partitions_.facts
+            several, c = self._several_labels, float(self.gaussian_c)
+            self._targets = target_side(targets, facts.codes, facts.scaling, several, c, self.bound)
+        else:
+            rows, settings = WholeRows(len(X)), self._target_settings()
+            facts, self._targets = gather_facts(rows, X, self._codes, targets, targets, **settings)
+        self._target_mean, self._target_scale = facts.scaling
+        self._balance = facts.target_null.loss, facts.column_null[0]
+        self._label_share = facts.target_null.share
         weight: Any = self.recon_weight
         if weight == "auto":
-            weight = float(self.recon_ratio) * _ratio(self._balance[0] / self._targets.share, self._balance[1])
+            weight = float(self.recon_ratio) * _ratio(self._balance[0] / self._label_share, self._balance[1])
         self.recon_weight_ = float(weight)
         self.family_x_ = np.array(FAMILIES)[self._codes]
         scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
         self._reg_u = scaling * float(self.reg_u)
-        return SOLVERS[self.solver](
+        solver, held = SOLVERS[self.solver], {}
+        if self._partitioned:
+            from supdr.methods.sdr_glm.partitioned import PartitionedFast  # Dask is an extra
+
+            solver, held = PartitionedFast, {"held": self.partitions_}
+        return solver(
+            **held,
             X=X,
             codes=self._codes,
             targets=self._targets,
@@ -359,7 +372,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
                 UserWarning,
                 stacklevel=4,
             )
-        outweighed = self.recon_weight_ * feature_loss * self._targets.share
+        outweighed = self.recon_weight_ * feature_loss * self._label_share
         if label_loss > 0.0 and outweighed > DROWNED * (1.0 + 1e-9) * label_loss:
             warnings.warn(
                 f"the reconstruction outweighs the targets {outweighed / label_loss:.0f} times: "

@@ -49,23 +49,25 @@ class GaussianFeatures:
             latest = self._latest = (loadings, *self._inner(loadings))
         return latest[1], latest[2]
 
-    def value(self, latent: NDArray, loadings: NDArray) -> float:
-        """Return L_X, from traces: no N x D residual is formed."""
-        cross, gram = self.inner(loadings)
-        wide = augmented(latent)
-        explained = 2.0 * np.vdot(wide, cross) - np.vdot(wide.T @ wide, gram)
+    def value(self, explained: float) -> float:
+        """Return L_X, given what `explained` says of all rows: no N x D residual is formed."""
         return -self.c * float(self.total - explained)
 
     def gram(self, loadings: NDArray) -> NDArray:
         """Return Vt Vt', (L + 1, L + 1)."""
         raise NotImplementedError
 
-    def solve_loadings(self, latent: NDArray, weight: float, reg_v: float) -> NDArray:
-        """Return the loadings that maximise J: (2 c lam Ua'Ua + reg_v I)^-1 2 c lam Ua' X, in this form's terms."""
+    def loading_sums(self, latent: NDArray) -> tuple[NDArray, NDArray]:
+        """Return Ua'Ua and Ua'X, the latter in this form's terms: sums over rows that loadings are made of."""
         wide = augmented(latent)
+        return wide.T @ wide, self._pulled(wide)
+
+    def solve_loadings(self, sums: tuple[NDArray, NDArray], weight: float, reg_v: float) -> NDArray:
+        """Return the loadings that maximise J: (2 c lam Ua'Ua + reg_v I)^-1 2 c lam Ua' X, in this form's terms."""
+        square, pulled = sums
         strength = 2.0 * self.c * weight
-        system = strength * (wide.T @ wide) + reg_v * np.eye(wide.shape[1])
-        return np.ascontiguousarray(solve_positive(system, strength * self._pulled(wide)))
+        system = strength * square + reg_v * np.eye(len(square))
+        return np.ascontiguousarray(solve_positive(system, strength * pulled))
 
     @property
     def total(self) -> float:
@@ -80,6 +82,12 @@ class GaussianFeatures:
         raise NotImplementedError
 
 
+def explained(latent: NDArray, cross: NDArray, gram: NDArray) -> float:
+    """Return |X|^2 - |X - Ua Vt|^2 of rows, given X Vt' and Vt Vt'."""
+    wide = augmented(latent)
+    return 2.0 * np.vdot(wide, cross) - np.vdot(wide.T @ wide, gram)
+
+
 class SharedFeatures(GaussianFeatures):
     """Complete Gaussian data, more rows than columns; loadings (L + 1, D)."""
 
@@ -91,11 +99,15 @@ class SharedFeatures(GaussianFeatures):
         return float(np.vdot(self.X, self.X))
 
     def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
+        return self.cross(loadings), self.gram(loadings)
+
+    def cross(self, loadings: NDArray) -> NDArray:
+        """Return X Vt', (N, L + 1)."""
         turned = padded(loadings.T)
         cross = np.empty((len(self.X), turned.shape[1]))
         for rows in row_blocks(self.X.shape):
             np.matmul(self.X[rows], turned, out=cross[rows])
-        return cross[:, : len(loadings)], self.gram(loadings)
+        return cross[:, : len(loadings)]
 
     def gram(self, loadings: NDArray) -> NDArray:
         """Return Vt Vt', (L + 1, L + 1)."""
@@ -233,21 +245,21 @@ class WeightedFeatures:
             sums.add(*self.expand(rows, latent[rows], loadings), latent[rows])
         return sums
 
-    def solve_loadings(
-        self, sums: ColumnSums, latent: NDArray, loadings: NDArray, weight: float, reg_v: float
-    ) -> NDArray:
-        """Return the [V; b_x] (L + 1, D) that maximises the minorant, Poisson columns shortened."""
-        # The ridge is divided, not the sums multiplied: they are the larger ones.
-        rights = sums.rights[:, : len(loadings)]
-        found = np.ascontiguousarray(solve_systems(sums.grams, reg_v / weight, rights).T)
-        if len(self.poisson):
-            change = found[:, self.poisson] - loadings[:, self.poisson]
-            rise = np.zeros(len(self.poisson))
-            for rows in row_blocks(self.X.shape):
-                part = np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, augmented(latent[rows]) @ change)
-                rise = np.maximum(rise, part.max(axis=0))
-            found[:, self.poisson] = loadings[:, self.poisson] + change / np.maximum(1.0, rise)
-        return found
+    def column_rise(self, latent: NDArray, change: NDArray) -> NDArray:
+        """Return by how much the largest parameter of each Poisson column would rise if its loadings changed so."""
+        rise = np.zeros(len(self.poisson))
+        for rows in row_blocks(self.X.shape):
+            part = np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, augmented(latent[rows]) @ change)
+            rise = np.maximum(rise, part.max(axis=0))
+        return rise
+
+
+def solve_columns(sums: ColumnSums, width: int, ridge: float) -> NDArray:
+    """Return the [V; b_x] (L + 1, D) that maximises the minorant; the ridge is reg_v / lam.
+
+    The ridge is divided, not the sums multiplied: they are the larger ones.
+    """
+    return np.ascontiguousarray(solve_systems(sums.grams, ridge, sums.rights[:, :width]).T)
 
 
 class ColumnSums:
@@ -256,6 +268,11 @@ class ColumnSums:
     def __init__(self, n_columns: int, width: int) -> None:
         self.grams = np.zeros((n_columns, padded_width(width * (width + 1) // 2)))
         self.rights = np.zeros((n_columns, padded_width(width)))
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        both = ColumnSums(0, 0)
+        both.grams, both.rights = self.grams + other.grams, self.rights + other.rights
+        return both
 
     def add(self, curvature: NDArray, linear: NDArray, latent: NDArray) -> None:
         """Add rows with a and g (n, D) and latent rows (n, L).  Writes to the sums."""

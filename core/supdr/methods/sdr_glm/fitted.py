@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, cast
+from functools import partial
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,19 +15,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.reconstruction import Reconstructing
+from supdr.engine.targets import Targets
 from supdr.functions.families import BERNOULLI, check_values, means
+from supdr.methods.sdr_glm.columns import decode_column_part
 from supdr.methods.sdr_glm.features import WeightedFeatures
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
+from supdr.rows.in_partitions import InPartitions
 from supdr.solvers.low_rank import leading_singular_values
 
 
-class FittedSDRGLM(Reconstructing):
+class FittedSDRGLM(InPartitions, Reconstructing):
     """The half of `supdr.SDRGLM` that reads a state."""
 
     accepts_missing_cells: ClassVar[bool] = True
+    accepted_in_partitions: ClassVar[dict[str, tuple]] = {
+        "solver": ("fast",),
+        "init": ("svd", "random"),
+        "early_stopping": (False,),
+        "class_weight": (None,),
+    }
+    several_targets: ClassVar[bool] = True
 
+    family_y: Any
     gaussian_c: float
     bound: str
 
@@ -113,11 +126,31 @@ class FittedSDRGLM(Reconstructing):
         self.intercept_ = state.intercept * self._target_scale + self._target_mean
 
     def _latent(self, X: NDArray) -> NDArray:
-        check_values(self._codes, X, "X")
-        features = WeightedFeatures(X, self._codes, float(self.gaussian_c), self.bound)
+        return self._row_map()(X)
+
+    def _row_map(self) -> Callable[[NDArray], NDArray]:
         components, intercept_x = self._loadings()
         loadings = np.concatenate([components, intercept_x[None]])
-        return embed(features, loadings, self.recon_weight_, self._reg_u)
+        ridges = self.recon_weight_, self._reg_u
+        return partial(_embedded, self._codes, loadings, float(self.gaussian_c), self.bound, *ridges)
+
+    def _hold(self, rows: Any) -> Any:
+        from supdr.methods.sdr_glm.partitioned import held_rows  # Dask is an extra
+
+        return held_rows(rows, self)
+
+    def _part_decoder(self, targets: Targets) -> Callable[[NDArray], Targets]:
+        if self._single_target:
+            return super()._part_decoder(targets)
+        return partial(decode_column_part, task=self._task(), missing_label=self.missing_label)
+
+    def _target_settings(self) -> dict[str, Any]:
+        return {
+            "family_y": self.family_y,
+            "several_labels": self._several_labels,
+            "c": float(self.gaussian_c),
+            "bound": self.bound,
+        }
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         """Return the families' means of U V + b_x."""
@@ -164,3 +197,10 @@ class FittedSDRGLM(Reconstructing):
             weights = None if targets.weights is None else targets.weights[rows]
             self._memo["calibrated"] = fit_head(latent, replace(targets, Y=targets.Y[rows], weights=weights))
         return self._memo["calibrated"]
+
+
+def _embedded(
+    codes: NDArray, loadings: NDArray, c: float, bound: str, weight: float, reg_u: float, X: NDArray
+) -> NDArray:
+    check_values(codes, X, "X")
+    return embed(WeightedFeatures(X, codes, c, bound), loadings, weight, reg_u)

@@ -10,14 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem, generator
-from supdr.functions.families import GAUSSIAN, null_loss, null_parameters
-from supdr.methods.sdr_glm.features import GramFeatures, SharedFeatures, WeightedFeatures
-from supdr.methods.sdr_glm.targets import TargetSide
-from supdr.solvers.low_rank import (
-    leading_rows,
-    product_singular_values,
-    row_blocks,
+from supdr.functions.families import (
+    GAUSSIAN,
+    cell_sums,
+    null_loss_about,
+    null_parameters,
+    number_losses,
 )
+from supdr.methods.sdr_glm.features import (
+    ColumnSums,
+    GramFeatures,
+    SharedFeatures,
+    WeightedFeatures,
+    explained,
+    solve_columns,
+)
+from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
+from supdr.rows.whole import WholeRows, largest
+from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks
 
 POWER_STEPS = 30
 
@@ -102,8 +112,30 @@ class SDRGLMProblem(Problem):
 
     advice = "Try stronger ridges (reg_u, reg_v, reg_w)."
 
+    # --- rows, in memory or in partitions: see `supdr.rows.whole` -----------------------------------------------------
+
     @cached_property
-    def features(self) -> SharedFeatures | GramFeatures | WeightedFeatures:
+    def rows(self) -> Any:
+        """What works on the rows."""
+        return WholeRows(len(self.X))
+
+    @property
+    def cells(self) -> Any:
+        """The rows of X that it works on."""
+        return self.X
+
+    @property
+    def feature_part(self) -> Any:
+        """The features that it works on."""
+        return self.features
+
+    @property
+    def target_part(self) -> Any:
+        """The targets that it works on."""
+        return self.targets
+
+    @cached_property
+    def features(self) -> Any:
         """The feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
         if not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
@@ -115,20 +147,30 @@ class SDRGLMProblem(Problem):
         self.__dict__.pop("features", None)
 
     @cached_property
+    def weighted(self) -> bool:
+        """Whether every row and column has a system of its own."""
+        return isinstance(self.features, WeightedFeatures)
+
+    @cached_property
+    def column_null(self) -> tuple[float, NDArray]:
+        """H_X, what the means of columns leave to be explained, and these means (D,)."""
+        return column_facts(self.rows, self.cells, self.codes, self.c)
+
+    @cached_property
+    def target_null(self) -> NullFacts:
+        """The same of the targets."""
+        return null_facts(self.rows, self.target_part, self.targets.codes, self.targets.Y.shape[1])
+
+    @cached_property
     def scale(self) -> float:
         """sqrt(N D)."""
-        return float(np.sqrt(self.X.size))
+        return float(np.sqrt(self.rows.n_rows * self.X.shape[1]))
 
     @cached_property
     def rank_threshold(self) -> float:
         """Reconstruction alone keeps a component only if its singular value in the centred X exceeds this."""
         gaussian = (self.codes == GAUSSIAN).all()
         return float(np.sqrt(self.reg_u * self.reg_v) / (self.weight * (2.0 * self.c if gaussian else 1.0)))
-
-    @cached_property
-    def null_losses(self) -> tuple[float, float]:
-        """H_X and H_Y: what the means of columns and targets leave to be explained."""
-        return null_loss(self.codes, self.X, self.c)[0], self.targets.null_loss()
 
     @cached_property
     def ridges(self) -> tuple[float, float, float]:
@@ -147,22 +189,21 @@ class SDRGLMProblem(Problem):
 
         They start from 0, but for the biases of counts: a step moves their parameters by 1 at most.
         """
-        rng = generator(seed, 0)
-        n_rows = len(self.X)
-        if not isinstance(self.init, str):
-            latent = self.init
-        elif self.init == "random":
-            latent = rng.standard_normal((n_rows, self.n_components))
-        else:
-            latent = leading_rows(self.X, null_loss(self.codes, self.X)[1], self.n_components, rng)
+        latent = self.rows.each(np.ascontiguousarray, self.first_latent(generator(seed, 0)))
         loadings = self._fresh_loadings(latent)
         return self._state(Point(latent, loadings, self._fresh_head(latent)), seed, 0, 0.0)
 
+    def first_latent(self, rng: np.random.Generator) -> Any:
+        """Return the U (N, L) that a run starts from."""
+        if not isinstance(self.init, str):
+            return self.init
+        if self.init == "random":
+            return self.rows.normal(rng, self.n_components)
+        return leading_rows(self.cells, self.column_null[1], self.n_components, rng, self.rows)
+
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
-        rows, columns = self.X.shape
-        width = rows if state.in_rows else columns
-        expected = {"latent": (rows, self.n_components), "components": (self.n_components, width)}
+        expected = self.expected_shapes(state.in_rows)
         found = {name: getattr(state, name).shape for name in expected}
         if found != expected:
             raise ValueError(f"start does not fit: its shapes are {found}, this run needs {expected}")
@@ -175,11 +216,17 @@ class SDRGLMProblem(Problem):
             point = point._replace(head=self._fresh_head(state.latent))
         return self._state(point, state.seed, state.iteration, state.change)
 
+    def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:
+        """Return the shapes that a state to go on from must have."""
+        rows, columns = self.X.shape
+        width = rows if in_rows else columns
+        return {"latent": (rows, self.n_components), "components": (self.n_components, width)}
+
     def step(self, state: SDRGLMState) -> SDRGLMState:
         """Return the state after one sweep; J never falls."""
         following = self.sweep(self._point(state))
-        size = max(float(np.linalg.norm(following.latent)), np.finfo(float).tiny)
-        change = float(np.linalg.norm(following.latent - state.latent)) / size
+        moved, size = np.sqrt(self.rows.total(_lengths, following.latent, state.latent))
+        change = float(moved) / max(float(size), np.finfo(float).tiny)
         return self._state(following, state.seed, state.iteration + 1, change)
 
     def sweep(self, point: Point) -> Point:
@@ -188,23 +235,24 @@ class SDRGLMProblem(Problem):
 
     def yardstick(self, objective: float) -> float:
         """Return lam H_X + H_Y: the objective itself depends on the units of counts, and its zero means nothing."""
-        feature_loss, label_loss = self.null_losses
-        return self.weight * feature_loss + label_loss
+        return self.weight * self.column_null[0] + self.target_null.loss
 
     def terms(self, state: SDRGLMState) -> dict[str, float]:
         """Return the terms of -J."""
         point = self._point(state)
-        theta = state.latent @ state.coef + state.intercept
+        if self.weighted:
+            parts = self.feature_part, self.target_part
+            fit, label, size = self.rows.total(_weighted_values, *parts, *point)
+        else:
+            inner = self.features.inner(point.loadings)
+            fit, label, size = self.rows.total(_gaussian_values, self.target_part, state.latent, point.head, *inner)
+            fit = self.features.value(fit)
         ridge = (
-            self.reg_u * float(np.vdot(state.latent, state.latent))
+            self.reg_u * size
             + self.reg_v * float(np.trace(self.features.gram(point.loadings)))
             + self.reg_w * float(np.vdot(point.head, point.head))
         )
-        return {
-            "reconstruction": -self.weight * self.features.value(state.latent, point.loadings),
-            "label": -self.targets.value(theta),
-            "regularisation": 0.5 * ridge,
-        }
+        return {"reconstruction": -self.weight * fit, "label": -label, "regularisation": 0.5 * ridge}
 
     def readings(self, state: SDRGLMState) -> dict[str, float]:
         """Return lam, the change of U, and the threshold of the singular values of UV."""
@@ -217,8 +265,9 @@ class SDRGLMProblem(Problem):
     def diagnostics(self, state: SDRGLMState) -> dict[str, float]:
         """Return the training error and the singular values of UV."""
         singular = self.singular_values(state)
+        wrong, cells = self.rows.total(TargetSide.errors, self.target_part, state.latent, self._point(state).head)
         return {
-            "training_error": self.targets.error(state.latent @ state.coef + state.intercept),
+            "training_error": wrong / cells,
             "effective_rank": float((singular > DEAD * self.scale).sum()),
             **{f"singular_value_{k + 1}": float(value) for k, value in enumerate(singular)},
         }
@@ -226,7 +275,7 @@ class SDRGLMProblem(Problem):
     def singular_values(self, state: SDRGLMState) -> NDArray:
         """Return the singular values of U V, largest first, (L,)."""
         gram = self.features.gram(self._point(state).loadings)
-        return product_singular_values(state.latent, gram[:-1, :-1])
+        return product_singular_values(self.rows.total(_square, state.latent), gram[:-1, :-1])
 
     def all_components_die(self) -> bool:
         """Tell whether the ridges are too strong for the reconstruction to keep any component by itself.
@@ -234,17 +283,14 @@ class SDRGLMProblem(Problem):
         They are if sqrt(reg_u reg_v) / lam exceeds the largest singular value of the likelihood's gradient at the
         column means: ridges on both factors are sqrt(reg_u reg_v) times the nuclear norm of their product.
         """
-        centre = null_loss(self.codes, self.X)[1]
+        centre = self.column_null[1]
         factor = np.where(self.codes == GAUSSIAN, 2.0 * self.c, 1.0)
         level = float(np.sqrt(self.reg_u * self.reg_v)) / self.weight
         # Power iteration: its value only grows towards the largest singular value, and mostly one product decides.
         direction: Any = generator(0, 0).standard_normal(self.X.shape[1])
         for _ in range(POWER_STEPS):
             direction = direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
-            image = np.zeros(len(direction))
-            for rows in row_blocks(self.X.shape):
-                gradient = np.nan_to_num((self.X[rows] - centre) * factor)
-                image += gradient.T @ (gradient @ direction)
+            image = self.rows.total(_power_step, self.cells, centre, factor, direction)
             if float(np.linalg.norm(image)) > level**2:
                 return False
             direction = image
@@ -252,15 +298,41 @@ class SDRGLMProblem(Problem):
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
-    def _fresh_loadings(self, latent: NDArray) -> NDArray:
-        if not isinstance(self.features, WeightedFeatures):
-            return self.features.solve_loadings(latent, self.weight, self.reg_v)
-        begin = null_parameters(self.codes, self.X, latent.shape[1])
-        sums = self.features.column_systems(latent, begin)
-        return self.features.solve_loadings(sums, latent, begin, self.weight, self.reg_v)
+    def _fresh_loadings(self, latent: Any) -> NDArray:
+        if not self.weighted:
+            return self.gaussian_loadings(latent)
+        begin = null_parameters(self.codes, self.column_null[1], self.n_components)
+        return self.weighted_loadings(None, latent, begin)
 
-    def _fresh_head(self, latent: NDArray) -> NDArray:
-        return self.targets.solve_head(latent, self.targets.null_head(latent.shape[1]), self.reg_w)
+    def gaussian_loadings(self, latent: Any) -> NDArray:
+        """Return the loadings that are best for U, complete Gaussian data."""
+        sums = self.rows.total(_loading_sums, self.feature_part, latent)
+        return self.features.solve_loadings(sums, self.weight, self.reg_v)
+
+    def weighted_loadings(self, sums: ColumnSums | None, latent: Any, loadings: NDArray) -> NDArray:
+        """Return the loadings that maximise a minorant, whose sums may be given, Poisson columns shortened."""
+        if sums is None:
+            sums = self.rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
+        found, poisson = solve_columns(sums, len(loadings), self.reg_v / self.weight), self.features.poisson
+        if len(poisson):
+            change = found[:, poisson] - loadings[:, poisson]
+            rise = self.rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
+            found[:, poisson] = loadings[:, poisson] + change / np.maximum(1.0, rise)
+        return found
+
+    def _fresh_head(self, latent: Any) -> NDArray:
+        codes, n_columns = self.targets.codes, self.targets.Y.shape[1]
+        head = null_head(self.target_null.centre, codes, self.n_components, n_columns)
+        return self.moved_head(self.rows.total(TargetSide.head_sums, self.target_part, latent, head), latent, head)
+
+    def moved_head(self, sums: tuple[NDArray, NDArray], latent: Any, head: NDArray) -> NDArray:
+        """Return the head that maximises the minorant touching at `head`, steps of counts shortened."""
+        found, poisson = self.targets.solve_head(sums, head, self.reg_w), self.targets.poisson
+        if len(poisson):
+            change = found - head
+            rise = self.rows.total(TargetSide.head_rise, self.target_part, latent, change, add=largest)
+            found[:, poisson] = head[:, poisson] + change[:, poisson] / np.maximum(1.0, rise)
+        return found
 
     # --- states -------------------------------------------------------------------------------------------------------
 
@@ -274,7 +346,7 @@ class SDRGLMProblem(Problem):
     def _state(self, point: Point, seed: int, iteration: int, change: float) -> SDRGLMState:
         latent, loadings, head = point
         return SDRGLMState(
-            np.ascontiguousarray(latent),
+            latent,
             loadings[:-1],
             loadings[-1],
             head[:-1],
@@ -284,3 +356,67 @@ class SDRGLMProblem(Problem):
             change,
             self.features.in_rows,
         )
+
+
+def column_facts(rows: Any, cells: Any, codes: NDArray, c: float) -> tuple[float, NDArray]:
+    """Return H_X, what the means of columns leave to be explained, and these means (D,).
+
+    Parameters
+    ----------
+    rows : supdr.rows.whole.WholeRows
+        What works on rows.
+    cells : array of shape (N, D)
+        Data, or their partitions.
+    codes : int array of shape (D,)
+        Families.
+    c : float
+        Weight of Gaussian cells.
+    """
+    count, total = rows.total(cell_sums, cells)
+    centre = total / np.where(count > 0.0, count, 1.0)
+    return null_loss_about(codes, count, centre, rows.total(_number_losses, cells, codes, centre, c)), centre
+
+
+# --- the work on rows ---------------------------------------------------------------------------------------------
+
+
+def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float) -> NDArray:
+    return number_losses(codes, X, centre, c)
+
+
+def _gaussian_values(
+    targets: TargetSide, latent: NDArray, head: NDArray, cross: NDArray, gram: NDArray
+) -> tuple[float, float, float]:
+    """Return what the loadings explain of |X|^2, L_Y, and |U|^2."""
+    theta = latent @ head[:-1] + head[-1]
+    return explained(latent, cross, gram), targets.value(theta), float(np.vdot(latent, latent))
+
+
+def _weighted_values(
+    features: WeightedFeatures, targets: TargetSide, latent: NDArray, loadings: NDArray, head: NDArray
+) -> tuple[float, float, float]:
+    """Return L_X, L_Y, and |U|^2."""
+    theta = latent @ head[:-1] + head[-1]
+    return features.value(latent, loadings), targets.value(theta), float(np.vdot(latent, latent))
+
+
+def _loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
+    return features.loading_sums(latent)
+
+
+def _lengths(latent: NDArray, before: NDArray) -> NDArray:
+    """Return |U - previous U|^2 and |U|^2."""
+    change, now = (latent - before).ravel(), latent.ravel()
+    return np.array([change @ change, now @ now])
+
+
+def _square(latent: NDArray) -> NDArray:
+    return latent.T @ latent
+
+
+def _power_step(X: NDArray, centre: NDArray, factor: NDArray, direction: NDArray) -> NDArray:
+    image = np.zeros(len(direction))
+    for rows in row_blocks(X.shape):
+        gradient = np.nan_to_num((X[rows] - centre) * factor)
+        image += gradient.T @ (gradient @ direction)
+    return image

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,14 @@ from supdr.engine.interruption import checkpoint
 from supdr.functions.families import (
     BERNOULLI,
     POISSON,
+    cell_sums,
     expand,
     log_likelihood,
     log_likelihoods,
     means,
-    null_loss,
+    null_loss_about,
     null_parameters,
+    number_losses,
     residuals,
     softmax,
 )
@@ -58,11 +61,6 @@ class TargetSide:
         return ~np.isnan(self.Y).all(axis=1)
 
     @cached_property
-    def share(self) -> float:
-        """Share of the cells that are observed."""
-        return float((~np.isnan(self.Y)).mean()) if self.Y.size else 1.0
-
-    @cached_property
     def poisson(self) -> NDArray:
         """Indices of the Poisson columns."""
         return np.flatnonzero(self.codes == POISSON) if self.codes is not None else np.empty(0, dtype=int)
@@ -86,19 +84,34 @@ class TargetSide:
             return residuals(self.codes, self.Y, theta, self.c)
         return np.where(self.observed[:, None], self.Y - softmax(theta)[0], 0.0)
 
-    def null_loss(self) -> float:
-        """Return H_Y: what the column means, or class shares, leave unexplained."""
-        if self.codes is not None:
-            return null_loss(self.codes, self.Y, self.c, self.weights)[0]
-        total = self._weighted(self.Y[self.observed], self.observed).sum(axis=0)
-        share = total[total > 0.0] / total.sum()
-        return float(-total.sum() * (share * np.log(share)).sum())
+    # --- sums over rows -----------------------------------------------------------------------------------------------
 
-    def null_head(self, n_components: int) -> NDArray:
-        """Return the [W; b_y] (L + 1, K) to begin with, see `null_parameters`."""
-        if self.codes is None:
-            return np.zeros((n_components + 1, self.Y.shape[1]))
-        return null_parameters(self.codes, self.Y, n_components, self.weights)
+    def class_totals(self) -> NDArray:
+        """Return the weight of every class of the softmax, (K,)."""
+        return self._weighted(self.Y[self.observed], self.observed).sum(axis=0)
+
+    def cell_sums(self) -> tuple[NDArray, NDArray]:
+        """Return the weighted number of observed cells of every column and their sum, (K,) each."""
+        return cell_sums(self.Y, self.weights)
+
+    def number_losses(self, centre: NDArray) -> NDArray:
+        """Return what these rows contribute to H_Y beyond bits, given the means (K,)."""
+        return number_losses(self.codes, self.Y, centre, self.c, self.weights)
+
+    def n_observed(self) -> int:
+        """Return the number of observed cells."""
+        return int((~np.isnan(self.Y)).sum())
+
+    def errors(self, latent: NDArray, head: NDArray) -> tuple[float, int]:
+        """Return the number of wrong labels (or the sum of squared errors of the mean of Y) and that of cells."""
+        rows = self.observed
+        Y, theta = self.Y[rows], latent[rows] @ head[:-1] + head[-1]
+        if Y.shape[1] == 0:
+            return 0.0, 1
+        if self.codes is None or self.one_hot:
+            return float((Y.argmax(axis=1) != theta.argmax(axis=1)).sum()), len(Y)
+        labels = (self.codes == BERNOULLI).all()
+        return float(np.nansum((Y - (theta > 0.0 if labels else self.expected(theta))) ** 2)), self.n_observed()
 
     def _weighted(self, values: NDArray, rows: slice | NDArray = slice(None)) -> NDArray:
         """Return values of these rows, (n,) or (n, K), times the rows' weights."""
@@ -109,17 +122,6 @@ class TargetSide:
     def expected(self, theta: NDArray) -> NDArray:
         """Return the mean of Y, (n, K)."""
         return softmax(theta)[0] if self.codes is None else means(self.codes, theta)
-
-    def error(self, theta: NDArray) -> float:
-        """Return the share of wrong labels, or the mean squared error of the mean of Y, over observed cells."""
-        rows = self.observed
-        Y, theta = self.Y[rows], theta[rows]
-        if Y.shape[1] == 0:
-            return 0.0
-        if self.codes is None or self.one_hot:
-            return float(np.mean(Y.argmax(axis=1) != theta.argmax(axis=1)))
-        labels = (self.codes == BERNOULLI).all()
-        return float(np.nanmean((Y - (theta > 0.0 if labels else self.expected(theta))) ** 2))
 
     # --- U-step -------------------------------------------------------------------------------------------------------
 
@@ -186,26 +188,96 @@ class TargetSide:
 
     # --- W-step -------------------------------------------------------------------------------------------------------
 
-    def solve_head(self, latent: NDArray, head: NDArray, reg_w: float) -> NDArray:
-        """Return the [W; b_y] (L + 1, K) that maximises the minorant touching at `head`."""
+    def head_sums(self, latent: NDArray, head: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the systems (K, L + 1, L + 1) and right-hand sides (L + 1, K) of the minorant touching at `head`.
+
+        The softmax has one system; its right-hand sides are the gradient.
+        """
         wide = augmented(latent)
         theta = wide @ head
-        ridge = reg_w * np.eye(len(head))
         if self.codes is None:
             # Exact: every row of the gradient sums to 0, and on sums of 0 Böhning's matrix is I / 2.
             labelled = wide[self.observed]
-            system = 0.5 * (self._weighted(labelled, self.observed).T @ labelled) + ridge
-            return head + solve_positive(system, wide.T @ self.pull(theta) - reg_w * head)
+            system = 0.5 * (self._weighted(labelled, self.observed).T @ labelled)
+            return system[None], wide.T @ self.pull(theta)
         curvature, linear = self._expand(theta, slice(None))
-        found = np.empty_like(head)
+        systems, rights = np.empty((head.shape[1], len(head), len(head))), np.empty_like(head)
         for k in range(head.shape[1]):
             checkpoint()
-            system = (wide * curvature[:, k : k + 1]).T @ wide + ridge
-            found[:, k] = solve_positive(system, wide.T @ linear[:, k : k + 1])[:, 0]
-        for k in self.poisson:
-            rise = np.where(np.isnan(self.Y[:, k]), 0.0, wide @ (found[:, k] - head[:, k])).max()
-            found[:, k] = head[:, k] + (found[:, k] - head[:, k]) / max(1.0, rise)
+            systems[k] = (wide * curvature[:, k : k + 1]).T @ wide
+            rights[:, k] = (wide.T @ linear[:, k : k + 1])[:, 0]
+        return systems, rights
+
+    def solve_head(self, sums: tuple[NDArray, NDArray], head: NDArray, reg_w: float) -> NDArray:
+        """Return the [W; b_y] (L + 1, K) that maximises the minorant touching at `head`, whose sums are given."""
+        systems, rights = sums
+        ridge = reg_w * np.eye(len(head))
+        if self.codes is None:
+            return head + solve_positive(systems[0] + ridge, rights - reg_w * head)
+        found = np.empty_like(head)
+        for k in range(head.shape[1]):
+            found[:, k] = solve_positive(systems[k] + ridge, rights[:, k : k + 1])[:, 0]
         return found
+
+    def head_rise(self, latent: NDArray, change: NDArray) -> NDArray:
+        """Return by how much the largest parameter of each Poisson target would rise if the head changed so."""
+        wide = augmented(latent)
+        rises = [
+            np.where(np.isnan(self.Y[:, k]), 0.0, wide @ np.ascontiguousarray(change[:, k])).max()
+            for k in self.poisson
+        ]
+        return np.array(rises)
+
+
+class NullFacts(NamedTuple):
+    """What a model without latent rows says of targets.
+
+    Attributes
+    ----------
+    loss : float
+        H_Y: what the column means, or class shares, leave unexplained.
+    centre : array of shape (K,) or None
+        Means; None for the softmax.
+    share : float
+        Share of the cells that are observed.
+    """
+
+    loss: float
+    centre: NDArray | None
+    share: float
+
+
+def null_facts(rows: Any, part: Any, codes: NDArray | None, n_columns: int) -> NullFacts:
+    """Return what a model without latent rows says of targets.
+
+    Parameters
+    ----------
+    rows : supdr.rows.whole.WholeRows
+        What works on rows.
+    part : TargetSide
+        The targets, or their partitions.
+    codes : int array of shape (K,) or None
+        Families.
+    n_columns : int
+        K.
+    """
+    size = rows.n_rows * n_columns
+    share = rows.total(TargetSide.n_observed, part) / size if size else 1.0
+    if codes is None:
+        total = rows.total(TargetSide.class_totals, part)
+        present = total[total > 0.0] / total.sum()
+        return NullFacts(float(-total.sum() * (present * np.log(present)).sum()), None, share)
+    count, total = rows.total(TargetSide.cell_sums, part)
+    centre = total / np.where(count > 0.0, count, 1.0)
+    loss = null_loss_about(codes, count, centre, rows.total(TargetSide.number_losses, part, centre))
+    return NullFacts(loss, centre, share)
+
+
+def null_head(centre: NDArray | None, codes: NDArray | None, n_components: int, n_columns: int) -> NDArray:
+    """Return the [W; b_y] (L + 1, K) to begin with, see `null_parameters`; 0 for the softmax."""
+    if codes is None or centre is None:
+        return np.zeros((n_components + 1, n_columns))
+    return null_parameters(codes, centre, n_components)
 
 
 def _rank_one(system: NDArray, reg_u: float, right: NDArray, curvature: NDArray, W: NDArray) -> NDArray:

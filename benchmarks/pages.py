@@ -1,0 +1,29 @@
+"""Pages in a real browser, and the runs that they show, for the benchmarks of the live loop."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from client import Served
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+POINTS = "?data=spirals&data.n_per_class=1000&method=LSDR&method.solver=sgd&method.max_iter=100000&method.tol=0"
+FAST = f"{POINTS}&speed=fast"
+LIGHT = FAST.replace("n_per_class=1000", "n_per_class=250")
+
+
+def open_page(playwright, served: Served, query: str, name: str = "explorer"):
+    """Open a page in the foreground, ready to run."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(served.url.replace("explorer", name) + query)
+    page.wait_for_selector(".status .numbers b", timeout=60_000)
+    page.wait_for_timeout(1000)
+    return browser, page
+
+
+def run_key(page) -> None:
+    """Press the space bar on the page."""
+    page.locator("body").press("Space")

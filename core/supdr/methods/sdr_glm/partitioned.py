@@ -1,0 +1,169 @@
+"""SDR-GLM on rows in partitions: latent rows stay there, loadings and heads come from sums over partitions.
+
+A pass sends [V; b_x] (L + 1, D) and [W; b_y] (L + 1, K) out, and brings back the systems of the columns (one of size
+L + 1 for complete Gaussian data, else D packed ones), those of the heads, and sums of L and L² numbers for the gauge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.functions.families import GAUSSIAN
+from supdr.methods.sdr_glm.facts import Facts, gather_facts
+from supdr.methods.sdr_glm.features import SharedFeatures, WeightedFeatures
+from supdr.methods.sdr_glm.solvers import Fast
+from supdr.methods.sdr_glm.targets import TargetSide
+from supdr.rows.partitioned import PartitionedRows
+from supdr.rows.partitions import Partitions, planned, spread
+from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
+
+
+@dataclass(frozen=True, eq=False)
+class GLMRows(PartitionedRows):
+    """Rows with what all of them say.
+
+    Attributes
+    ----------
+    sides : Partitions of TargetSide
+        Targets.
+    facts : Facts
+        Sums over all rows.
+    complete : bool
+        Whether no cell of X is missing.
+    """
+
+    sides: Partitions
+    facts: Facts
+    complete: bool
+
+
+def held_rows(rows: Any, run: Any) -> GLMRows:
+    """Return what `run`, a `supdr.SDRGLM`, keeps of rows.
+
+    Parameters
+    ----------
+    rows : supdr.rows.running.ReadRows
+        All rows.
+    run : SDRGLM
+        Prepared for them.
+    """
+    plain = PartitionedRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint)
+    facts, sides = gather_facts(plain, rows.X, run._codes, run._training[1], rows.targets, **run._target_settings())
+    complete = plain.total(_missing, rows.X) == 0
+    return GLMRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, sides, facts, complete)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedFast(Fast):
+    """solver="fast" on rows in partitions; X and targets are those of the sample.
+
+    Attributes
+    ----------
+    held : GLMRows
+        All rows.
+    """
+
+    held: Any = None
+
+    @property
+    def rows(self) -> Any:  # type: ignore[override]
+        """What works on the rows."""
+        return self.held
+
+    @property
+    def cells(self) -> Any:
+        """The rows of X that it works on."""
+        return self.held.X
+
+    @cached_property
+    def feature_part(self) -> Any:  # type: ignore[override]
+        """The features that it works on."""
+        if self.features.__class__ is WeightedFeatures:
+            return planned(_weighted_features, self.held.X, self.codes, self.c, self.bound)
+        return planned(SharedFeatures, self.held.X, self.c)
+
+    @property
+    def target_part(self) -> Any:
+        """The targets that it works on."""
+        return self.held.sides
+
+    @cached_property
+    def features(self) -> Any:
+        """The feature side in the form that suits all rows."""
+        if not (self.codes == GAUSSIAN).all() or not self.held.complete:
+            return WeightedFeatures(self.X, self.codes, self.c, self.bound)
+        return SummedFeatures(self.held, self.c)
+
+    @property
+    def column_null(self) -> tuple[float, NDArray]:  # type: ignore[override]
+        """H_X, what the means of columns leave to be explained, and these means (D,)."""
+        return self.held.facts.column_null
+
+    def without_targets(self) -> Self:
+        """Return the same problem for features alone: unsupervised reduction."""
+        held = replace(self.held, sides=spread(_without_targets, self.held.sides, self.bound))
+        nothing = TargetSide(np.zeros((len(self.X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
+        return replace(self, targets=nothing, held=held)
+
+    def first_latent(self, rng: np.random.Generator) -> Any:
+        """Return the U that a run starts from; few rows, of which the sample holds all, as in memory."""
+        if self.init == "svd" and self.held.n_rows <= min(self.X.shape[1], SMALL_SIDE):
+            return self.held.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
+        return super().first_latent(rng)
+
+    def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:
+        """Return the shapes that a state to go on from must have; that rows are the same is known."""
+        return {"components": (self.n_components, self.X.shape[1])}
+
+
+class SummedFeatures(SharedFeatures):
+    """Complete Gaussian data in partitions: what all rows are needed for.
+
+    Parameters
+    ----------
+    rows : GLMRows
+        All rows.
+    c : float
+        Weight of a cell's squared error.
+    """
+
+    def __init__(self, rows: GLMRows, c: float) -> None:
+        self._rows, self.c = rows, c
+        self._latest = (None,)
+
+    @cached_property
+    def total(self) -> float:
+        """|X|^2."""
+        return float(self._rows.total(_size, self._rows.X))
+
+    def cross(self, loadings: NDArray) -> Any:
+        """Return X Vt' in partitions."""
+        return self._rows.each(_cross, self._rows.X, loadings, self.c)
+
+
+# --- on a partition -----------------------------------------------------------------------------------------------
+
+
+def _missing(X: NDArray) -> int:
+    return int(np.isnan(X).sum())
+
+
+def _size(X: NDArray) -> float:
+    return float(np.vdot(X, X))
+
+
+def _weighted_features(X: NDArray, codes: NDArray, c: float, bound: str) -> WeightedFeatures:
+    return WeightedFeatures(X, codes, c, bound)
+
+
+def _cross(X: NDArray, loadings: NDArray, c: float) -> NDArray:
+    return SharedFeatures(X, c).cross(loadings)
+
+
+def _without_targets(side: TargetSide, bound: str) -> TargetSide:
+    return TargetSide(np.zeros((len(side.Y), 0)), np.zeros(0, dtype=np.int64), 1.0, bound)

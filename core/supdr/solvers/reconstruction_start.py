@@ -1,0 +1,140 @@
+"""Where matrix factorisations start: PCA, given latent rows, or random factors; see `supdr.solvers.reconstruction`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.rows.whole import WholeRows
+from supdr.solvers.reconstruction import loading_sums, solve_loadings
+
+WHITE = 1e-6
+"""Data whose covariance is the identity up to this have no leading direction."""
+
+
+def pca_start(X: Any, n_components: int, rows: Any = None) -> Any:
+    """Return U = sqrt(N) times the first left singular vectors of the centred X: unit variance, signs fixed.
+
+    Whitened data have no leading direction, any rotation of them is as good: their first columns are taken, which come
+    from the directions of largest variance before whitening.
+
+    Parameters
+    ----------
+    X : array of shape (N, m)
+        Data; missing cells filled with column means (`split_missing`).
+    n_components : int
+        d.
+    rows : supdr.rows.whole.WholeRows, optional
+        What works on rows where X is in partitions: singular vectors are then those of a triangle R with R'R = X'X.
+
+    Returns
+    -------
+    latent : array of shape (N, min(d, N, m))
+    """
+    whole = rows is None
+    rows = WholeRows(len(X)) if whole else rows
+    n_rows, mean = rows.n_rows, rows.total(np.sum, X, 0) / rows.n_rows
+    m = len(mean)
+    if m <= n_rows and np.abs(rows.total(_centred_gram, X, mean) / n_rows - np.eye(m)).max() < WHITE:
+        return rows.each(_first_columns, X, mean, n_components)
+    if whole:
+        left, _, right = np.linalg.svd(X - mean, full_matrices=False)
+        return np.ascontiguousarray((left * (np.sqrt(n_rows) * _signs(right)))[:, :n_components])
+    triangle = rows.total(_triangle, X, mean, add=joined_triangles)
+    _, singular, right = np.linalg.svd(triangle, full_matrices=False)
+    scale = np.sqrt(n_rows) * _signs(right) / np.maximum(singular, np.finfo(float).eps * m * singular[0])
+    return rows.each(_along, X, mean, np.ascontiguousarray((right.T * scale)[:, :n_components]))
+
+
+def _signs(right: NDArray) -> NDArray:
+    """Return the signs (r,) that make the largest loading of each singular vector (r, m) positive."""
+    peak = np.take_along_axis(right, np.abs(right).argmax(axis=1)[:, None], axis=1)[:, 0]
+    return np.where(peak < 0, -1.0, 1.0)
+
+
+def joined_triangles(parts: list[NDArray]) -> NDArray:
+    """Return a triangle R with R'R the sum of those of some triangles."""
+    return np.linalg.qr(np.concatenate(parts), mode="r")
+
+
+def _centred_gram(X: NDArray, mean: NDArray) -> NDArray:
+    centred = X - mean
+    return centred.T @ centred
+
+
+def _first_columns(X: NDArray, mean: NDArray, count: int) -> NDArray:
+    return (X - mean)[:, :count].copy()
+
+
+def _triangle(X: NDArray, mean: NDArray) -> NDArray:
+    return np.linalg.qr(X - mean, mode="r")
+
+
+def _along(X: NDArray, mean: NDArray, directions: NDArray) -> NDArray:
+    return (X - mean) @ directions
+
+
+def initial_factors(
+    X: Any,
+    n_components: int,
+    init: str | NDArray,
+    init_scale: float,
+    rng: np.random.Generator,
+    *,
+    reg_v: float,
+    beta: float,
+    row_bias: bool = False,
+    observed: Any = None,
+    rows: Any = None,
+) -> tuple[Any, NDArray, NDArray]:
+    """Return the starting Z, V and bv.
+
+    Parameters
+    ----------
+    X : array of shape (N, m)
+        Data; missing cells filled with column means.
+    n_components : int
+        d.
+    init : {"pca", "random"} or array of shape (N, d)
+        ``"pca"`` and an array give U; then V and bv are the best for it, and bu is 0.  Coordinates that PCA cannot
+        provide (d > min(N, m)) are random.  ``"random"``: everything N(0, init_scale^2), as in the paper.
+    init_scale : float
+        Standard deviation of random entries.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    reg_v, beta, row_bias, observed
+        As in `fit_loadings` and `fold_in`.
+    rows : (int, supdr.rows.whole.WholeRows), optional
+        Number of columns, and what works on rows where X and `observed` are in partitions.
+
+    Returns
+    -------
+    latent : array of shape (N, d) or (N, d + 1)
+    components : array of shape (d, m)
+    intercept_x : array of shape (m,)
+    """
+    m, over = (X.shape[1], WholeRows(len(X))) if rows is None else rows
+    latent = over.each(np.multiply, over.normal(rng, n_components + row_bias), init_scale)
+    if isinstance(init, str) and init == "random":
+        components = init_scale * rng.standard_normal((n_components, m))
+        intercept_x = init_scale * rng.standard_normal((1, m))[0]
+        return latent, components, intercept_x
+    given = pca_start(X, n_components, None if rows is None else over) if isinstance(init, str) else init
+    latent = over.each(_begun, latent, given, n_components)
+    sums = over.total(_first_loadings, X, latent, n_components, observed)
+    return latent, *solve_loadings(sums, reg_v / beta)
+
+
+def _begun(latent: NDArray, given: NDArray, n_components: int) -> NDArray:
+    begun = latent.copy()
+    begun[:, : given.shape[1]] = given
+    begun[:, n_components:] = 0.0  # the row bias
+    return begun
+
+
+def _first_loadings(
+    X: NDArray, latent: NDArray, n_components: int, observed: NDArray | None
+) -> tuple[NDArray, NDArray]:
+    return loading_sums(X, latent[:, :n_components], None, observed)

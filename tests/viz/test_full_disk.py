@@ -1,0 +1,132 @@
+"""Where a disk takes no more, or nothing, one sentence says so and no half of a file stays."""
+
+import errno
+import os
+import signal
+import sys
+import urllib.error
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from supdr.datasets import FileProblem, openml
+from supdr.sensitivity import executors
+from supdr.sensitivity.executors import _is_local, crew_of
+from supdr_viz import cli
+from supdr_viz.export import film
+from supdr_viz.kit.background import attempt
+from supdr_viz.kit.disk import write_whole
+from supdr_viz.lessons import command
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of a process's files are set by Unix")
+
+
+@contextmanager
+def room_for(size):
+    """Let no file grow beyond some bytes meanwhile, as on a disk that is nearly full."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path):
+    path = tmp_path / "report.html"
+    write_whole(path, b"first")
+    with room_for(1000), pytest.raises(OSError, match=r"report.html cannot be written: the disk is full"):
+        write_whole(path, bytes(5000))
+    assert path.read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["report.html"]
+    write_whole(path, bytes(5000))
+    assert path.read_bytes() == bytes(5000)
+    with pytest.raises(OSError, match=r"none/report.html cannot be written: No such file or directory"):
+        write_whole(tmp_path / "none" / "report.html", b"")
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, b"all of it")
+    assert os.read(reader, 100) == b"all of it"
+    os.close(reader)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_lesson_that_finds_no_room_leaves_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "lesson_html", lambda lesson, on_step: "x" * 5000)
+    with room_for(1000):
+        status = cli.main(["lesson", "1-why-supervise", "--output", str(tmp_path / "lesson.html")])
+    assert status == 1
+    assert capsys.readouterr().err == f"supdr-viz: {tmp_path / 'lesson.html'} cannot be written: the disk is full\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_film_that_is_cut_off_is_no_film(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(film.tempfile, "tempdir", str(tmp_path))
+    noise = np.random.default_rng(0).integers(0, 255, (64, 128, 3), dtype=np.uint8)
+    monkeypatch.setattr(film, "picture", lambda *_, **__: Image.fromarray(noise))
+    replay = SimpleNamespace(moments=range(4))
+    whole = film.mp4(replay)
+    assert whole[4:8] == b"ftyp"
+    for size in (1000, len(whole) - 100):
+        with room_for(size):
+            outcome = attempt(lambda: film.mp4(replay))
+        assert (outcome.value, outcome.problem) == (None, "This could not be done: on the server, the disk is full.")
+        assert os.listdir(tmp_path) == []
+
+
+def test_rows_that_find_no_room_for_the_workers_are_said_and_not_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(executors.tempfile, "tempdir", str(tmp_path))
+    crew = crew_of("loky", 1)
+    assert _is_local(crew.executor)
+    with (
+        room_for(10_000),
+        pytest.raises(OSError, match=r"the rows cannot be written to .* for the workers: File too large"),
+        crew,
+    ):
+        crew.take(np.zeros((200, 50)))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "could not be kept on this disk: No space left on device"),
+        (PermissionError(errno.EACCES, "Permission denied", "/x"), "could not be kept on this disk: Permission denied"),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), "could not be reached"),
+        (urllib.error.URLError(OSError(errno.ENETUNREACH, "no network")), "could not be reached"),
+    ],
+)
+def test_a_disk_is_not_taken_for_a_network(error, words, monkeypatch):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(openml, "_load", fails)
+    with pytest.raises(FileProblem, match=words):
+        openml.load_openml("iris")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space"), "on the server, the disk is full."),
+        (OSError(errno.EROFS, "Read-only"), "on the server, there is no right to write there."),
+        (OSError("odd"), "odd."),
+    ],
+)
+def test_what_is_wrong_beside_a_page_is_said_to_it(error, said):
+    def fails():
+        raise error
+
+    assert attempt(fails).problem == f"This could not be done: {said}"
