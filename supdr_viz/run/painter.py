@@ -257,7 +257,7 @@ class Painter:
 
     def _truth_due(self, snapshot: Snapshot | None, at_rest: bool) -> bool:
         """Whether it is asked how true the plane is, and not known: at rest, and with the page up to date."""
-        if snapshot is None or self.builder.places is None:
+        if snapshot is None or self.builder.plane is None:
             return False
         wanted = self._options.truth and at_rest and not self._stale
         return wanted and self._truth_key(snapshot) != self._measured

@@ -162,6 +162,8 @@ class InPartitions(SupervisedReducer):
     def latent_partitions(self) -> tuple[Any, Any] | None:
         """Return where the labelled rows of a run on partitions stand, and their classes: both where the rows are.
 
+        None where the method does not hold both by partition; its rows are then to be embedded as new ones.
+
         Returns
         -------
         latent : supdr.rows.partitions.Partitions of arrays of shape (n, L)
