@@ -181,7 +181,7 @@ class InPartitions(SupervisedReducer):
         self._latent_scores(self._own_latent()[:1], self._calibrated())  # what prediction computes once
         light = copy.copy(self)
         for name in ("partitions_", "snapshot_", "_stood", "_prepared_on"):
-            vars(light).pop(name, None)
+            light.__dict__.pop(name, None)
         return light
 
     # --- what a method defines ----------------------------------------------------------------------------------------

@@ -118,7 +118,8 @@ def _replaced(state: Any, found: Iterator[NDArray]) -> Any:
     if isinstance(state, Partitions):
         return next(found)
     if isinstance(state, tuple) and hasattr(state, "_fields"):
-        return state._replace(**{name: _replaced(value, found) for name, value in state._asdict().items()})
+        fields: dict[str, Any] = dict(zip(state._fields, state))
+        return type(state)(**{name: _replaced(value, found) for name, value in fields.items()})
     return state
 
 

@@ -97,8 +97,9 @@ def _in_threads(wanted: list[Delayed], parts: tuple[Delayed, ...], tell: Tell) -
 def _on_cluster(client: Any, wanted: list[Delayed], parts: tuple[Delayed, ...], tell: Tell) -> list[Any]:
     from distributed import wait
 
-    futures = client.compute([*parts, *wanted])
-    ours, results = futures[: len(parts)], futures[len(parts) :]
+    known = {each.key: each for each in (*parts, *wanted)}
+    futures = dict(zip(known, client.compute(list(known.values()))))
+    ours, results = ([futures[each.key] for each in some] for some in (parts, wanted))
     try:
         while True:
             tell(sum(future.done() for future in ours), len(ours))
@@ -109,6 +110,7 @@ def _on_cluster(client: Any, wanted: list[Delayed], parts: tuple[Delayed, ...], 
             except TimeoutError:
                 continue
     except Interrupted:
-        client.cancel(futures)
+        for future in futures.values():  # what nobody wants any more is not begun
+            future.release()
         raise
     return list(client.gather(results))
