@@ -157,6 +157,13 @@ class InPartitions(SupervisedReducer):
         fitted.partitions_, fitted._training = known[1]
         fitted.snapshot_, fitted.n_iter_, fitted.stop_ = snapshot, max(snapshot.iteration, 1), snapshot.stop
         fitted._stand_at(snapshot.state)
+        if fitted._calibrated():  # that head is of the run's own sample, whatever rows are looked at
+            head = vars(run).get("_calibrated_at")
+            if head is None or head[0] is not snapshot.state:
+                own = self.at(snapshot)
+                own._latent_scores(own._own_latent()[:1], True)
+                head = run._calibrated_at = (snapshot.state, own._memo)
+            fitted._memo = {name: value for name, value in head[1].items() if name != "own"}
         return fitted
 
     def latent_partitions(self) -> tuple[Any, Any] | None:
@@ -180,7 +187,7 @@ class InPartitions(SupervisedReducer):
         """
         self._latent_scores(self._own_latent()[:1], self._calibrated())  # what prediction computes once
         light = copy.copy(self)
-        for name in ("partitions_", "snapshot_", "_stood", "_prepared_on"):
+        for name in ("partitions_", "snapshot_", "_stood", "_prepared_on", "_calibrated_at"):
             light.__dict__.pop(name, None)
         return light
 

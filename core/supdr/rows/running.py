@@ -142,7 +142,7 @@ def _started(
     if max_iter is not None:
         run.max_iter = max_iter
     run._forget()
-    run._stood = run._prepared_on = None  # what an earlier run of this estimator was asked for
+    run._stood = run._prepared_on = run._calibrated_at = None  # what an earlier run of this estimator was asked for
     run._check_run()
     if start is not None and _prepared_alike(run, start.run, X, y):
         return _continued(model, run, start, interrupted)
