@@ -22,7 +22,7 @@ PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loa
 help:
 	@echo "make serve       start the explorer on http://localhost:$(PORT)"
 	@echo "make test        run the tests, those in a real browser included"
-	@echo "make test-all    run the long extras too, among them JupyterLab and UMAP"
+	@echo "make test-all    run the long extras too, among them JupyterLab, UMAP and PaCMAP"
 	@echo "make test-times  run the tests and print the seconds of every file and of the slowest tests"
 	@echo "make fuzz        give the app 10,000 damaged links, states, lessons, sweeps, messages and files"
 	@echo "make faults      kill servers, tabs, sweeps and workers at random moments, 50 times each"

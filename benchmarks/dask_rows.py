@@ -1,24 +1,49 @@
-"""MAC on rows in partitions beside the fit in memory: seconds a pass.
+"""Rows in partitions beside the fit in memory: seconds a pass, and a fit that reads its rows from disk.
 
-    python benchmarks/dask_rows.py [--rows 200000] [--partitions 4] [--workers 0 1 2]
+    python benchmarks/dask_rows.py [--method MAC SDRGLM LSDR] [--rows 200000] [--partitions 4] [--workers 0 1 2]
+    python benchmarks/dask_rows.py --on-disk [--rows 1000000] [--columns 200]
 
-0 workers: threads of this process; else a cluster of so many processes with one thread each.
+0 workers: threads of this process; else a cluster of so many processes with one thread each.  --on-disk: SDR-GLM of bits
+in a temporary file of single precision, on two workers of 3 GB each, beside the fit in memory of a part of the rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import dask.array as da
 import numpy as np
+import psutil
 from distributed import Client
 
-from supdr import MAC
+from supdr import LSDR, MAC, SDRGLM
+from supdr.datasets import read_rows
 
 CLASSES, COLUMNS, CENTRES, PASSES = 10, 20, 300, 6
+FACTORS, COMPONENTS = 8, 10
+IN_MEMORY, TESTED = 100_000, 50_000
+"""Rows of the fit in memory and of the test in --on-disk."""
+
+METHODS = {
+    "MAC": lambda: MAC(
+        n_centers=CENTRES,
+        gamma=0.02,
+        reg_w=1e-3,
+        preprocessing="none",
+        early_stopping=False,
+        calibrate=False,
+        tol=-1.0,
+        max_iter=PASSES,
+        random_state=0,
+    ),
+    "SDRGLM": lambda: SDRGLM(COMPONENTS, calibrate=False, tol=-1.0, max_iter=PASSES, random_state=0),
+    "LSDR": lambda: LSDR(COMPONENTS, calibrate=False, tol=-1.0, max_iter=PASSES, random_state=0),
+}
 
 
 def made(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,47 +55,105 @@ def made(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y.astype(float)
 
 
-def seconds_a_pass(X: object, y: object) -> float:
+def bits(begin: int, n_rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return bits with a few factors, and a label of two of them with noise; whatever is drawn before."""
+    loadings = np.random.default_rng(0).standard_normal((FACTORS, columns))
+    rng = np.random.default_rng([1, begin])
+    latent = rng.standard_normal((n_rows, FACTORS))
+    theta = latent @ loadings / np.sqrt(FACTORS)
+    X = rng.random(theta.shape) < 1.0 / (1.0 + np.exp(-theta))
+    y = latent[:, 0] + latent[:, 1] + 0.5 * rng.standard_normal(n_rows) > 0.0
+    return X.astype(np.float32), y.astype(np.float32)
+
+
+def seconds_a_pass(method: str, X: object, y: object) -> float:
     """Return the median seconds of a pass."""
-    model = MAC(
-        n_centers=CENTRES,
-        gamma=0.02,
-        reg_w=1e-3,
-        preprocessing="none",
-        early_stopping=False,
-        calibrate=False,
-        tol=-1.0,
-        max_iter=PASSES,
-        random_state=0,
-    )
     moments = [time.perf_counter()]
-    for _ in model.iterate(X, y):
+    for _ in METHODS[method]().iterate(X, y):
         moments.append(time.perf_counter())
     return float(np.median(np.diff(moments)[2:]))
+
+
+def cluster(workers: int, **settings: Any) -> Any:
+    """Return a client of a cluster of processes with one thread each; nothing for 0."""
+    if not workers:
+        return nullcontext()
+    return Client(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, **settings)
+
+
+def passes(method: str, n_rows: int, partitions: int, workers: list[int]) -> None:
+    """Print seconds a pass in memory and on partitions."""
+    X, y = made(n_rows)
+    size = -(-n_rows // partitions)
+    for number in workers:
+        memory = seconds_a_pass(method, X, y)  # each time: the machine may have other things to do
+        with cluster(number):
+            seconds = seconds_a_pass(method, da.from_array(X, (size, COLUMNS)), da.from_array(y, size))
+        name = f"{number} workers" if number else "threads"
+        print(
+            f"{method}, {n_rows:,} rows in memory: {memory:.2f} s a pass; {partitions} partitions, {name}: "
+            f"{seconds:.2f} s, {seconds / memory:.2f} x",
+            flush=True,
+        )
+
+
+def on_disk(n_rows: int, columns: int) -> None:
+    """Print what a fit from disk takes, and its test error beside that of a fit in memory of a part of the rows."""
+    step = 50_000
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) / "rows.npy", Path(folder) / "labels.npy"
+        rows = np.lib.format.open_memmap(files[0], "w+", np.float32, (n_rows, columns))
+        labels = np.lib.format.open_memmap(files[1], "w+", np.float32, (n_rows,))
+        for begin in range(0, n_rows, step):
+            part = slice(begin, min(begin + step, n_rows))
+            rows[part], labels[part] = bits(begin, part.stop - begin, columns)
+        tested = bits(n_rows, TESTED, columns)
+        few = min(IN_MEMORY, n_rows)
+        model = SDRGLM(COMPONENTS, max_iter=20, random_state=0)
+        began = time.perf_counter()
+        in_memory = model.fit(rows[:few].astype(float), labels[:few]).score(*tested)
+        print(
+            f"in memory, {few:,} rows: {time.perf_counter() - began:.0f} s, test error {1 - in_memory:.4f}", flush=True
+        )
+        del rows, labels
+        with cluster(2, memory_limit="3GB") as client:
+            began, moments = time.perf_counter(), []
+            peak = 0
+            for _ in (stream := model.iterate(*read_rows(*map(str, files), partition_rows=step))):
+                moments.append(time.perf_counter())
+                peak = max(peak, *client.run(_memory).values())
+            del stream
+            found = model.score(*tested)
+        print(
+            f"on disk, {n_rows:,} x {columns}, {4e-6 * n_rows * columns:.0f} MB: start {moments[0] - began:.0f} s, "
+            f"{np.median(np.diff(moments)):.1f} s a pass, {len(moments) - 1} passes, largest memory of a worker "
+            f"{peak / 1e9:.2f} GB, test error {1 - found:.4f}",
+            flush=True,
+        )
+
+
+def _memory() -> int:
+    """Return the largest memory that this process has had, bytes."""
+    import resource
+
+    return max(psutil.Process().memory_info().rss, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--columns", type=int, default=200, help="with --on-disk")
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--on-disk", action="store_true")
     given = parser.parse_args()
-    X, y = made(given.rows)
-    size = -(-given.rows // given.partitions)
-    for workers in given.workers:
-        memory = seconds_a_pass(X, y)  # each time: the machine may have other things to do
-        place: Any = nullcontext()
-        if workers:
-            place = Client(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
-        with place:
-            seconds = seconds_a_pass(da.from_array(X, (size, COLUMNS)), da.from_array(y, size))
-        name = f"{workers} workers" if workers else "threads"
-        print(
-            f"{given.rows:,} rows in memory: {memory:.2f} s a pass; {given.partitions} partitions, {name}: "
-            f"{seconds:.2f} s, {seconds / memory:.2f} x",
-            flush=True,
-        )
+    if given.on_disk:
+        on_disk(given.rows or 1_000_000, given.columns)
+        return 0
+    for method in given.method:
+        passes(method, given.rows or 200_000, given.partitions, given.workers)
     return 0
 
 

@@ -3,7 +3,7 @@
 python benchmarks/maps.py --data-dir DIR [--maps ClassAtlas UMAP] [--sets iris wine] [--splits 5] [--jobs 1]
 
 Writes docs/results/maps.csv and docs/results/maps.md.  Rows of the table that are not measured stay as they are.  The
-package umap-learn is needed for UMAP.
+extra [bench] brings UMAP and PaCMAP.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pacmap
 import pandas as pd
 import sklearn.datasets
 import umap
@@ -59,6 +60,7 @@ MAPS: dict[str, Callable[[], Any]] = {
     "UMAP, supervised": lambda: umap.UMAP(random_state=0, n_jobs=1),
     "MAC, two layers": lambda: supdr.MAC(n_layers=2, random_state=0),
     "UMAP": lambda: umap.UMAP(random_state=0, n_jobs=1),
+    "PaCMAP": lambda: pacmap.PaCMAP(random_state=0, save_tree=True),
     "t-SNE": lambda: supdr.baselines.TSNE(random_state=0),
     "LDA": lambda: LinearDiscriminantAnalysis(n_components=2),
     "NCA": lambda: NeighborhoodComponentsAnalysis(n_components=2, random_state=0),
@@ -100,7 +102,7 @@ def prepared(name: str, X: np.ndarray, train: np.ndarray, test: np.ndarray) -> t
 def places(method: str, X: np.ndarray, y: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where a map puts its own rows and new ones."""
     model = MAPS[method]()
-    model.fit(X, None if method == "UMAP" else y)
+    model.fit(X, None if method in ("UMAP", "PaCMAP") else y)
     return np.asarray(model.embedding_) if hasattr(model, "embedding_") else model.transform(X), model.transform(new)
 
 

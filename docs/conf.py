@@ -36,6 +36,7 @@ sphinx_gallery_conf = {
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 html_math_renderer = "mathml"
 myst_heading_anchors = 3
+myst_url_schemes = {"http": None, "https": None, "lesson": "_static/lessons/{{path}}.html"}
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "examples"]
 suppress_warnings = ["myst.header"]  # some pages begin a section deeper than the last one
@@ -62,10 +63,13 @@ html_show_sourcelink = False
 
 
 def prepare(_app: object) -> None:
-    """Run an example of each method for the film on its page."""
-    from films import write_films
+    """Run an example of each method for the film on its page, and the lessons; draw the results."""
+    from films import write_films, write_lessons
+    from pictures import draw_charts
 
     write_films(HERE / "_static" / "films")
+    write_lessons(HERE / "_static" / "lessons")
+    draw_charts(HERE / "results", HERE / "_static" / "charts")
 
 
 def escape_marks(_app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
@@ -80,5 +84,8 @@ def escape_marks(_app: object, _what: str, _name: str, _object: object, _options
 
 def setup(app: Sphinx) -> None:
     """Prepare before the sources are read."""
+    from pictures import add_picture
+
     app.connect("builder-inited", prepare)
+    app.connect("source-read", add_picture)
     app.connect("autodoc-process-docstring", escape_marks, priority=100)

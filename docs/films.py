@@ -1,4 +1,4 @@
-"""Runs one example of each method and writes its film: a page with a scrubber, which works from disk."""
+"""Runs an example of each method and every lesson, and writes them down: pages with a scrubber that work from disk."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from supdr_viz.export.film import picture
 from supdr_viz.export.progress import unheard
-from supdr_viz.export.work import export_work
+from supdr_viz.export.work import export_work, filming
+from supdr_viz.lessons import LESSONS
+from supdr_viz.lessons.document import lesson_html
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
@@ -30,20 +33,33 @@ LONGEST = 300
 
 
 def write_films(folder: Path) -> None:
-    """Write a film for each page of `FILMS`.
+    """Write a film, and its last picture, for each page of `FILMS`.
 
     Parameters
     ----------
     folder : Path
         Where to; made if need be.
     """
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     pool = Pool(1)
     for page, example in FILMS.items():
-        (folder / f"{page}.html").write_bytes(_film(pool, example))
+        _film(pool, example, folder / page)
 
 
-def _film(pool: Pool, example: str) -> bytes:
+def write_lessons(folder: Path) -> None:
+    """Write every lesson.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; made if need be.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lesson in LESSONS.items():
+        (folder / f"{name}.html").write_text(lesson_html(lesson), encoding="utf-8")
+
+
+def _film(pool: Pool, example: str, path: Path) -> None:
     with closing(Session(pool, lambda: None)) as session:
         session.apply(Experiment(replace(PRESETS[example].settings, speed="fast")))
         session.player.run()
@@ -52,6 +68,8 @@ def _film(pool: Pool, example: str) -> bytes:
             if time.monotonic() > until:
                 raise RuntimeError(f"the example {example!r} did not end: {session.player.status}")
             time.sleep(0.05)
-        work = export_work(session, "report")
+        work, film = export_work(session, "report"), filming(session)
         assert work is not None
-        return work(unheard)
+        assert film is not None
+        path.with_suffix(".html").write_bytes(work(unheard))
+        picture(film(), scale=2).quantize(256).save(path.with_suffix(".png"), optimize=True)

@@ -1,6 +1,6 @@
-"""Take the README's pictures of the explorer: start the app, drive it in Chromium, save docs/images/*.png.
+"""Take the pictures of README and documentation: start the app, drive it in Chromium, save docs/images/*.png and a GIF.
 
-.venv/bin/python scripts/screenshots.py
+.venv/bin/python scripts/screenshots.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -12,22 +12,90 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from supdr_viz.export.film import gif
+from supdr_viz.export.progress import unheard
+from supdr_viz.export.work import export_work, filming
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings.experiment import Experiment
+
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-SHOTS = {
-    "explorer-light": ("light", "?data=spirals&data.n_classes=3&data.n_per_class=250&method=NSDR&method.gamma=2"),
-    "explorer-dark": ("dark", "?data=digits&method=LSDR&method.n_components=9"),
+FILM, REPORT, MOMENTS = "spirals", "watch", 20
+TABLE = "plant,seen on,height,weight,soil,kind\n" + "".join(
+    f"P{1000 + k},2024-05-{1 + k % 28:02d},{20 + 3 * (k % 5) + k % 7},{'' if k % 11 == 0 else 100 + 9 * (k % 6)},"
+    f"{('clay', 'sand', 'loam')[k % 3]},{('iris', 'rose')[k // 2 % 2]}\n"
+    for k in range(60)
+)
+
+
+def run(page: Page) -> None:
+    """Run to the end."""
+    page.wait_for_selector(".status .numbers b", timeout=60_000)
+    page.wait_for_timeout(1500)
+    page.locator("body").press("Space")
+    page.get_by_text("finished", exact=True).wait_for(timeout=60_000)
+    page.wait_for_timeout(2500)
+
+
+def run_and_pull(page: Page) -> None:
+    """Run to the end, and join the rows to where they would stand as new ones."""
+    run(page)
+    page.get_by_role("button", name="pull", exact=True).click()
+    page.wait_for_timeout(2500)
+
+
+def bring_a_table(page: Page) -> None:
+    """Choose a file of one's own, and look at its columns."""
+    page.wait_for_selector(".status .numbers b", timeout=60_000)
+    page.get_by_role("combobox", name="Data set").first.click()
+    page.locator("[role=listbox]").get_by_text("A file …", exact=True).click()
+    chooser = page.locator("input[type=file]").last
+    chooser.wait_for(state="attached")
+    chooser.set_input_files({"name": "plants.csv", "mimeType": "text/csv", "buffer": TABLE.encode()})
+    page.get_by_text("60 rows, 6 columns").wait_for()
+    page.get_by_role("button", name="Use this file", exact=True).scroll_into_view_if_needed()
+    page.wait_for_timeout(2500)
+
+
+def sweep(page: Page) -> None:
+    """Fit every cell."""
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("finished", exact=True).wait_for(timeout=600_000)
+    page.wait_for_timeout(2500)
+
+
+SPIRALS = "explorer?data=spirals&data.n_classes=3&data.n_per_class=250&method=NSDR&method.gamma=2"
+SHOTS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
+    "explorer-light": ("light", SPIRALS, run),
+    "explorer-dark": ("dark", "explorer?data=digits&method=LSDR&method.n_components=9", run),
+    "pull": (
+        "light",
+        "explorer?data=spirals&data.n_per_class=150&data.noise=0.02&method=NSDR&method.C=10",
+        run_and_pull,
+    ),
+    "trust": ("light", "explorer?data=digits&method=ClassAtlas&test=0.5&view.colour=trust", run),
+    "columns": ("light", "explorer", bring_a_table),
+    "sweep": ("light", "sensitivity", sweep),
 }
+"""Name of a picture -> theme, page, what is done there."""
 
 
-def main() -> None:
-    """Take every picture."""
+def main(names: list[str]) -> None:
+    """Take the pictures of these names; without any, all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
+    if not names or FILM in names:
+        (FOLDER / f"{FILM}.gif").write_bytes(film())
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -37,11 +105,18 @@ def main() -> None:
         with sync_playwright() as playwright:
             path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
             browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-            for name, (scheme, query) in SHOTS.items():
+            for name in [name for name in SHOTS if not names or name in names]:
+                scheme, address, act = SHOTS[name]
                 page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
-                page.goto(f"http://localhost:{port}/explorer{query}")
-                take(page, FOLDER / f"{name}.png")
+                page.goto(f"http://localhost:{port}/{address}")
+                act(page)
+                save(page, FOLDER / f"{name}.png")
                 page.close()
+            if not names or REPORT in names:
+                page = browser.new_page(viewport={"width": 1100, "height": 940})
+                page.set_content(film("report").decode())
+                page.wait_for_timeout(2500)
+                save(page, FOLDER / f"{REPORT}.png")
             browser.close()
     finally:
         server.terminate()
@@ -58,16 +133,24 @@ def wait_for(url: str) -> None:
             time.sleep(0.2)
 
 
-def take(page: Page, path: Path) -> None:
-    """Run to the end, then save the page with a reduced palette: a tenth of the size, no visible loss."""
-    page.wait_for_selector(".status .numbers b", timeout=60_000)
-    page.wait_for_timeout(1500)
-    page.locator("body").press("Space")
-    page.get_by_text("finished", exact=True).wait_for(timeout=60_000)
-    page.wait_for_timeout(2500)
+def save(page: Page, path: Path) -> None:
+    """Save the page with a reduced palette: a tenth of the size, no visible loss."""
     page.screenshot(path=path)
     Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
 
 
+def film(kind: str = "film") -> bytes:
+    """Run what the explorer opens on, and return it as an animated GIF, or as the report that a notebook shows."""
+    with closing(Session(Pool(1), lambda: None)) as session:
+        session.apply(Experiment(replace(PRESETS.opening.settings, speed="fast")))
+        session.player.run()
+        while session.player.status.phase is not Phase.finished:
+            time.sleep(0.1)
+        work, report = filming(session, MOMENTS), export_work(session, "report")
+        assert work is not None
+        assert report is not None
+        return gif(work()) if kind == "film" else report(unheard)
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

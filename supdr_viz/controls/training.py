@@ -23,6 +23,7 @@ STATUS_CSS = """
 .chip.primary { color: var(--supdr-primary); }
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
 b { font-variant-numeric: tabular-nums; } .numbers { font-variant-numeric: tabular-nums; }
+.part { white-space: nowrap; }
 """
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
@@ -78,7 +79,7 @@ class TrainingBar:
         self._silence = Silence()
         self._told: deque[tuple[int, float]] = deque(maxlen=64)
         self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
-        self._progress = self._errors = ""
+        self._progress, self._errors = "", list[str]()
         self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=104, height=34)
         self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
@@ -150,7 +151,7 @@ class TrainingBar:
         task : {"classification", "regression"}
         """
         self._numbers = status_text(iteration, numbers, seed=seed, task=task)
-        self._errors = " · ".join(error_words(numbers, task))
+        self._errors = error_words(numbers, task)
         self._refresh()
 
     def show_progress(self, words: str) -> None:
@@ -219,8 +220,8 @@ class TrainingBar:
     def _refresh(self) -> None:
         word, colour = self._chip
         text = widgets.escape(self._progress or self._detail) or self._numbers
-        if self._progress and self._errors and not self._detail:  # those of the last step, as far as there is room
-            text = f"{text} · {self._errors}"
+        if self._progress and not self._detail:  # errors are those of the last step; for more there is no room
+            text = _joined([text, *self._errors])
         self.status.text = (
             f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
             f'<span class="numbers">{text}</span></div>'
@@ -235,7 +236,7 @@ def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: s
         parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
     if _known(numbers, "objective"):
         parts.append(f"objective <b>{numbers['objective']:.4g}</b>")
-    return " · ".join([*parts, *error_words(numbers, task), f"seed {seed}"])
+    return _joined([*parts, *error_words(numbers, task), f"seed {seed}"])
 
 
 def error_words(numbers: dict[str, float], task: str) -> list[str]:
@@ -246,6 +247,11 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
             shown = f"{numbers[name]:.1f} %" if task == "classification" else f"{numbers[name]:.4g}"
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>")
     return parts
+
+
+def _joined(parts: list[str]) -> str:
+    """Join words of the status line: a line may end within no part, and with a separator but not begin with one."""
+    return " ".join(f'<span class="part">{part}</span>' for part in (*(f"{each} ·" for each in parts[:-1]), parts[-1]))
 
 
 def _known(numbers: dict[str, float], name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr.datasets import EXTENSIONS, Dataset, FileProblem, Limits, Preview, load_openml, preview
+from supdr.datasets import EXTENSIONS, ColumnFacts, Dataset, FileProblem, Limits, Preview, load_openml, preview
 from supdr_viz.kit import widgets
 from supdr_viz.kit.background import Cancelled, Outcome, in_background
 from supdr_viz.kit.columns import LEAVE_OUT, TARGET, USE, ColumnTable
@@ -20,6 +20,9 @@ from supdr_viz.kit.quotas import most
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
 from supdr_viz.settings.sources import IMPUTE
+
+FEWEST_OF_A_CLASS = 3
+"""Rows, on average of its most frequent values, that make text a likely target."""
 
 TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
@@ -305,9 +308,15 @@ class UploadPanel:
         self._on_loaded(dataset, options)
 
 
+def _names_classes(column: ColumnFacts) -> bool:
+    """Whether a text of too many values for a feature may be a target: its values come up again and again."""
+    times = (sum(column.histogram) / len(column.histogram)) if column.histogram else 0.0
+    return column.kind == "text" and 1 < column.distinct <= limits().max_classes and times >= FEWEST_OF_A_CLASS
+
+
 def _likely_target(look: Preview) -> str:
     """Name the target that the library would choose; if it is none, the last column that may be one."""
-    able = [each.name for each in look.facts if not each.against]
+    able = [each.name for each in look.facts if not each.against or _names_classes(each)]
     return look.target if look.target in able or not able else able[-1]
 
 

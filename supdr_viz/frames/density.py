@@ -22,7 +22,7 @@ BLUR = 0.7
 """Standard deviation, in cells, by which a density is smoothed."""
 
 VALUE_LAYERS = 8
-"""Layers of a regression's values, low to high."""
+"""Layers of values, low to high."""
 
 FAINTEST, DENSEST = 24.0, 225.0
 """Levels of the thinnest and of the densest cell."""
@@ -58,14 +58,29 @@ def layers(scene: Scene) -> tuple[NDArray, int]:
     n_layers : int
     """
     hidden = ~scene.is_test & ~scene.is_labelled
-    if scene.task == "classification":
-        count, layer = len(scene.class_names), scene.code.astype(np.int64)
-    else:
-        (low, high), count = scene.value_range, VALUE_LAYERS
-        share = np.nan_to_num((scene.target - low) / (high - low))
-        layer = np.clip((share * count).astype(np.int64), 0, count - 1)
-        hidden = hidden | ~np.isfinite(scene.target)
-    return np.where(hidden, count, layer), count + 1
+    if scene.task == "regression":
+        return value_layers(np.where(hidden, np.nan, scene.target), *scene.value_range)
+    count = len(scene.class_names)
+    return np.where(hidden, count, scene.code.astype(np.int64)), count + 1
+
+
+def value_layers(values: NDArray, low: float, high: float) -> tuple[NDArray, int]:
+    """Return the layer of each row by about its value; NaN has the last one.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    low, high : float
+        Ends of the scale; what lies beyond them counts as they do.
+
+    Returns
+    -------
+    layer : int array of shape (n,)
+    n_layers : int
+    """
+    share = np.nan_to_num((values - low) / (high - low))
+    layer = np.clip((share * VALUE_LAYERS).astype(np.int64), 0, VALUE_LAYERS - 1)
+    return np.where(np.isnan(values), VALUE_LAYERS, layer), VALUE_LAYERS + 1
 
 
 def density(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.quality import map_quality, row_batches
-from supdr.quality.checking import sampled_rows, usable_neighbors
+from supdr.quality.checking import usable_neighbors
 from supdr.quality.near import NOBODY
 from supdr.quality.summary import comparable_rows
 from supdr_viz.frames.scene import filled
@@ -77,7 +77,8 @@ def measuring(yardstick: Yardstick, places: NDArray, iteration: int) -> Measurin
     iteration : int
     """
     X = yardstick.rows
-    k, chosen = usable_neighbors(len(X)), sampled_rows(len(X), None, 0)
+    drawn = yardstick.scene.drawn  # every row that is seen gets its colour
+    k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
     trust, kept = np.full((2, len(X)), np.nan, dtype=np.float32)
     lost, false = np.full((2, len(X), k), NOBODY, dtype=np.int32)
     for some, found, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):

@@ -324,6 +324,8 @@ class Surface:
     density, input_density : Density or None
         Of all rows in the latent and in the input plane, where not all are drawn singly; None in the input plane where
         it is the scene's.
+    places : float32 array of shape (n, 2) or None
+        Where all rows of the scene stand in the latent plane, where the frames have those only that are drawn singly.
     rates : dict of str to float
         Errors of all rows, where those of the scene are a sample of them.
     """
@@ -337,6 +339,7 @@ class Surface:
     value_range: tuple[float, float] = (0.0, 1.0)
     density: Density | None = None
     input_density: Density | None = None
+    places: NDArray | None = None
     rates: dict[str, float] = field(default_factory=dict)
 
     def at_rest(self) -> Surface:

@@ -150,7 +150,7 @@ export function render({model}) {
   const onresize = () => {
     const tall = innerHeight >= 800
     if (tall !== model.tall) model.tall = tall
-    const narrow = innerWidth < 600
+    const narrow = innerWidth < 900
     if (narrow !== model.narrow) model.narrow = narrow
     if (innerHeight !== model.height_shown) model.height_shown = innerHeight
   }
@@ -215,7 +215,7 @@ class Bridge(JSComponent):
     tall : bool
         The window is at least 800 pixels high: room for tall curves.
     narrow : bool
-        The window is less than 600 pixels wide, or the browser says it is a phone's and has not answered yet.
+        The window is less than 900 pixels wide, or the browser says it is a phone's and has not answered yet.
     height_shown : int
         Height of the window in pixels.
     zoom : float

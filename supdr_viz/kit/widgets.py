@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
-from bokeh.models import CustomJSTickFormatter
 
 from supdr_viz.kit import gaps, theme
 from supdr_viz.kit.bridge import Bridge
@@ -35,22 +33,8 @@ from supdr_viz.kit.markup import legend as legend
 from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.kit.own_files import sheet as sheet
 from supdr_viz.kit.page_thread import follow
-from supdr_viz.kit.silence import Silence
-
-MARGIN = (2, 8)
-WIDE = {"sizing_mode": "stretch_width"}
-
-_LOG_CODE = """
-if (tick <= lowest - 1e-9) return notch
-const value = 10 ** tick
-const text = whole ? value.toFixed(0) : value >= 100 ? value.toFixed(0) : String(+value.toPrecision(digits))
-return text + unit
-"""
-_PLAIN_CODE = """
-if (tick <= lowest - 1e-9) return notch
-return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
-"""
-
+from supdr_viz.kit.slider import MARGIN, WIDE
+from supdr_viz.kit.slider import Slider as Slider
 
 # --- page -----------------------------------------------------------------------------------------------------------
 
@@ -179,7 +163,8 @@ def toggle(options: Sequence[str], value: str, **more: Any) -> pmui.RadioButtonG
 
 def marks(options: Sequence[str], on_change: Callable[[str, bool], Any], **more: Any) -> pmui.CheckButtonGroup:
     """Make a row of small buttons each of which is on or off; ``on_change(option, on)`` follows a press."""
-    sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "6px", "fontSize": "12px"}}
+    narrow = {"@media (max-width: 1399.95px)": {"px": "4px", "fontSize": "11px"}}  # four of them beside a title
+    sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "6px", "fontSize": "12px", **narrow}}
     made = pmui.CheckButtonGroup(label="", options=list(options), value=[], size="small", sx=sx, **more)
     report = guarded(on_change)
 
@@ -248,107 +233,6 @@ def text_field(
         report = guarded(on_change)
         made.param.watch(lambda event: report(event.new), "value")
     return made
-
-
-class Slider:
-    """A slider over numbers: linear or logarithmic, whole or not, optionally with a lowest notch of another meaning.
-
-    Parameters
-    ----------
-    label : str
-    value : float or object
-    low, high : float
-        Ends, in values.
-    step : float
-        Grain; of log10 of the value if `log`.
-    log, whole : bool
-    notch : str
-        Text of the lowest notch (below `low`), which stands for `notch_value`; empty: there is none.
-    notch_value : object
-    unit, help : str
-    on_change : callable, optional
-        Called with the value when the slider is let go of.
-    """
-
-    def __init__(
-        self,
-        label: str,
-        value: Any,
-        low: float,
-        high: float,
-        step: float,
-        *,
-        log: bool = False,
-        whole: bool = False,
-        notch: str = "",
-        notch_value: Any = None,
-        unit: str = "",
-        help: str = "",
-        on_change: Callable[[Any], Any] | None = None,
-        **more: Any,
-    ) -> None:
-        self.log, self.whole, self.notch, self.notch_value = log, whole, notch, notch_value
-        self.low, self.high = low, high
-        start, end = (math.log10(low), math.log10(high)) if log else (low, high)
-        self._lowest = start
-        self._on_change = None if on_change is None else guarded(on_change)
-        self._silence = Silence()
-        if notch:
-            start -= step
-        self._start = start
-        formatter = CustomJSTickFormatter(
-            code=_LOG_CODE if log else _PLAIN_CODE,
-            args={
-                "lowest": self._lowest,
-                "notch": notch,
-                "whole": whole,
-                "unit": f" {unit}" if unit else "",
-                "digits": 3,
-            },
-        )
-        self.widget = pmui.FloatSlider(
-            label=label,
-            start=start,
-            end=end,
-            step=step,
-            value=self._position(value),
-            format=formatter,
-            **({"description": help} if help else {}),
-            **{"size": "small", "margin": MARGIN, **WIDE, **more},
-        )
-        self.value = value
-        self.widget.param.watch(self._released, "value_throttled")
-
-    def set(self, value: Any) -> None:
-        """Move the slider without calling back."""
-        if value == self.value:
-            return  # it is there, but for rounding, or already on its way to where the user wants it next
-        self.value = value
-        position = self._position(value)
-        with self._silence:
-            self.widget.param.update(value=position, value_throttled=position)
-
-    def _position(self, value: Any) -> float:
-        if self.notch and (value == self.notch_value or not isinstance(value, (int, float))):
-            return self._start
-        number = min(max(float(value), self.low), self.high)
-        return math.log10(number) if self.log else number
-
-    def _released(self, event: Any) -> None:
-        if self._silence or event.new is None:
-            return
-        value = self._value_at(float(event.new))
-        if value != self.value:
-            self.value = value
-            if self._on_change is not None:
-                self._on_change(value)
-
-    def _value_at(self, position: float) -> Any:
-        if self.notch and position < self._lowest - 1e-9:
-            return self.notch_value
-        value = float(f"{10**position:.3g}") if self.log else float(f"{position:.10g}")
-        value = min(max(value, self.low), self.high)
-        return round(value) if self.whole else value
 
 
 # --- containers -----------------------------------------------------------------------------------------------------

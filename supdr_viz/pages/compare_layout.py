@@ -22,7 +22,7 @@ from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
-from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.pages.look import FREE, HIDDEN_CSS
 from supdr_viz.settings.menu import method_menu
 from supdr_viz.stage.components import Hub
 from supdr_viz.views import class_legend

@@ -277,7 +277,7 @@ class Explorer:
             self.board.points.show_labels(self.session.scene)
         notes = (*self.session.scene.notes, *self.session.split.notes)
         self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
-        self.board.points.show_colours(settings.colour_by)
+        self.board.show_colours(settings.colour_by)
         assert self.session.dataset is not None
         dataset = self.session.dataset
         self._describe(dataset)

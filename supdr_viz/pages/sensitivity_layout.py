@@ -17,7 +17,7 @@ from supdr_viz.kit.markup import duration
 from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.own_files import image
 from supdr_viz.pages import navigation
-from supdr_viz.pages.layout import FREE, HIDDEN_CSS
+from supdr_viz.pages.look import FREE, HIDDEN_CSS
 from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import Preset
 from supdr_viz.sweeps.figures import SweepFigures, tick_text

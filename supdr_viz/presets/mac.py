@@ -10,7 +10,7 @@ from supdr_viz.settings.state import Settings
 GROUP = "Figures of the MAC paper"
 
 _OPENING_STEPS = 12
-"""In these a heap opens: they are shown slowly."""
+"""In these the arms come apart: they are shown slowly."""
 
 
 def mac_presets() -> list[Preset]:
@@ -183,8 +183,9 @@ def _one_dimension() -> Preset:
         "Fig. 3: K = 6, L = 1",
         GROUP,
         _spirals(6, 200, 1.0, 0.12, 0.0, centers="all", n_components=1, max_iter=40),
-        "On a line one threshold against the rest cannot single out a class between two others: more than half of the "
-        "rows stay wrong. Raise the latent dimensions and watch.",
+        "The start gives each class a slot of its own. But a threshold against the rest cannot single out a class "
+        "between two others: the passes end with more than half of the rows wrong. Raise the latent dimensions and "
+        "watch.",
     )
 
 

@@ -205,7 +205,8 @@ class FrameBuilder:
             if self.scene.drawn is None:
                 return surface
             assert self.latent is not None
-            return replace(surface, density=scene_density(self.scene, self.latent, self.plane.extent))
+            density = scene_density(self.scene, self.latent, self.plane.extent)
+            return replace(surface, density=density, places=self.latent)
         from supdr_viz.frames.everywhere import count_everywhere, input_density
 
         if self._input_density is None:

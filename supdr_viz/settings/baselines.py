@@ -143,6 +143,25 @@ BASELINE_FORMS: dict[str, Entry] = {
             *_HEAD,
         ),
     ),
+    "PaCMAP": (
+        "PaCMAP",
+        "Near rows stay near, and so does what is farther; sees no labels. Its first run takes longer: it compiles itself.",
+        (
+            COMPONENTS,
+            count("n_graph_neighbors", "Graph neighbours", 1, 100, "Rows that attract a row.", main=True),
+            ParameterSpec(
+                "mid_near",
+                "Middle pairs",
+                "float",
+                0.1,
+                5.0,
+                0.1,
+                help="At middle distance, which attract, by neighbours.",
+            ),
+            ParameterSpec("further", "Far pairs", "float", 0.1, 10.0, 0.1, help="Which repel, by neighbours."),
+            *_HEAD,
+        ),
+    ),
     "TwoStep": (
         "Two steps",
         "MAC's model, learnt by turns without auxiliary coordinates.",

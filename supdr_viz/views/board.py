@@ -40,6 +40,15 @@ class Squares(Together):
         """The points, then every view: in the order in which they must learn of news."""
         return self.points, self.input, self.latent, self.method
 
+    def show_colours(self, colour_by: str) -> None:
+        """Choose what the colours of rows mean, in every square: see `Points`."""
+        if colour_by == self.points.colour_by:
+            return
+        with self.stage:
+            self.points.show_colours(colour_by)
+            for plane in (self.input, self.latent):
+                plane.show_colours()
+
     @property
     def morphed(self) -> bool:
         """Whether the latent square shows the rows in the input space."""

@@ -8,6 +8,7 @@ import numpy as np
 from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
+from supdr_viz.frames.density import value_layers
 from supdr_viz.frames.types import Scene, Surface, Truth
 from supdr_viz.kit.theme import palette
 
@@ -112,23 +113,45 @@ def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
     return {"palette": shades, "low": -0.5, "high": len(shades) - 0.5}
 
 
-def layer_colours(scene: Scene, n_layers: int, dark: bool) -> list[str]:
-    """Return the colours of the layers of a density: of classes or values, and last of rows without a label.
+def colour_layers(scene: Scene, colours: NDArray, colour_by: str) -> tuple[NDArray, int]:
+    """Return the layer of a density in which each row counts: rows of a layer have about the same colour.
+
+    Parameters
+    ----------
+    scene : Scene
+    colours : array of shape (n,)
+        As of `row_colours`.
+    colour_by : {"label", "truth", "prediction", "error", "trust"}
+
+    Returns
+    -------
+    layer : int array of shape (n,)
+    n_layers : int
+    """
+    found = scale(scene, colour_by, dark=False)
+    if "nan_color" in found:
+        return value_layers(colours, found["low"], found["high"])
+    return colours.astype(np.int64), len(found["palette"])
+
+
+def layer_colours(scene: Scene, n_layers: int, dark: bool, colour_by: str = "label") -> list[str]:
+    """Return the colours of the layers of a density: of classes or values, and last of rows without one.
 
     Parameters
     ----------
     scene : Scene
     n_layers : int
     dark : bool
+    colour_by : {"label", "truth", "prediction", "error", "trust"}
 
     Returns
     -------
     list of str
         As #RRGGBB.
     """
-    found = scale(scene, "label", dark)
+    found = scale(scene, colour_by, dark)
     shades = found["palette"]
-    if scene.task == "classification":
+    if "nan_color" not in found:
         return shades[:n_layers]
     count = n_layers - 1
     return [*(shades[int((k + 0.5) / count * len(shades))] for k in range(count)), found["nan_color"]]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Density, Frame, Scene, Surface
 from supdr_viz.settings.state import MAX_DRAWN, Point
 from supdr_viz.views.plane import PlaneView
@@ -27,12 +28,18 @@ class InputPlane(PlaneView):
 
     def __init__(self, points: Points) -> None:
         super().__init__(points, "input")
-        self._counted: Density | None = None
+        self._counted_elsewhere: Density | None = None
 
     @property
     def title(self) -> str:
         """Title of the card."""
         return "Input space"
+
+    @property
+    def everywhere(self) -> tuple[NDArray, Extent] | None:
+        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
+        scene = self.points.scene
+        return None if scene is None else (scene.position, scene.plane.extent)
 
     def show_scene(self, scene: Scene) -> None:
         """Set the ranges; forget the surface."""
@@ -42,9 +49,11 @@ class InputPlane(PlaneView):
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
         self._show_sheet(surface.input)
-        if surface.input_density is not None and surface.input_density is not self._counted:
-            self._counted = surface.input_density
+        if surface.input_density is not None and surface.input_density is not self._counted_elsewhere:
+            self._counted_elsewhere = surface.input_density
             self._show_density(surface.input_density)
+        if self.points.colour_by in ("prediction", "error"):
+            self.show_colours()
 
     def caption(self, frame: Frame | None = None) -> str:
         """Say which plane this is and what is ringed."""
@@ -53,13 +62,13 @@ class InputPlane(PlaneView):
             return ""
         plane = scene.plane
         slice_of = "a slice" if self.sheet is not None and self.sheet.caption else ""
+        if self.points.surface is not None and self.points.surface.input is None:
+            slice_of = "no regions"  # between bits or counts
         if plane.kind == "components":
             of_variance = "" if slice_of else " of variance"  # there is no room for both
             what = f"PCA, {100 * plane.share:.0f} %{of_variance}"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
-        if self.points.surface is not None and self.points.surface.input is None:
-            slice_of = "no regions between bits or counts"
         marks = "wrong side" if self.points.ringed("input") == "error" else "labelled rows"
         share = self.points.ring_share("input")
         some = f", 1 in {1 / share:.0f}" if 0.0 < share < 0.7 else ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr_viz.frames.picture import Number
+from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
@@ -33,8 +35,17 @@ class LatentSpace(PlaneView):
         """Title of the card."""
         return "Latent space"
 
+    @property
+    def everywhere(self) -> tuple[NDArray, Extent] | None:
+        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
+        frame, surface = self.points.frame, self.points.surface
+        if surface is not None and surface.places is not None and surface.density is not None:
+            return surface.places, surface.density.extent
+        return None if frame is None else (frame.latent, frame.latent_extent)
+
     def show_frame(self, frame: Frame) -> None:
         """Follow the extent; the points themselves move by `Points.show_frame`."""
+        super().show_frame(frame)
         self.hold(frame.latent_extent)
         self.put(threads=self.points.pulled and frame.pulled is not None)
 
@@ -71,7 +82,7 @@ class LatentSpace(PlaneView):
         if self.points.colour_by == "trust":
             return _how_true(frame)
         if self.points.surface is not None and self.points.surface.latent is None:
-            return f"{frame.latent_caption} · no regions: a hidden offset"
+            return "no regions (offset)"  # rows have a coordinate that the plane does not show
         return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
 
 
@@ -86,5 +97,5 @@ def _how_true(frame: Frame) -> str:
     if truth is None:
         return "pause to see how true it is"
     if truth.iteration != frame.iteration:
-        return f"trust as of iteration {truth.iteration:,}"
+        return f"as of iteration {truth.iteration:,}"
     return f"{100 * truth.numbers['neighbourhood_overlap']:.0f} % of neighbours here are true"

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from supdr_viz.frames.density import density
 from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Density, Frame, Scene, Sheet, Surface
+from supdr_viz.frames.types import Density, Frame, Scene, Sheet, Surface, Truth
 from supdr_viz.kit.theme import palette
 from supdr_viz.stage.wire import plain_extent
 from supdr_viz.views.colours import (
@@ -16,6 +18,7 @@ from supdr_viz.views.colours import (
     ERROR_SHADES,
     SHADES,
     TRUST_SHADES,
+    colour_layers,
     hidden_rows,
     largest_error,
     layer_colours,
@@ -94,6 +97,13 @@ class PlaneView(SquareView):
     def __init__(self, points: Points, name: str) -> None:
         super().__init__(points, name)
         self.sheet: Sheet | None = None
+        self._by_label: Density | None = None
+        self._truth_seen: Truth | None = None
+
+    @property
+    def everywhere(self) -> tuple[NDArray, Extent] | None:
+        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
+        raise NotImplementedError
 
     def show_scene(self, scene: Scene) -> None:
         """Forget the surface."""
@@ -104,7 +114,14 @@ class PlaneView(SquareView):
         self.put(ring={"role": ring.role, "width": ring.width, "alpha": ring.alpha})
 
     def show_frame(self, frame: Frame) -> None:
-        """Points move by themselves: see `Points.show_frame`."""
+        """Points move by themselves: see `Points.show_frame`; how true their places are may have become known."""
+        if self.points.truth is not self._truth_seen:
+            self.show_colours()
+
+    def show_colours(self) -> None:
+        """Show the density in the colours that rows have now."""
+        self._truth_seen = self.points.truth
+        self._show_density(self._by_label)
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface of this plane."""
@@ -135,13 +152,29 @@ class PlaneView(SquareView):
             relief=_plain_relief(sheet),
         )
 
-    def _show_density(self, density: Density | None) -> None:
-        """Draw how densely all rows lie, in the colours of their labels."""
-        if density is None or self.points.scene is None:
+    def _show_density(self, by_label: Density | None) -> None:
+        """Draw how densely all rows lie, in their colours; the worker has counted them by their labels."""
+        self._by_label = by_label
+        scene, colour_by = self.points.scene, self.points.colour_by
+        if scene is not None and scene.n_rows > len(scene.position):
+            colour_by = "label"  # of rows on disk only their labels are counted, and where they stand
+        shown = by_label if colour_by == "label" else self._counted()
+        if shown is None or scene is None:
             self.put(density=None)
             return
-        themes = [layer_colours(self.points.scene, len(density.levels), dark) for dark in (False, True)]
-        self.put(density={"levels": density.levels, "extent": plain_extent(density.extent), "colours": themes})
+        themes = [layer_colours(scene, len(shown.levels), dark, colour_by) for dark in (False, True)]
+        self.put(density={"levels": shown.levels, "extent": plain_extent(shown.extent), "colours": themes})
+
+    def _counted(self) -> Density | None:
+        """Count all rows by the colours that they have now; trust is known of some, and then only they count."""
+        scene, everywhere = self.points.scene, self.everywhere
+        if scene is None or scene.drawn is None or everywhere is None:
+            return None
+        (places, extent), colours = everywhere, self.points.colours()
+        known = np.isfinite(colours)
+        if self.points.colour_by == "trust" and known.any():
+            places, colours = places[known], colours[known]
+        return density(places, *colour_layers(scene, colours, self.points.colour_by), extent)
 
 
 def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
@@ -165,10 +198,12 @@ def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
     -------
     list of LegendEntry
     """
-    regression, few = scene.task == "regression", bool(hidden_rows(scene).any())
+    hidden, many = hidden_rows(scene), len(scene.code) > MANY  # nobody can count so many
+    regression, few = scene.task == "regression", bool(hidden.any())
     if colour_by == "trust":
+        some = "" if scene.drawn is None else f" · of {len(scene.drawn):,} rows"
         entries = [
-            _scale_entry(f"trust {CHANCE:g} (chance) to 1", TRUST_SHADES),
+            _scale_entry(f"trust {CHANCE:g} (chance) to 1{some}", TRUST_SHADES),
             LegendEntry("lost neighbour", css("error")),
             LegendEntry("false neighbour", css("secondary"), "dotted"),
         ]
@@ -178,23 +213,23 @@ def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
         entries = [LegendEntry("wrong", css("error"), kind="point"), LegendEntry("right", css("muted"), kind="point")]
     else:
         n_colours = len(palette(False).classes)
-        known = scene.code[np.isfinite(scene.target)]
-
-        def counted(code: int) -> str:
-            """Say how many rows of a class there are, where nobody can count them."""
-            return f" · {int((known == code).sum()):,}" if len(scene.code) > MANY else ""
-
-        entries = [
-            LegendEntry(f"{name}{counted(code)}", css(f"class {code % n_colours}"), kind="point")
-            for code, name in enumerate(scene.class_names)
-        ]
+        shown = scene.code[np.isfinite(scene.target) & ~(hidden & (colour_by == "label"))]
+        entries = []
+        for code, name in enumerate(scene.class_names):
+            told = _counted(name, shown == code, many and colour_by != "prediction")
+            entries.append(LegendEntry(told, css(f"class {code % n_colours}"), kind="point"))
     if scene.is_test.any():
         entries.append(LegendEntry("test", css("secondary"), kind="ring"))
     if few and regression:
         entries.append(LegendEntry(RINGS["labelled"].name, css(RINGS["labelled"].role), kind="ring"))
     if few and colour_by == "label":
-        entries.append(LegendEntry("label hidden", css("muted"), kind="point"))
+        entries.append(LegendEntry(_counted("label hidden", hidden, many), css("muted"), kind="point"))
     return entries
+
+
+def _counted(name: str, rows: NDArray, wanted: bool) -> str:
+    """Say how many rows bear a name, where that is wanted."""
+    return f"{name} · {int(rows.sum()):,}" if wanted else name
 
 
 def _value_scale(scene: Scene, colour_by: str) -> LegendEntry:

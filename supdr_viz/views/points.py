@@ -29,6 +29,9 @@ MANY = 2000
 """More rows shine through each other, the legend counts them, and of rings only some are drawn."""
 
 MOST_RINGS = 120
+EASY_RINGS, LEAST_EASE = 60, 0.4
+"""Of more rings each is drawn thinner and fainter, down to this share."""
+
 FAINTEST = 0.15
 OVER_DENSITY = 0.75
 """Opacity of the rows of a sample: the density of all shines through."""
@@ -222,10 +225,14 @@ class Points:
             known["value"] = np.asarray(self._row_value.values, dtype=np.float32)[self.drawn]
         self.stage.put("facts", **known)
 
+    def colours(self) -> NDArray:
+        """Return what the colours of all rows stand for now, (n,): see `row_colours`."""
+        assert self.scene is not None
+        return row_colours(self.scene, self.surface, self.colour_by, self.truth)
+
     def _show_colours(self) -> None:
         if self.scene is not None:
-            colour = row_colours(self.scene, self.surface, self.colour_by, self.truth)
-            self.stage.put("rows", colour=colour[self.drawn])
+            self.stage.put("rows", colour=self.colours()[self.drawn])
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""
@@ -244,7 +251,8 @@ class Points:
             marked = np.zeros_like(marked)
         marked = marked[self.drawn]
         self._ringed[view] = int(marked.sum())
-        self._put(view, ring={"rows": packed_bits(self._some(marked))})
+        shown = self._some(marked)
+        self._put(view, ring={"rows": packed_bits(shown), "ease": _ease(int(shown.sum()))})
 
     def ring_share(self, plane: str) -> float:
         """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
@@ -312,6 +320,11 @@ class Points:
             self.selection.indices = [int(self.drawn[row]) for row in rows]
             for listener in self._loops:
                 listener(*usable_loop(message.get("loop")))
+
+
+def _ease(count: int) -> float:
+    """Return by which factor rings are drawn thinner and fainter: many would hide what they mark."""
+    return round(float(np.clip((EASY_RINGS / max(count, 1)) ** 0.5, LEAST_EASE, 1.0)), 1)
 
 
 def shorten(text: str) -> str:

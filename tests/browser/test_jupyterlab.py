@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -25,6 +26,7 @@ model = notebook.watch(supdr.LSDR(max_iter=40, tol=0.0, random_state=0), data.X,
 """
 ASK = "print(len(model.selected), model.snapshot.iteration)"
 TOKEN = "loopback"
+PANELS = "@pyviz/jupyterlab_pyviz"
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 OUTPUT = ".jp-OutputArea-output"
 # Until then JupyterLab drops keys, or asks which kernel is meant.
@@ -58,6 +60,10 @@ class Lab(Server):
                 "IPYTHONDIR",
             )
         }
+        # Panel's way to the kernel is switched off: `watch` does not need it.
+        config = Path(mine["JUPYTER_CONFIG_DIR"]) / "labconfig"
+        config.mkdir(parents=True)
+        (config / "page_config.json").write_text(json.dumps({"disabledExtensions": {PANELS: True}}))
         super().__init__(folder, environment={**mine, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)})
 
     def command(self, arguments):
@@ -217,6 +223,7 @@ def test_a_fit_is_watched_and_stays_in_the_saved_notebook(start_lab, chromium, t
         pytest.fail("JupyterLab is not installed; `make test-all` installs it (extra [test-all])", pytrace=False)
     lab = start_lab("mine", written(CODE, "python3"))
     page = lab.open(chromium, "watch.ipynb")
+    assert not page.evaluate("(name) => jupyterapp.hasPlugin(`${name}:plugin`)", PANELS)
     saved = run_and_save(page, lab.folder / "watch.ipynb")
     report, channel = saved["cells"][0]["outputs"]
     assert "text/html" in report["data"]

@@ -133,7 +133,7 @@ def test_every_picture_of_the_gate(open_app):
 
 def test_every_picture_of_sdr_glm(open_app):
     app = open_app(BITS)
-    assert "no regions between bits" in app.head("input")
+    assert "no regions" in app.head("input")
     app.press("Run").settle()
     said = {
         ("as new rows", "New rows"): "size of transform",

@@ -19,7 +19,7 @@ from supdr.methods.class_atlas.charts import fit_charts
 from supdr.methods.class_atlas.gate import _fitted_exactly, crossfitted, dealt_folds, fit_gate
 from supdr.methods.class_atlas.landmarks import FEWEST, stratified_rows
 from supdr.methods.class_atlas.layout import LEAST_SPACING, class_layout, towards
-from supdr.methods.class_atlas.model import sharpened
+from supdr.methods.class_atlas.model import believed, sharpened
 from supdr.methods.class_atlas.neighbours import neighbour_loss
 from supdr.methods.class_atlas.problem import cell_logs
 from supdr.methods.class_atlas.solvers import GatePath, standard_error
@@ -144,9 +144,9 @@ def test_the_least_weight_that_does_as_well_is_kept():
 def test_whitened_coordinates_are_the_same_map():
     made = problem(*classes_of())
     state = made.step(made.start(0))
-    X, p = state.atlas.charts.rows, state.atlas.proba
+    own, p = state.atlas.charts.coordinates(state.atlas.charts.rows, own=True), state.atlas.proba
     v = state.search.point[:-1].reshape(-1, 2)
-    features = state.atlas.features(X, p, 4.0, own=True)
+    features = state.atlas.features(own, p, 4.0)
     np.testing.assert_allclose(features @ state.picture.theta, state.basis.features @ v, atol=1e-9)
 
 
@@ -288,12 +288,48 @@ def test_new_rows_are_placed_as_training_rows_are():
     X, y = load_wine(return_X_y=True)
     flat = ClassAtlas(charts="pca", random_state=0).fit(X, y)
     state, rows = flat.snapshot_.state, flat._training[0]
-    np.testing.assert_allclose(state.image(rows, flat.proba_), flat.embedding_, atol=1e-8)
+    np.testing.assert_allclose(state.image(rows, flat.proba_), flat.left_out_embedding_, atol=1e-8)
     full = ClassAtlas(random_state=0).fit(X, y)
     state = full.snapshot_.state
-    own = state.atlas.features(rows, full.proba_, 4.0, own=True) @ full.theta_
-    np.testing.assert_allclose(own, full.embedding_, atol=1e-8)
-    assert np.abs(state.image(rows, full.proba_) - full.embedding_).max() > 1e-3
+    coordinates = state.atlas.charts.coordinates(rows, own=True)
+    own = state.atlas.features(coordinates, full.proba_, 4.0) @ full.theta_
+    np.testing.assert_allclose(own, full.left_out_embedding_, atol=1e-8)
+    assert np.abs(state.image(rows, full.proba_) - own).max() > 1e-3
+    known = state.atlas.features(coordinates, state.atlas.believed, 4.0) @ full.theta_
+    np.testing.assert_allclose(known, full.embedding_, atol=1e-8)
+
+
+def test_a_label_is_believed_as_far_as_the_gate_finds_labels():
+    """Bayes' rule for a label that is another one with the probability of the gate's error."""
+    rng = np.random.default_rng(0)
+    p, codes = rng.dirichlet(np.ones(4), 50), rng.integers(-1, 4, 50)
+    np.testing.assert_allclose(believed(p, codes, 0.75), p)  # noise says nothing
+    sure = believed(p, codes, 0.0)
+    np.testing.assert_array_equal(sure.argmax(axis=1)[codes >= 0], codes[codes >= 0])
+    assert sure[np.arange(50), codes][codes >= 0].min() > 1.0 - 1e-6
+    half = believed(p, codes, 0.3)
+    for row, code in enumerate(codes):
+        given = p[row] * np.where(np.arange(4) == code, 0.7, 0.1) if code >= 0 else p[row]
+        np.testing.assert_allclose(half[row], given / given.sum())
+    np.testing.assert_array_equal(believed(np.ones((3, 1)), np.zeros(3, dtype=int), 0.0), np.ones((3, 1)))
+
+
+def test_noise_is_not_drawn_apart_and_classes_are():
+    """The error of new rows among training rows is that of the gate, and hardly less where there is nothing to know."""
+    rng = np.random.default_rng(0)
+    X, noise = rng.standard_normal((200, 4)), rng.integers(0, 2, 200)
+    fitted = ClassAtlas(random_state=0, tol=1e-3).fit(X, noise)
+    own = KNeighborsClassifier(5).fit(fitted.embedding_, noise).predict(fitted.embedding_)
+    assert np.mean(own != noise) > 0.15
+    X, codes = classes_of(700, 2, spread=0.5)
+    fitted = ClassAtlas(random_state=0).fit(X[:300], codes[:300])
+    new, errors = fitted.transform(X[300:]), {}
+    for name in ("embedding_", "left_out_embedding_"):
+        votes = KNeighborsClassifier(5).fit(getattr(fitted, name), codes[:300]).predict(new)
+        errors[name] = np.mean(votes != codes[300:])
+    gate = np.mean(fitted.predict(X[300:]) != codes[300:])
+    assert gate > 0.1
+    assert errors["embedding_"] < gate + 0.02 < errors["left_out_embedding_"] + 0.01
 
 
 def test_one_class_is_its_chart():
@@ -327,10 +363,12 @@ def test_doubt_is_between_the_classes():
     fitted = ClassAtlas(random_state=0).fit(X, codes)
     doubtful = fitted.doubt_ > 0.3
     assert doubtful.sum() > 10
-    gap = np.abs(fitted.cells_[:, 1] - 0.5)
+    c, places = fitted.centres_, fitted.left_out_embedding_
+    gap = np.abs(np.exp(cell_logs(places, c, fitted.beta_)[0])[:, 1] - 0.5)
     assert gap[doubtful].mean() < 0.7 * gap[~doubtful].mean()
-    c = fitted.centres_
-    along = (fitted.embedding_ - c.mean(axis=0)) @ (c[1] - c[0]) / np.sum((c[1] - c[0]) ** 2)
+    drawn = np.abs(fitted.cells_[:, 1] - 0.5)
+    assert drawn[doubtful].mean() < drawn[~doubtful].mean()
+    along = (places - c.mean(axis=0)) @ (c[1] - c[0]) / np.sum((c[1] - c[0]) ** 2)
     assert np.abs(along[doubtful]).mean() < np.abs(along[~doubtful]).mean()
 
 
@@ -397,7 +435,9 @@ def test_more_rows_than_landmarks():
     fitted = ClassAtlas(n_landmarks=150, random_state=0, max_iter=60).fit(X[:600], codes[:600])
     assert len(fitted.landmarks_) == pytest.approx(150, abs=3)
     assert fitted.embedding_.shape == (600, 2)
-    np.testing.assert_array_equal(fitted.embedding_[fitted.landmarks_], fitted.snapshot_.state.picture.latent)
+    np.testing.assert_array_equal(fitted.embedding_[fitted.landmarks_], fitted.snapshot_.state.drawn)
+    left_out = fitted.left_out_embedding_
+    np.testing.assert_array_equal(left_out[fitted.landmarks_], fitted.snapshot_.state.picture.latent)
     others = np.setdiff1d(np.arange(600), fitted.landmarks_)
     spread = fitted.embedding_[fitted.landmarks_].std()
     assert fitted.embedding_[others].std() == pytest.approx(spread, rel=0.25)

@@ -1,7 +1,9 @@
 """Whatever is wrong with a file is said in one plain sentence."""
 
+import gzip
 import io
 import os
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -99,6 +101,19 @@ def test_unpacked_size_of_parquet_and_npz_is_limited():
     ):
         with pytest.raises(FileProblem, match=r"unpacks to more than 0\.0 MB"):
             read_file(data, name=name, limits=limits)
+
+
+def test_tens_of_millions_of_labels_are_refused_before_they_take_memory():
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as file:
+        for _ in range(79):
+            file.write(b"1\n" * 1_000_000)
+    tracemalloc.start()
+    with pytest.raises(FileProblem, match=r"a.libsvm.gz has 79,000,000 lines; at most 1,000,000 are read.$"):
+        read_file(packed.getvalue(), name="a.libsvm.gz")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * 158e6  # a few times what it unpacks to, and not a number for every line
 
 
 def test_a_text_repeated_in_every_row_is_refused_while_it_is_small():

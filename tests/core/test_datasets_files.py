@@ -302,8 +302,9 @@ def test_number_classes_are_told_from_text():
 def test_a_sheet_may_be_chosen():
     other = TABLE[["petal_width", "petal_length", "species"]].iloc[::-1]
     data = workbook(notes=[["made in spring"]], iris=rows_of(TABLE), turned=rows_of(other))
+    assert preview(data, "a.xlsx").sheet == "iris"  # a line before it is no table
     with pytest.raises(FileProblem, match="Sheet 'notes' has only one column"):
-        preview(data, "a.xlsx")
+        preview(data, "a.xlsx", sheet="notes")
     look = preview(data, "a.xlsx", sheet="turned")
     assert look.sheets == ("notes", "iris", "turned")
     assert look.sheet == "turned"

@@ -121,3 +121,71 @@ def test_columns_form_views():
 def test_impossible_choices_are_named(choice, message):
     with pytest.raises(FileProblem, match=message):
         read_file(table(), name="t.csv", **choice)
+
+
+def read_columns(text, **options):
+    """Read a table whose target is its last column; the values of each feature by name, and the notes."""
+    dataset = read_file(text.encode(), name="t.csv", **options)
+    return dict(zip(dataset.feature_names, dataset.X.T)), " ".join(preview(text.encode(), "t.csv").notes)
+
+
+def lines(header, cells, delimiter=","):
+    return "\n".join([header, *(delimiter.join([*row, "ab"[k % 2]]) for k, row in enumerate(cells))]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "delimiter", "numbers"),
+    [
+        (["$1200", "$950.5", "-$3"], ",", [1200, 950.5, -3]),
+        (["12 %", "3.5%", "0 %"], ",", [12, 3.5, 0]),
+        (['"1,234.5"', '"12,000"', "7"], ",", [1234.5, 12000, 7]),
+        (["1.234,5", "12.000,0", "7,25"], ";", [1234.5, 12000, 7.25]),
+        (["1 234,5 €", "7,0 €", "-2,5 €"], ";", [1234.5, 7, -2.5]),
+        (["(12.50)", "3", "4"], ",", [-12.5, 3, 4]),
+        (["1.5", "-", "2.5"], ",", [1.5, np.nan, 2.5]),
+        (["1.5", "n.a.", "."], ",", [1.5, np.nan, np.nan]),
+    ],
+)
+def test_numbers_as_people_write_them(cells, delimiter, numbers):
+    text = lines(delimiter.join(["x", "z", "class"]), [[cell, "5"] for cell in cells] * 4, delimiter)
+    columns, notes = read_columns(text)
+    np.testing.assert_array_equal(columns["x"], numbers * 4)
+    np.testing.assert_array_equal(columns["z"], 5)
+    assert "Read as numbers" in notes
+    assert "'x'" in notes
+    assert "'z'" not in notes
+
+
+def test_what_only_looks_like_numbers_stays_text():
+    for cells in (["$1", "two"], ["12.3.4", "1.2.3"], ["+", "-"], ["A-1", "A-2"]):
+        text = lines("x,z,class", [[cell, "5"] for cell in cells] * 4)
+        columns, notes = read_columns(text)
+        assert "x" not in columns
+        assert "Read as numbers" not in notes
+
+
+def test_a_mark_for_a_missing_number_may_be_a_class():
+    dataset = read_file(("x,class\n" + "".join(f"{k},{'+-'[k % 2]}\n" for k in range(8))).encode(), name="t.csv")
+    assert dataset.target_names == ("+", "-")
+    assert np.isfinite(dataset.y).all()
+
+
+@pytest.mark.parametrize("titles", ["Report of 2024\n", "Report of 2024\n\nby nobody\n", "Report of 2024,,\n,,\n"])
+def test_titles_above_the_header_are_left_out(titles):
+    text = titles + lines("x,z,class", [[str(k), str(k * k)] for k in range(6)])
+    columns, notes = read_columns(text)
+    np.testing.assert_array_equal(columns["z"], [0, 1, 4, 9, 16, 25])
+    assert "Left out above the header: 'Report of 2024" in notes
+    with pytest.raises(FileProblem, match=f"Line {text.count(chr(10)) + 1} has 2 cells"):
+        read_file((text + "1,2\n").encode(), name="t.csv")
+
+
+def test_repeated_names_are_numbered():
+    columns, notes = read_columns("x,x,x (2),class\n1,2,3,a\n4,5,6,b\n")
+    assert {name: values[0] for name, values in columns.items()} == {"x": 1, "x (2)": 3, "x (3)": 2}
+    assert "Names that occur twice are numbered: 'x'." in notes
+
+
+def test_a_header_that_is_also_a_value_is_a_header_above_numbers():
+    columns, _ = read_columns("x,z,yes\n1,2,yes\n3,4,no\n5,6,yes\n")
+    assert list(columns) == ["x", "z"]

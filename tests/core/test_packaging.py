@@ -140,7 +140,7 @@ def test_what_a_package_index_shows_leads_nowhere_outside(metadata):
         assert target.startswith("https://"), target
 
 
-WITHOUT_INSTALLING = {"umap": "umap-learn"}
+WITHOUT_INSTALLING = {"umap": "umap-learn", "pacmap": "pacmap"}
 """Modules imported where they are installed -> their distributions."""
 NOT_EVERYWHERE = {*WITHOUT_INSTALLING.values(), "jupyterlab", "nbconvert", "pyside6", "qtpy"}
 """Distributions that "make test" does without; "make test-all" has them."""
@@ -237,7 +237,7 @@ def imported_packages(*folders):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (("core",), ["files", "app", "dask", "umap"]),
+        (("core",), ["files", "app", "dask", "bench"]),
         (("supdr_viz", "apps"), ["app", "desktop", "film", "notebook"]),
         (("tests", "benchmarks"), ["test-all"]),
     ],

@@ -78,9 +78,9 @@ def test_a_round_tells_how_far_it_is_and_can_be_given_up():
     with followed(lambda done, count: said.append((done, count))):
         assert total(_squared, listed(range(5))) == 30
     assert said == [(done, 5) for done in range(1, 6)]
-    with interruptible(lambda: len(said) > 6), followed(lambda done, count: said.append((done, count))):
-        with pytest.raises(Interrupted):
-            total(_squared, listed(range(5)))
+    tell = followed(lambda done, count: said.append((done, count)))
+    with interruptible(lambda: len(said) > 6), tell, pytest.raises(Interrupted):
+        total(_squared, listed(range(5)))
     assert said[-1] == (2, 5)
 
 

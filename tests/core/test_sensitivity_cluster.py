@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from supdr import LSDR
-from supdr.sensitivity import Sweep
+from supdr.sensitivity import Sweep, crew_of
 from supdr.sensitivity.executors import OnCluster
 
 X, Y = load_iris(return_X_y=True)
@@ -46,6 +47,22 @@ def test_a_result_that_dies_with_its_rows_while_it_is_fetched_is_said_to_be_lost
         assert OnCluster(client).submit(np.sum, rows).result(60) == 3
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Dask's own, while it starts and ends
+def test_a_sweep_waits_for_a_cluster_whose_workers_are_all_away():
+    import distributed
+
+    sweep = Sweep(LSDR(max_iter=1), {"beta": [0.1, 0.9]}, cv=2)
+    cluster = distributed.LocalCluster(
+        n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+    )
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        crew = crew_of(client)
+        assert crew.waiting >= 1
+        threading.Timer(1.0, lambda: cluster.scale(1)).start()
+        assert len(list(sweep.run(X, Y, client))) == 2
+
+
 class Remote:
     """A job of `Client`, in one of Dask's states."""
 
@@ -63,13 +80,25 @@ class Client:
     def __init__(self, status, said):
         self.status, self.said = status, said
         self.loop = self
-        self.jobs = []
+        self.jobs, self.threads = [], {}
 
     def submit(self, _function, *_arguments, pure):
         """Take a job: never for another that looks alike."""
         assert not pure
         self.jobs.append(Remote(self.status))
         return self.jobs[-1]
+
+    def get_executor(self):
+        """Be taken for Dask's."""
+
+    def scatter(self, data, **_options):
+        """Take rows; only now it has workers."""
+        self.threads = {"tcp://a": 2, "tcp://b": 1}
+        return data
+
+    def nthreads(self):
+        """Return the threads of the workers that are there."""
+        return self.threads
 
     def add_callback(self, function, *arguments):
         """Call it as a loop does."""
@@ -103,6 +132,15 @@ def test_a_job_that_nobody_wants_any_more_is_given_up():
     future = OnCluster(client).submit(len, "abc")
     assert future.cancel()
     assert client.jobs[0].status == "cancelled"
+
+
+@pytest.mark.parametrize(("workers", "expected"), [(None, 3), (5, 5)])
+def test_the_workers_of_a_cluster_are_counted_once_it_has_taken_the_rows(workers, expected):
+    client = Client("finished", None)
+    crew = crew_of(client, workers)
+    assert crew.waiting >= 1  # else nothing would ever be handed out
+    crew.take("rows")
+    assert (crew.workers, crew.waiting) == (expected, 2 * expected)
 
 
 class Losing(Executor):

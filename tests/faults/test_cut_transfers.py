@@ -15,6 +15,8 @@ from tests.live.server import Server
 
 pytestmark = [
     pytest.mark.slow,
+    # The client's side is left as a pulled cable leaves it.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.skipif(sys.platform == "win32", reason="connections are reset by options of Unix"),
 ]
 
@@ -137,7 +139,7 @@ def assert_nothing_is_left(server):
     assert os.listdir(server.folder) == []
 
 
-@pytest.mark.parametrize("cut_at", [0, 1, PIECE // 2, PIECE - 1])
+@pytest.mark.parametrize("cut_at", [0, PIECE // 2])
 def test_of_an_upload_that_is_cut_off_nothing_stays(server, cut_at):
     async def use():
         page = await Cut(server.url, "explorer", "?data=file&data.name=a.csv&method=LSDR").open()

@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
-from supdr_viz.frames.density import CROWD, DENSEST, SAMPLE, density, layers, sampled, scene_density
+from supdr_viz.frames.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, layers, sampled, scene_density
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate
-from supdr_viz.frames.types import Curves
+from supdr_viz.frames.truth import Yardstick, measuring
+from supdr_viz.frames.types import Curves, Truth
+from supdr_viz.kit.theme import palette
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns, split
 from supdr_viz.settings.state import Settings
 from supdr_viz.stage.wire import decode, encode
 from supdr_viz.views import Board, class_legend
+from supdr_viz.views.colours import layer_colours
 from tests.viz.test_views import SQUARE, make_frame, make_scene, make_surface
 
 MANY = CROWD + 1000
@@ -161,3 +164,86 @@ def test_a_frame_of_many_rows_embeds_only_those_that_are_drawn(monkeypatch):
     corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
     inside = (np.abs(every) < 0.5).all(axis=1).sum()
     assert builder.count_within("latent", corners, None) == pytest.approx(inside, abs=2)
+
+
+def shown_layers(board, view):
+    """Opacity that each colour of a view's density has in all, by colour."""
+    shown = board.stage.get("planes", view, "density")
+    sums = shown["levels"].astype(float).sum(axis=(1, 2))
+    return {colour: total for colour, total in zip(shown["colours"][0], sums) if total}
+
+
+def looked_at(task="classification"):
+    """A board with all that is known of many rows, of which a third is predicted wrongly."""
+    board, scene = Board(), crowded(task=task)
+    board.show_scene(scene)
+    board.show_frame(replace(make_frame(scene, 1), latent=scene.position[:, ::-1].copy()))
+    wrong = np.random.default_rng(1).random(MANY) < 1 / 3
+    off = np.where(wrong, 1000.0, 0.0) if task == "regression" else wrong
+    predicted = scene.target + off if task == "regression" else (scene.code + wrong) % len(scene.class_names)
+    surface = replace(make_surface(scene), wrong=wrong, predicted=predicted.astype(np.float32))
+    board.show_surface(replace(surface, density=scene_density(scene, board.points.frame.latent, SQUARE)))
+    return board, scene
+
+
+@pytest.mark.parametrize("view", ["input", "latent"])
+def test_the_density_has_the_colours_of_the_rows(view):
+    board, scene = looked_at()
+    light = palette(False)
+    by_label = shown_layers(board, view)
+    board.show_colours("error")
+    shares = shown_layers(board, view)
+    assert set(shares) == {light.error, light.muted}
+    assert shares[light.error] / sum(shares.values()) == pytest.approx(1 / 3, abs=0.05)
+    board.show_colours("prediction")
+    predicted = shown_layers(board, view)
+    assert set(predicted) == set(light.classes[: len(scene.class_names)])
+    assert predicted != by_label
+    board.show_colours("label")
+    assert shown_layers(board, view) == by_label
+
+
+@pytest.mark.parametrize("view", ["input", "latent"])
+def test_the_density_of_values_and_of_their_errors(view):
+    board, scene = looked_at("regression")
+    by_value = shown_layers(board, view)
+    board.show_colours("error")
+    largest = shown_layers(board, view)
+    none, most = layer_colours(scene, VALUE_LAYERS + 1, False, "error")[:: VALUE_LAYERS - 1]
+    assert set(largest) == {none, most}
+    assert largest[most] / sum(largest.values()) == pytest.approx(1 / 3, abs=0.05)
+    assert not set(by_value) & set(largest)
+
+
+@pytest.mark.parametrize("view", ["input", "latent"])
+def test_the_density_of_trust_counts_the_rows_whose_trust_is_known(view):
+    board, scene = looked_at()
+    board.show_colours("trust")
+    assert set(shown_layers(board, view)) == {palette(False).muted}
+    trust = np.full(MANY, np.nan, dtype=np.float32)
+    trust[scene.drawn] = np.where(np.arange(SAMPLE) % 4, 1.0, 0.5)
+    nobody = np.full((MANY, 3), -1, dtype=np.int32)
+    numbers = {"trustworthiness": 0.9, "continuity": 0.9, "neighbourhood_overlap": 0.5, "knn_error": 0.1}
+    truth = Truth(2, 3, trust, trust, nobody, nobody, numbers, 0)
+    board.show_frame(replace(make_frame(scene, 2), truth=truth))
+    shares = shown_layers(board, view)
+    chance, certain = layer_colours(scene, VALUE_LAYERS + 1, False, "trust")[:: VALUE_LAYERS - 1]
+    assert set(shares) == {chance, certain}
+    assert shares[chance] / sum(shares.values()) == pytest.approx(1 / 4, abs=0.06)
+    assert any(f"of {SAMPLE:,} rows" in entry.name for entry in class_legend(scene, "trust"))
+
+
+def test_trust_is_measured_of_every_row_that_is_drawn():
+    settings = Settings(data="blobs", data_options={"n_samples": MANY})
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    scene = build_scene(dataset, parts)
+    work = measuring(Yardstick(scene, parts), scene.position, 1)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            truth = end.value
+            break
+    known = np.flatnonzero(np.isfinite(truth.trust))
+    np.testing.assert_array_equal(known, np.sort(scene.drawn))

@@ -18,7 +18,7 @@ TASKS = [(name, task) for name, method in MENU.items() for task in method.tasks(
 LABELLED_ROWS_ONLY = {
     *("SLDR", "LinearSVM", "PolySVM", "RBFSVM", "PCASVM", "LDA", "KNN", "PCAProjection", "KernelPCAProjection"),
     *("LDAProjection", "KLDA", "NCA", "LMNN", "AllViewsSVM", "BestViewSVM", "MKL", "LMKL", "ElasticNet", "LSSVM"),
-    *("PLS", "PLSProjection", "Constant", "UMAP"),
+    *("PLS", "PLSProjection", "Constant", "UMAP", "PaCMAP"),
 }
 """Methods that learn from labelled rows alone; all others learn from every row."""
 

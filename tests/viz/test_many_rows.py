@@ -19,8 +19,13 @@ def test_many_rows_shine_through_and_are_counted():
     assert opacities[-1] >= 0.1
     few, many = make_scene(60), make_scene(3000)
     assert [entry.name for entry in class_legend(few)][:2] == list(few.class_names[:2])
+    seen = many.is_test | many.is_labelled
     for code, entry in enumerate(class_legend(many)[: len(many.class_names)]):
+        assert entry.name == f"{many.class_names[code]} · {((many.code == code) & seen).sum():,}"
+    assert class_legend(many)[-1].name == f"label hidden · {(~seen).sum()}"
+    for code, entry in enumerate(class_legend(many, "truth")[: len(many.class_names)]):
         assert entry.name == f"{many.class_names[code]} · {(many.code == code).sum():,}"
+    assert class_legend(many, "prediction")[0].name == many.class_names[0]  # how many are predicted is not counted
 
 
 def test_of_many_rings_some_are_drawn_and_their_share_is_said():

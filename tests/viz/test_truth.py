@@ -83,9 +83,9 @@ def test_without_test_rows_the_numbers_are_of_all_rows():
     assert 0.0 < found.numbers["knn_error"] < 1.0
 
 
-def test_of_many_rows_some_are_measured(monkeypatch):
-    monkeypatch.setattr(truths, "sampled_rows", lambda n, size, seed: np.arange(0, n, 2))
+def test_of_many_rows_those_that_are_drawn_are_measured():
     _, parts, scene = prepared(WINE)
+    scene = dataclasses.replace(scene, drawn=np.arange(0, len(scene.code), 2)[::-1])
     X = np.concatenate([parts.X_train, parts.X_test])
     found, _ = finished(measuring(Yardstick(scene, parts), X[:, :2], 0))
     assert np.isfinite(found.trust[::2]).all()
@@ -190,7 +190,7 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
     board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
     assert board.stage.get("links") is None
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
-    assert board.latent.caption() == "trust as of iteration 4"
+    assert board.latent.caption() == "as of iteration 4"
     assert board.latent.numbers == ()
     board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
     assert board.stage.get("links") is not None

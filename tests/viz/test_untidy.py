@@ -80,10 +80,10 @@ def test_from_an_untidy_file_to_a_run_and_back_by_its_link():
 def test_a_sheet_of_a_workbook_is_part_of_the_link():
     frame = pd.read_csv(io.StringIO(messy()))[["a", "b", "class"]]
     rows = [list(frame.columns), *(list(row) for row in frame.itertuples(index=False))]
-    data = workbook(readme=[["What", "is", "this"], [1, 2, 0], [2, 1, 1]], mine=rows)
+    data = workbook(readme=[["What", "is", "this"], *[[1, 2, 0], [2, 1, 1]] * 5], mine=rows)
     with Visitor(OPENING) as visitor:
         visitor.choose("Data set", "A file …").upload("mine.xlsx", data)
-        assert visitor.sees("mine.xlsx: 2 rows, 3 columns (sheet 'readme' of an Excel workbook)")
+        assert visitor.sees("mine.xlsx: 10 rows, 3 columns (sheet 'readme' of an Excel workbook)")
         visitor.choose("Sheet", "mine").settle()
         assert visitor.sees("mine.xlsx: 60 rows, 3 columns (sheet 'mine' of an Excel workbook)")
         visitor.press("Use this file").settle()
@@ -104,6 +104,15 @@ def test_a_link_from_before_columns_could_be_left_out_leaves_none_out():
         visitor.press("Use this file").settle()
         assert visitor.sees("8 features")
         assert visitor.stands == ("ready", 0)
+
+
+def test_a_text_of_many_values_that_come_again_is_the_target():
+    rows = [f"{k},{k * k % 7},{town}" for k, town in enumerate([f"town {k:02d}" for k in range(30)] * 4)]
+    with Visitor(OPENING) as visitor:
+        upload(visitor, "\n".join(["x,z,town", *rows]))
+        assert roles(visitor) == {"x": "leave out", "town": "target"}  # rows are numbered by x
+        upload(visitor, "\n".join(["x,z,note", *(f"{k % 9},{k},word {k}" for k in range(60))]), "other.csv")
+        assert roles(visitor)["note"] == "leave out"
 
 
 def test_another_target_leaves_one_target():

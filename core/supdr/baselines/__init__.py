@@ -11,6 +11,8 @@ from supdr.baselines.lmnn import LMNN
 from supdr.baselines.logistic_pca import LogisticPCA
 from supdr.baselines.ls_svm import LSSVM
 from supdr.baselines.mkl import MKL
+from supdr.baselines.pacmap import INSTALLED as PACMAP_INSTALLED
+from supdr.baselines.pacmap import PaCMAP
 from supdr.baselines.pfr import PFR
 from supdr.baselines.pipelines import KNN, LDA, PCASVM, RBFSVM, LinearSVM, PolySVM
 from supdr.baselines.pls import PLS, PLSProjection
@@ -39,6 +41,7 @@ BASELINES = {
     "LMNN": LMNN,
     "TSNE": TSNE,
     **({"UMAP": UMAP} if UMAP_INSTALLED else {}),
+    **({"PaCMAP": PaCMAP} if PACMAP_INSTALLED else {}),
     "TwoStep": TwoStep,
     "AllViewsSVM": AllViewsSVM,
     "BestViewSVM": BestViewSVM,
@@ -57,7 +60,7 @@ BASELINES = {
     "PFR": PFR,
     "Constant": Constant,
 }
-"""Name → class, for menus; UMAP where its package is installed.
+"""Name → class, for menus; UMAP and PaCMAP where their packages are installed.
 
 `LogisticPCA` is `LogisticUDR` for nothing but bits, which the latter recognises itself.
 """
@@ -95,6 +98,7 @@ __all__ = [
     "LogisticUDR",
     "PCAProjection",
     "PLSProjection",
+    "PaCMAP",
     "PolySVM",
     "TwoStep",
 ]

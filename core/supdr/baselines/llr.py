@@ -29,6 +29,10 @@ random_state, verbose, missing_label
 
     restart_parameters: ClassVar[frozenset[str]] = SNF.restart_parameters - {"init_scale", "n_init"}
 
+    accepted_in_partitions: ClassVar[dict[str, tuple]] = {
+        name: SNF.accepted_in_partitions[name] for name in ("init", "class_weight")
+    }
+
     # What SNF would ask for beyond the parameters below.
     kernel, degree, gamma, coef0 = "linear", 1, 0.5, 1.0
     solver, lr_reconstruction = "lbfgs", 1e-3

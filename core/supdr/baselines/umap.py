@@ -1,8 +1,7 @@
 """UMAP, with the labels or without, then a classifier on its rows.
 
 A new row is put at the weighted mean of the places of its nearest training rows, as with t-SNE: UMAP's own way takes
-seconds for the points of a decision boundary.  umap-learn holds the interpreter while it works, so outside of the main
-thread (in the explorer) it runs in a process of its own, which stays for a while for the next run.
+seconds for the points of a decision boundary.
 
 Source: L. McInnes, J. Healy, J. Melville, "UMAP: uniform manifold approximation and projection for dimension
 reduction", arXiv 1802.03426 (2018), through the package umap-learn.
@@ -11,19 +10,16 @@ reduction", arXiv 1802.03426 (2018), through the package umap-learn.
 from __future__ import annotations
 
 import importlib.util
-import threading
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from supdr.baselines.placed import Places
 from supdr.baselines.projections import Projection
-from supdr.baselines.tsne import between_neighbours
 from supdr.engine.checks import check_number
 from supdr.engine.optional import PackageMissing, install
-from supdr.engine.processes import shared_executor
 from supdr.engine.targets import Targets
 
 INSTALLED = importlib.util.find_spec("umap") is not None
@@ -52,47 +48,6 @@ def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDAr
         from umap import UMAP as Peer
 
         return np.asarray(Peer(**settings).fit_transform(X, y), dtype=float)
-
-
-class Places(BaseEstimator):
-    """UMAP of the training rows; others between their nearest training rows.
-
-    Parameters
-    ----------
-    supervised : bool
-    settings : dict
-        Of ``umap.UMAP``.
-    """
-
-    def __init__(self, supervised: bool, settings: dict[str, Any]) -> None:
-        self.supervised = supervised
-        self.settings = settings
-
-    def fit(self, X: NDArray, y: NDArray) -> Places:
-        """Place the rows.
-
-        Parameters
-        ----------
-        X : array of shape (n, m)
-            Rows.
-        y : array of shape (n,)
-            Class codes.
-
-        Returns
-        -------
-        self : Places
-        """
-        arguments = (X, y if self.supervised else None, self.settings)
-        if threading.current_thread() is threading.main_thread():
-            latent = umap_places(*arguments)
-        else:
-            latent = shared_executor(1).submit(umap_places, *arguments).result()
-        self.guides_ = between_neighbours(X, latent)
-        return self
-
-    def transform(self, X: NDArray) -> NDArray:
-        """Return the places (n, d) of rows (n, m); training rows have their own."""
-        return self.guides_.predict(X)
 
 
 class UMAP(Projection):
@@ -169,4 +124,4 @@ class UMAP(Projection):
             "random_state": self._seed(),
             "n_jobs": 1,
         }
-        return Places(self.supervised, settings)
+        return Places(umap_places, self.supervised, settings)

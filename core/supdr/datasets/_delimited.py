@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from supdr.datasets._tables import Table, check_names
+from supdr.datasets._tables import Table
 from supdr.datasets.limits import FileProblem, Limits, shown
 
 if TYPE_CHECKING:
@@ -23,6 +23,15 @@ SAMPLE_RECORDS = 200
 SAMPLE_CHARACTERS = 200_000
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+MOST_TITLES = 20
+"""Lines above the header that are taken for titles."""
+
+HOLES = ("-", "--", "\u2013", "\u2014", ".", "n.a.", "N.A.", "None", "none", "missing")
+"""What stands for a missing cell among numbers; elsewhere it may be the name of a class."""
+
+SIGNS = "$€£¥%"
+SEPARATORS = {".": ",' \u00a0\u202f", ",": ".' \u00a0\u202f"}
+"""Decimal mark -> what may stand between thousands."""
 
 
 def read_csv(data: bytes, name: str, limits: Limits) -> Table:
@@ -42,23 +51,25 @@ def _read(data: bytes, name: str, limits: Limits, delimiter: str | None) -> Tabl
 
 def read_text(text: str, name: str, limits: Limits, delimiter: str, notes: list[str]) -> Table:
     """Read separated text; `notes` are sentences that come first."""
+    first_line, titles = _first_line(text, delimiter)
+    text = text.split("\n", first_line - 1)[-1]
     sample = _sample(text, delimiter)
     if not sample:
         raise FileProblem(f"{name} is empty.")
     decimal = _sniff_decimal(sample) if delimiter == ";" else "."
     has_header = _has_header(sample, decimal)
-    n_records, width = count_records(text, name, limits, delimiter=delimiter)
+    n_records, width = count_records(text, name, limits, first_line, delimiter=delimiter)
     if width == 1:
         separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
         raise FileProblem(f"{name} has only one column; separate the target and the features by {separators}.")
     if has_header and n_records == 1:
         raise FileProblem(f"{name} has a header but no rows.")
-    notes = list(notes)
+    notes = [*notes, *titles]
     names = [cell.strip() for cell in sample[0]] if has_header else [f"x{j + 1}" for j in range(width)]
-    check_names([cell for cell in names if cell])
+    distinct, numbered = _distinct([cell or f"column {j + 1}" for j, cell in enumerate(names)])
     frame = parse(
         text,
-        names=[cell or f"column {j + 1}" for j, cell in enumerate(names)],
+        names=distinct,
         header=0 if has_header else None,
         sep=delimiter,
         decimal=decimal,
@@ -70,7 +81,64 @@ def read_text(text: str, name: str, limits: Limits, delimiter: str, notes: list[
     if decimal == ",":
         notes.append("Numbers have decimal commas.")
     frame, dropped = _without_unnamed(frame, names)
-    return Table(frame, format=f"text separated by {DELIMITERS[delimiter]}", notes=(*notes, *dropped))
+    frame, bared = bare_numbers(frame, decimal)
+    notes += [*numbered, *dropped, *bared]
+    return Table(frame, format=f"text separated by {DELIMITERS[delimiter]}", notes=tuple(notes))
+
+
+def _distinct(names: list[str]) -> tuple[list[str], list[str]]:
+    """Put a number to names that occur again, and a note about it."""
+    made: list[str] = []
+    again = []
+    for name in names:
+        new, number = name, 2
+        while new in made or (new != name and new in names):
+            new, number = f"{name} ({number})", number + 1
+        made.append(new)
+        if new != name and name not in again:
+            again.append(name)
+    return made, [f"Names that occur twice are numbered: {', '.join(map(shown, again))}."] if again else []
+
+
+def _first_line(text: str, delimiter: str) -> tuple[int, list[str]]:
+    """Return the line at which the table begins, below its titles: lines of one cell above wider ones; and a note."""
+    head = records(text[:SAMPLE_CHARACTERS], delimiter=delimiter)
+    titles: list[str] = []
+    for line, cells in head:
+        filled = [cell.strip() for cell in cells if cell.strip()]
+        if len(cells) == 2 or any(cell.strip() for cell in cells[1:]):
+            told = f"Left out above the header: {shown(' / '.join(titles))}." if titles else ""
+            return (line, [told]) if titles else (1, [])
+        titles.extend(filled)
+        if len(titles) > MOST_TITLES:
+            break
+    return 1, []
+
+
+def bare_numbers(frame: pandas.DataFrame, decimal: str) -> tuple[pandas.DataFrame, list[str]]:
+    """Read columns of numbers with signs of money or per cent, or with marks between thousands, as numbers.
+
+    Every cell of such a column must be one, or a mark for a cell without a value.  Returns the table and notes.
+    """
+    between = re.escape(SEPARATORS[decimal])
+    digits = rf"(\d{{1,3}}([{between}]\d{{3}})+|\d+)({re.escape(decimal)}\d+)?"
+    written = re.compile(rf"\(?[+\-\u2212]?[{SIGNS}]? ?[+\-\u2212]?{digits} ?[{SIGNS}]?\)?")
+    bared: list[str] = []
+    holed: list[str] = []
+    columns: dict[str, pandas.Series] = {}
+    for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
+        texts = frame[name].dropna().astype(str).str.strip()
+        holes = texts.isin(HOLES)
+        numbers = texts[~holes]
+        if not len(numbers) or not numbers.str.fullmatch(written.pattern).all():
+            continue
+        plain = numbers.str.replace(rf"[{between}{SIGNS}()+]", "", regex=True).str.replace("\u2212", "-")
+        below = numbers.str.startswith("(") & numbers.str.endswith(")")
+        values = plain.str.replace(decimal, ".").astype(float)
+        columns[name] = values.where(~below, -values).reindex(frame.index)
+        (holed if plain.equals(numbers) else bared).append(shown(name))
+    notes = {"Read as numbers without signs and marks": bared, "Read as numbers with missing cells": holed}
+    return frame.assign(**columns), [f"{what}: {', '.join(names)}." for what, names in notes.items() if names]
 
 
 def decode(data: bytes, name: str) -> tuple[str, list[str]]:
@@ -167,20 +235,22 @@ def _sniff_delimiter(text: str) -> str:
 
 
 def _sniff_decimal(sample: list[list[str]]) -> str:
-    cells = [cell.strip() for record in sample for cell in record]
+    cells = [cell.strip(f" \u00a0{SIGNS}") for record in sample for cell in record]
     commas = any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     return "," if commas and not any(DECIMAL_POINT.fullmatch(cell) for cell in cells) else "."
 
 
 def _has_header(sample: list[list[str]], decimal: str) -> bool:
-    """Tell a header by holding text, none of which occurs again in its column, or by counting from 0."""
+    """Tell a header by text above numbers, by text none of which occurs again in its column, or by counting from 0."""
     first, rest = sample[0], sample[1:]
     counted = [cell.strip() for cell in first if cell.strip()]
     if len(counted) > 2 and counted == [str(j) for j in range(len(counted))]:
         # what pandas writes for columns without names
         return True
     words = [j for j, cell in enumerate(first) if cell.strip() not in MISSING and not _is_number(cell, decimal)]
-    below = ({record[j].strip() for record in rest if j < len(record)} for j in words)
+    below = [{record[j].strip() for record in rest if j < len(record)} - {*MISSING} for j in words]
+    if any(cells and all(_is_number(cell, decimal) for cell in cells) for cells in below):
+        return True
     return bool(words) and not any(first[j].strip() in cells for j, cells in zip(words, below))
 
 

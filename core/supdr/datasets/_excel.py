@@ -21,6 +21,9 @@ from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
 from supdr.engine.optional import require
 
 ROW, CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
+MUCH_SHORTER = 10
+"""A first sheet so many times shorter than the longest is not taken for the table."""
+
 PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)(\d+)\s*["']""")
 """Of a cell or a row: how far a sheet reaches, which a library would fill with empty cells."""
 
@@ -33,13 +36,13 @@ def read_excel(data: bytes, name: str, limits: Limits, sheet: str | None = None)
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(_unpacked(data, name, limits)))
         sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
-        rows: list[list[Any]] = []
-        for chosen in sheets if sheet is None else [_known(sheet, sheets, name)]:
-            rows = book.get_sheet_by_name(chosen).to_python(skip_empty_area=True)
-            if rows:
-                break
-        else:
+        asked = sheets if sheet is None else [_known(sheet, sheets, name)]
+        tables = {each: book.get_sheet_by_name(each).to_python(skip_empty_area=True) for each in asked}
+        most = max((len(rows) for rows in tables.values()), default=0)
+        if not most:
             raise FileProblem(f"{name} is empty." if sheet is None else f"Sheet {shown(sheet)} of {name} is empty.")
+        # A few lines before the table are what somebody wrote about it.
+        chosen, rows = next(item for item in tables.items() if len(item[1]) * MUCH_SHORTER >= most)
     except (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise FileProblem(f"{name} is not a complete Excel workbook ({reason_of(error)}).") from None
     table, notes = _without_titles(rows)

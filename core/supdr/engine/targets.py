@@ -165,7 +165,7 @@ def _class_weights(class_weight: Any, classes: NDArray, codes: NDArray, weights:
 def _regression(y: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
     values = np.full((len(y), 1 if y.ndim == 1 else y.shape[1]), np.nan)
     try:
-        values[labelled] = y[labelled].astype(float).reshape(labelled.sum(), -1)
+        values[labelled] = y[labelled].astype(float).reshape(-1, values.shape[1])
     except (TypeError, ValueError) as error:
         raise ValueError(f"regression needs numbers in y: {error}") from error
     if np.isinf(values).any():

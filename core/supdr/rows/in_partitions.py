@@ -1,8 +1,8 @@
 """The shell of methods whose rows may come in partitions: Dask arrays, data frames and series.
 
-A method mixes `InPartitions` in and says four things: what it accepts there (`accepted_in_partitions`), what it keeps of
-the rows (`_hold`), the problem on them (`_problem`, which finds them in ``partitions_``), and the map from a row to its
-latent row (`_row_map`).  Validation, the sample, exact preprocessing, resuming, checkpoints, and errors of a lost
+A method mixes `InPartitions` in and says four things: what it accepts there (`accepted_in_partitions`), what it keeps
+of the rows (`_hold`), the problem on them (`_problem`, which finds them in ``partitions_``), and the map from a row to
+its latent row (`_row_map`).  Validation, the sample, exact preprocessing, resuming, checkpoints, and errors of a lost
 cluster are here and in `supdr.rows.running`, which is imported when it is needed: Dask is an extra.
 """
 

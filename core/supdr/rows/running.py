@@ -1,4 +1,4 @@
-"""Runs on rows in partitions: what is read at the start, what a checkpoint holds, what is said when a cluster is lost."""
+"""Runs on rows in partitions: what is read at the start, what a checkpoint holds, what is said of a lost cluster."""
 
 from __future__ import annotations
 

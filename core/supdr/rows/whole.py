@@ -1,8 +1,8 @@
 """Rows in one piece: what a problem does with its rows, written once for memory and for partitions.
 
-A problem that can run on partitions never loops over its rows itself.  It names a piece of work, a function of a part of
-the rows and of a few small shared values, and asks its rows to do it: `each` keeps one value a row, `total` adds values
-up, `both` does the two in one visit.  In memory there is one part, and the work is called.
+A problem that can run on partitions never loops over its rows itself.  It names a piece of work, a function of a part
+of the rows and of a few small shared values, and asks its rows to do it: `each` keeps one value a row, `total` adds
+values up, `both` does the two in one visit.  In memory there is one part, and the work is called.
 `supdr.rows.partitioned.PartitionedRows` has the same methods.
 """
 

@@ -146,7 +146,7 @@ class Crew:
     ----------
     executor : Executor
     workers : int
-        Jobs that run at the same time.
+        Jobs that run at the same time; 0: as many as the cluster has threads once it has taken the rows.
     renew : callable, optional
         ``renew(broken)`` returns what takes the place of an executor whose worker died; None: the sweep must end.
     end : callable, optional
@@ -164,7 +164,7 @@ class Crew:
         end: Callable[[], Any] | None = None,
         client: Any = None,
     ) -> None:
-        self.executor, self.workers = executor, workers
+        self.executor, self.workers, self._counts = executor, max(1, workers), not workers
         self._renew, self._end, self._client = renew, end, client
         self._folder = ""
         self._rows: Any = None
@@ -189,6 +189,8 @@ class Crew:
             self._rows = rows
         elif self._client is not None:
             self._rows = self._scattered(rows)
+            if self._counts:  # now: at the start all workers may have been away
+                self.workers = max(1, sum(self._client.nthreads().values()))
         elif _is_local(self.executor):
             self._folder = tempfile.mkdtemp(prefix="supdr-sweep-")
             path = str(Path(self._folder) / "rows.joblib")
@@ -272,7 +274,7 @@ def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
         )
     if callable(getattr(executor, "get_executor", None)):  # Dask's client
         client: Any = executor
-        return Crew(OnCluster(client), workers or sum(client.nthreads().values()), client=client)
+        return Crew(OnCluster(client), workers or 0, client=client)
     if not callable(getattr(executor, "submit", None)):
         raise ValueError(f"executor must have the method submit of concurrent.futures.Executor; got {executor!r}")
     return Crew(executor, workers or getattr(executor, "_max_workers", None) or processors())

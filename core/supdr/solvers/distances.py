@@ -14,5 +14,27 @@ def median_distance(X: NDArray, rng: np.random.Generator) -> float:
     rows = X if len(X) <= SAMPLE else X[rng.choice(len(X), SAMPLE, replace=False)]
     squares = np.einsum("ij,ij->i", rows, rows)
     squared = squares[:, None] + squares - 2.0 * rows @ rows.T
-    positive = squared[squared > 1e-12 * max(float(squares.max()), np.finfo(float).tiny)]
+    return median_of_squares(squared, float(squares.max()))
+
+
+def squares_among(X: NDArray) -> NDArray:
+    """Return the squared distances (n, n) between all rows of `X` (n, D): three passes over them, however wide."""
+    centred = X - X.mean(axis=0)  # distances do not change, cancellation shrinks
+    products = centred @ centred.T
+    squares = products.diagonal().copy()
+    return np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)
+
+
+def median_of_squares(squared: NDArray, size: float | None = None) -> float:
+    """Return the median distance from squared distances, those that are 0 left out; 1 if all are.
+
+    Parameters
+    ----------
+    squared : array
+        Squared distances.
+    size : float, optional
+        Squared length of the longest row: smaller ones by twelve digits count as 0.  None: the largest distance's.
+    """
+    size = float(squared.max()) if size is None else size
+    positive = squared[squared > 1e-12 * max(size, np.finfo(float).tiny)]
     return float(np.sqrt(np.median(positive))) if positive.size else 1.0

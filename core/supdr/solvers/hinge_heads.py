@@ -3,8 +3,8 @@
 Mehrotra's predictor-corrector on 1/2 |w|^2 + C'xi, C = weights / (2 reg), subject to
 s = y (design theta + offset) - 1 + xi >= 0 and xi >= 0, with multipliers alpha and t = C - alpha.
 
-A head is a generator: it asks for a visit of its rows, (name, value), and is sent sums.  What rows must remember between
-visits is a `HingeRows`, which is never written to: a visit gives a new one.
+A head is a generator: it asks for a visit of its rows, (name, value), and is sent sums.  What rows must remember
+between visits is a `HingeRows`, which is never written to: a visit gives a new one.
 
 Source: M. C. Ferris, T. S. Munson, "Interior-Point Methods for Massive Support Vector Machines".
 """

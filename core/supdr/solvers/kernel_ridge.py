@@ -123,13 +123,26 @@ class Primal:
         for rows in blocks(n_rows, 2.0 * size * (size + columns)):
             gram += psi[rows].T @ psi[rows]
             right += psi[rows].T @ T[rows]
-        coef = solve_cholesky(cholesky(gram, self.reg), right)  # (F, Q)
+        fit = self.solved(mean, level, gram, right)
         residual = np.empty_like(T)
         for rows in blocks(n_rows, 2.0 * size * columns):
-            np.matmul(psi[rows], coef, out=residual[rows])
+            np.matmul(psi[rows], fit.coef, out=residual[rows])
         np.subtract(T, residual, out=residual)
-        fit = Fit(coef, level - mean @ coef, float(np.vdot(residual, residual)), self.reg * float(np.vdot(coef, coef)))
+        fit = fit._replace(loss=float(np.vdot(residual, residual)))
         return fit, residual if self.weights is None else residual * root
+
+    def solved(self, mean: NDArray, level: NDArray, gram: NDArray, right: NDArray) -> Fit:
+        """Return the solution, whose loss is not known yet, from sums over rows.
+
+        Parameters
+        ----------
+        mean, level : arrays of shape (F,) and (Q,)
+            Of features and columns.
+        gram, right : arrays of shape (F, F) and (F, Q)
+            Products of the features with themselves and with the columns, about the means.
+        """
+        coef = solve_cholesky(cholesky(gram, self.reg), right)  # (F, Q)
+        return Fit(coef, level - mean @ coef, np.nan, self.reg * float(np.vdot(coef, coef)))
 
     def gradient(self, Z: NDArray, fit: Fit, residual: NDArray) -> NDArray:
         """Return dP/dZ, (n, D)."""

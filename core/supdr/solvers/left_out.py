@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.preprocessing import fit_preprocessing
-from supdr.solvers.distances import median_distance
+from supdr.solvers.distances import median_of_squares, squares_among
 from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
 Array = NDArray[np.float64]
@@ -255,10 +255,24 @@ def best_width(
     widths, ridges : sequences of float
     """
     exponents = Mapping("rbf", centers, 1.0).exponents(X)
+    return _best_width(exponents, classes, corners, unit, widths, ridges, symmetric=centers is X)
+
+
+def _best_width(
+    exponents: Array,
+    classes: NDArray,
+    corners: Array,
+    unit: float,
+    widths: tuple[float, ...],
+    ridges: Array,
+    *,
+    symmetric: bool,
+) -> Choice:
+    """Return the best of all widths with all ridges, from -|x - c|^2 (n, M)."""
     choices = []
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
-        found = best_ridge(np.exp(gamma * exponents), classes, corners, ridges, symmetric=centers is X)
+        found = best_ridge(np.exp(gamma * exponents), classes, corners, ridges, symmetric=symmetric)
         choices.append(found._replace(width=width, gamma=gamma))
     return min(choices)
 
@@ -291,12 +305,15 @@ def best_scaling(
     some = np.arange(len(classes))
     if len(some) > SCALING_ROWS:
         some = np.sort(rng.choice(some, SCALING_ROWS, replace=False))
+    chosen = np.ascontiguousarray(X[rows][some])
     scores = []
     for kind in scalings:
         checkpoint()
-        scaled = np.ascontiguousarray(fit_preprocessing(X, kind).transform(X)[rows][some])
-        unit = median_distance(scaled, rng)
-        scores.append(best_width(scaled, classes[some], corners, scaled, unit, widths=SCALING_WIDTHS).score)
+        scaled = fit_preprocessing(X, kind).transform(chosen)
+        squares = squares_among(scaled)  # once: wide rows cost more than all that follows
+        unit = median_of_squares(squares)
+        found = _best_width(-squares, classes[some], corners, unit, SCALING_WIDTHS, RIDGES, symmetric=True)
+        scores.append(found.score)
     return scalings[int(np.argmin(scores))]
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from supdr.solvers.positive_definite import solve_positive
 
+
 def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
     """Separate values and missing cells.
 

@@ -124,10 +124,11 @@ class Plane {
     }
     const ring = this.tree.ring
     if (!ring || !ring.rows || this.view === "method") return
-    const colour = shade(ring.role), look = {shape: "circle", size: board.size + RING_GAP, fill: 0, line: 1, width: ring.width}
+    const ease = ring.ease ?? 1, width = ring.width * ease
+    const colour = shade(ring.role), look = {shape: "circle", size: board.size + RING_GAP, fill: 0, line: 1, width}
     for (let row = 0; row < count; row++) {
       if (!bit(ring.rows, row) || Number.isNaN(places[2 * row]) || (board.selected && !board.selected.has(row))) continue
-      act(row, look, colour, ring.alpha)
+      act(row, look, colour, ring.alpha * ease)
     }
   }
 

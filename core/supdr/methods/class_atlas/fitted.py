@@ -49,7 +49,7 @@ class FittedClassAtlas(SupervisedReducer):
             Rows sum to 1.
         """
         check_is_fitted(self, "_state")
-        return self._state.atlas.gate.probabilities(self._prepare(X))
+        return self._state.atlas.probabilities(self._prepare(X))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the logarithms of the gate's probabilities; for two classes their difference.
@@ -71,6 +71,11 @@ class FittedClassAtlas(SupervisedReducer):
     def proba_(self) -> NDArray:
         """Gate of the training rows, (n_samples, K); of labelled rows without their own label."""
         return self._state.atlas.proba
+
+    @property
+    def left_out_embedding_(self) -> NDArray:
+        """Places of the training rows without their own labels, (n_samples, n_components): those of new rows."""
+        return self._all_places("left out", self._state.picture.latent, self._state.atlas.proba)
 
     @property
     def doubt_(self) -> NDArray:
@@ -103,17 +108,21 @@ class FittedClassAtlas(SupervisedReducer):
         self.stages_ = tuple((each.lam, each.error) for each in state.passed)
 
     def _own_latent(self) -> NDArray:
-        """Return the landmarks' places, and for all other rows what the map says of their left-out probabilities."""
+        """Return the places of all training rows, their labels known as far as labels are believed."""
+        return self._all_places("own", self._state.drawn, self._state.atlas.believed)
+
+    def _all_places(self, name: str, landmarks: NDArray, proba: NDArray) -> NDArray:
+        """Return the landmarks' places (s, d), and for all other rows what the map says of their probabilities."""
         atlas, n = self._state.atlas, len(self._state.atlas.proba)
         if len(atlas.rows) == n:
-            return self._state.picture.latent
-        if "own" not in self._memo:
+            return landmarks
+        if name not in self._memo:
             others = np.setdiff1d(np.arange(n), atlas.rows, assume_unique=True)
-            own = np.empty((n, self._state.picture.latent.shape[1]))
-            own[atlas.rows] = self._state.picture.latent
-            own[others] = self._state.image(self._training[0][others], atlas.proba[others])
-            self._memo["own"] = own
-        return self._memo["own"]
+            own = np.empty((n, landmarks.shape[1]))
+            own[atlas.rows] = landmarks
+            own[others] = self._state.image(self._training[0][others], proba[others])
+            self._memo[name] = own
+        return self._memo[name]
 
     def _latent(self, X: NDArray) -> NDArray:
         return self._state.image(X)

@@ -10,12 +10,15 @@ that would flatter the rows they have seen, so that training rows get the probab
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -27,13 +30,16 @@ from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_ou
 
 Array = NDArray[np.float64]
 
-WIDTHS = (0.5, 0.7, 1.0)
-"""Multiples of the median distance."""
+WIDTHS = (0.5, 1.0, 2.0)
+"""Multiples of the median distance; at the last one the kernel is nearly linear."""
 
 RIDGES = 10.0 ** np.arange(-6.0, 0.75, 0.5)
 SHARPNESS = 2.0 ** np.arange(-1.0, 7.75, 0.5)
 COSTS = (0.03, 0.3, 1.0)
 FOLDS = 5
+
+TOLERANCE = 1e-3
+"""Largest entry of the gradient of the mean log loss at which a calibration is done."""
 
 SEARCH_ROWS = 1000
 """Width and C are chosen on at most this many rows."""
@@ -136,7 +142,7 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
         else:
             best = _fitted_by_landmarks(X, codes, n_classes, Mapping("rbf", rows, gamma))
         proba = crossfitted(best.sharpness * best.left_out, codes, n_classes, fold, cost)
-    coef, offset = _regression(best.sharpness * best.left_out, codes, n_classes, cost)
+    ((coef, offset),) = _regressions(best.sharpness * best.left_out, codes, n_classes, (cost,))
     mapping = Mapping("rbf", rows, gamma)
     gate = Gate(mapping, best.sharpness * best.coef, coef, offset, width, best.ridge, best.sharpness, cost)
     return gate, proba
@@ -165,19 +171,24 @@ def crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray, 
     cost : float
         C.
     """
-    proba = np.full((len(codes), n_classes), RAREST)
+    return _crossfitted(features, codes, n_classes, fold, (cost,))[0]
+
+
+def _crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray, costs: tuple[float, ...]) -> Array:
+    """Return the same for several C, (C, n, K); in a fold each begins where the one before ended."""
+    proba = np.full((len(costs), len(codes), n_classes), RAREST)
     for each in range(FOLDS):
-        rows, others = fold == each, fold != each
-        if not rows.any():
+        rows, others = np.flatnonzero(fold == each), fold != each
+        if not len(rows):
             continue
         if len(np.unique(codes[others])) < 2:  # nothing to fit: the codes speak for themselves
-            proba[rows] = softmax(features[rows], axis=1)
+            proba[:, rows] = softmax(features[rows], axis=1)
             continue
-        coef, offset = _regression(features[others], codes[others], n_classes, cost)
-        known = np.flatnonzero(np.isfinite(offset))
-        proba[np.ix_(rows, known)] = softmax(features[rows] @ coef[:, known] + offset[known], axis=1)
+        for number, (coef, offset) in enumerate(_regressions(features[others], codes[others], n_classes, costs)):
+            known = np.flatnonzero(np.isfinite(offset))
+            proba[number, rows[:, None], known] = softmax(features[rows] @ coef[:, known] + offset[known], axis=1)
     proba = np.maximum(proba, RAREST)
-    return proba / proba.sum(axis=1, keepdims=True)
+    return proba / proba.sum(axis=2, keepdims=True)
 
 
 def log_loss(proba: Array, codes: NDArray) -> float:
@@ -187,22 +198,28 @@ def log_loss(proba: Array, codes: NDArray) -> float:
 
 def _best_calibration(features: Array, codes: NDArray, n_classes: int, fold: NDArray) -> tuple[Array, float]:
     """Return cross-fitted probabilities and C with the least log loss."""
-    tried = {cost: crossfitted(features, codes, n_classes, fold, cost) for cost in COSTS}
-    cost = min(tried, key=lambda each: log_loss(tried[each], codes))
-    return tried[cost], cost
+    tried = _crossfitted(features, codes, n_classes, fold, COSTS)
+    best = int(np.argmin([log_loss(proba, codes) for proba in tried]))
+    return tried[best], COSTS[best]
 
 
-def _regression(features: Array, codes: NDArray, n_classes: int, cost: float) -> tuple[Array, Array]:
-    """Return A' (K, K) and a (K,) of a multinomial logistic regression; a is -inf for classes without a row."""
-    model = LogisticRegression(C=cost, max_iter=500)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a calibration that is nearly done is one
-        abandonable(lambda: model.fit(features, codes))
-    coef, offset = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -np.inf)
-    offset[model.classes_] = 0.0
-    known = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
-    coef[:, known], offset[known] = model.coef_.T, model.intercept_
-    return coef, offset
+def _regressions(
+    features: Array, codes: NDArray, n_classes: int, costs: tuple[float, ...]
+) -> Iterator[tuple[Array, Array]]:
+    """Yield A' (K, K) and a (K,) of multinomial logistic regressions; a is -inf for classes without a row."""
+    # Two classes: three numbers, for which Newton's method needs a few steps.
+    solver = "newton-cholesky" if n_classes == 2 else "lbfgs"
+    model = LogisticRegression(solver=solver, tol=TOLERANCE, max_iter=500, warm_start=True)
+    for cost in costs:
+        model.set_params(C=cost)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a calibration that is nearly done is one
+            abandonable(lambda: model.fit(features, codes))
+        coef, offset = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -np.inf)
+        offset[model.classes_] = 0.0
+        known = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
+        coef[:, known], offset[known] = model.coef_.T, model.intercept_
+        yield coef, offset
 
 
 def _fitted_exactly(kernel: Array, codes: NDArray, n_classes: int) -> Choice:
@@ -231,12 +248,24 @@ def _fitted_by_landmarks(X: Array, codes: NDArray, n_classes: int, mapping: Mapp
 
 def _chosen(left: Array, codes: NDArray, back: Array, pulled: Array, e: Array) -> Choice:
     """Return the best of all ridges and kappas, by left-out codes (R, n, K)."""
-    best, ridge, sharpness = np.inf, 0, 1.0
+    losses = np.empty((len(RIDGES), len(SHARPNESS)))
     for number in range(len(RIDGES)):
         checkpoint()
-        for kappa in SHARPNESS:
-            loss = -float(log_softmax(kappa * left[number], axis=1)[np.arange(len(codes)), codes].mean())
-            if loss < best:
-                best, ridge, sharpness = loss, number, float(kappa)
+        _log_losses(left[number], codes, SHARPNESS, losses[number])
+    ridge, kappa = np.unravel_index(losses.argmin(), losses.shape)
     coef = back @ (pulled / (e + RIDGES[ridge])[:, None])
-    return Choice(best, float(RIDGES[ridge]), sharpness, coef, left[ridge])
+    return Choice(float(losses[ridge, kappa]), float(RIDGES[ridge]), float(SHARPNESS[kappa]), coef, left[ridge])
+
+
+@njit(cache=True, nogil=True)
+def _log_losses(left: Array, codes: NDArray, sharpness: Array, out: Array) -> None:
+    """Write the mean of -log softmax(kappa h) of the own class for every kappa into out (S,).  left (n, K) = h."""
+    n, n_classes = left.shape
+    out[:] = 0.0
+    for i in range(n):
+        top = left[i].max()
+        for s in range(len(sharpness)):
+            total = 0.0
+            for k in range(n_classes):
+                total += math.exp(sharpness[s] * (left[i, k] - top))
+            out[s] += (math.log(total) - sharpness[s] * (left[i, codes[i]] - top)) / n

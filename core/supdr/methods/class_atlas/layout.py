@@ -25,21 +25,20 @@ ALONE = 5.0
 """Radius of the only class."""
 
 
-def first_map(atlas: Atlas, X: Array, n_components: int) -> tuple[Array, float]:
+def first_map(atlas: Atlas, own: Array, n_components: int) -> tuple[Array, float]:
     """Return Theta (p, d) of the start, and b.
 
     Parameters
     ----------
     atlas : Atlas
-    X : array of shape (s, D)
-        Landmarks.
+    own : array of shape (s, a)
+        Coordinates of the landmarks in all charts.
     n_components : int
         d.
     """
-    n_classes = atlas.proba.shape[1]
+    n_classes, X = atlas.proba.shape[1], atlas.charts.rows
     means = np.stack([X[atlas.members == k].mean(axis=0) for k in range(n_classes)])
     centres = class_layout(means, n_components)
-    own = atlas.charts.coordinates(X, own=True)
     elsewhere = atlas.charts.coordinates(means)
     classes, pcs = atlas.charts.classes, len(atlas.charts.owners)
     theta = np.zeros((n_classes + len(classes), n_components))

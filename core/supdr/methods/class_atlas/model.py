@@ -14,8 +14,9 @@ from scipy.special import softmax
 
 from supdr.methods.class_atlas.charts import Charts, fit_charts
 from supdr.methods.class_atlas.foreign_gate import ForeignGate, fit_foreign_gate
-from supdr.methods.class_atlas.gate import Gate, fit_gate
+from supdr.methods.class_atlas.gate import RAREST, Gate, fit_gate
 from supdr.methods.class_atlas.landmarks import stratified_rows
+from supdr.solvers.span import Span, span_of
 
 Array = NDArray[np.float64]
 
@@ -31,28 +32,83 @@ class Atlas(NamedTuple):
         p of all training rows; labelled ones without their own label.
     rows : int array of shape (s,)
         Training rows that are landmarks.
+    believed : array of shape (n, K)
+        The same once their labels are known, see `believed`.
     members : int array of shape (s,)
         Class of the chart of each: its label, or the most probable class.
     gate_error : float
         Share of labelled rows whose most probable class is not theirs.
+    span : Span or None
+        Of wide data: gate and charts see rows in their own span.
     """
 
     gate: Gate | ForeignGate
     charts: Charts
     proba: Array
+    believed: Array
     rows: NDArray
     members: NDArray
     gate_error: float
+    span: Span | None
 
-    def features(self, X: Array, proba: Array, tau: float, *, own: bool = False) -> Array:
-        """Return Psi (n, p) of rows (n, D) with probabilities (n, K); see `Charts.coordinates` for `own`."""
+    @property
+    def n_columns(self) -> int:
+        """D, columns of the rows."""
+        return self.charts.rows.shape[1] if self.span is None else len(self.span.shift)
+
+    def probabilities(self, X: Array) -> Array:
+        """Return p (n, K) of new rows (n, D)."""
+        return self.gate.probabilities(X if isinstance(self.gate, ForeignGate) else self.seen(X))
+
+    def seen(self, X: Array) -> Array:
+        """Return rows (n, D) as gate and charts see them."""
+        return X if self.span is None else self.span.apply(X)
+
+    def image(self, X: Array, theta: Array, tau: float, proba: Array | None = None) -> Array:
+        """Return z (n, d) of rows (n, D), by their own probabilities (n, K) unless others are given."""
+        rows = self.seen(X)
+        if proba is None:
+            proba = self.gate.probabilities(X if isinstance(self.gate, ForeignGate) else rows)
+        return self.features(self.charts.coordinates(rows), proba, tau) @ theta
+
+    def features(self, coordinates: Array, proba: Array, tau: float) -> Array:
+        """Return Psi (n, p) of rows with these coordinates in all charts (n, a) and these probabilities (n, K)."""
         q = sharpened(proba, tau)
-        return np.hstack([q, q[:, self.charts.classes] * self.charts.coordinates(X, own=own)])
+        return np.hstack([q, q[:, self.charts.classes] * coordinates])
 
 
 def sharpened(proba: Array, tau: float) -> Array:
     """Return q (n, K) of p (n, K)."""
     return softmax(tau * np.log(np.maximum(proba, np.finfo(float).tiny)), axis=1)
+
+
+def believed(proba: Array, codes: NDArray, error: float) -> Array:
+    """Return class probabilities of rows once their labels are known: p_k P(label | k) / sum_l p_l P(label | l).
+
+    A label is as good as the gate finds labels: a row's class has the label of its own with probability 1 - error, each
+    other one with error / (K - 1).  Where labels are noise they say nothing; where the gate never errs they say all.
+
+    Parameters
+    ----------
+    proba : array of shape (n, K)
+        Without the labels.
+    codes : int array of shape (n,)
+        The labels, -1 for none.
+    error : float
+        Share of labels that are not those that the gate expects.
+
+    Returns
+    -------
+    array of shape (n, K)
+    """
+    n_classes, rows = proba.shape[1], np.flatnonzero(codes >= 0)
+    if n_classes == 1:
+        return proba
+    other = max(error / (n_classes - 1), RAREST)
+    found = proba.copy()
+    found[rows] *= other
+    found[rows, codes[rows]] *= max((1.0 - error) / other, 1.0)
+    return found / found.sum(axis=1, keepdims=True)
 
 
 def fit_atlas(
@@ -87,19 +143,26 @@ def fit_atlas(
         Instead of our own.
     """
     labelled = codes >= 0
-    known = X if labelled.all() else np.ascontiguousarray(X[labelled])
+    span, seen = span_of(X) or (None, X)
+    known = X if gate is not None else seen  # a classifier that was given sees the columns
     fitted_gate: Gate | ForeignGate
     if gate is None:
-        fitted_gate, left_out = fit_gate(known, codes[labelled], n_classes, n_landmarks, seed)
+        fitted_gate, left_out = fit_gate(part_of(known, labelled), codes[labelled], n_classes, n_landmarks, seed)
     else:
-        fitted_gate, left_out = fit_foreign_gate(known, codes[labelled], n_classes, gate, seed)
+        fitted_gate, left_out = fit_foreign_gate(part_of(known, labelled), codes[labelled], n_classes, gate, seed)
     proba = np.empty((len(X), n_classes))
     proba[labelled] = left_out
     if not labelled.all():
-        proba[~labelled] = fitted_gate.probabilities(X[~labelled])
+        proba[~labelled] = fitted_gate.probabilities(known[~labelled])
     members = np.where(labelled, codes, proba.argmax(axis=1))
     rows = stratified_rows(members, n_landmarks, np.random.default_rng([seed, 4]))
-    landmarks = X if len(rows) == len(X) else np.ascontiguousarray(X[rows])
+    landmarks = seen if len(rows) == len(X) else np.ascontiguousarray(seen[rows])
     fitted = fit_charts(landmarks, members[rows], n_classes, n_components, charts, n_pcs, n_neighbors)
     error = float((left_out.argmax(axis=1) != codes[labelled]).mean())
-    return Atlas(fitted_gate, fitted, proba, rows, members[rows], error)
+    labels_known = believed(proba, codes, error)
+    return Atlas(fitted_gate, fitted, proba, labels_known, rows, members[rows], error, span)
+
+
+def part_of(X: Array, rows: NDArray) -> Array:
+    """Return these rows (bool) of X, X itself if these are all."""
+    return X if rows.all() else np.ascontiguousarray(X[rows])

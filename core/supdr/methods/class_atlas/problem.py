@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, xlogy
+from scipy.spatial import cKDTree
+from scipy.special import xlogy
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.iterate import Problem
@@ -29,7 +30,6 @@ from supdr.methods.class_atlas.affinities import Affinities, affinities
 from supdr.methods.class_atlas.layout import first_map
 from supdr.methods.class_atlas.model import Atlas, fit_atlas
 from supdr.methods.class_atlas.neighbours import neighbour_loss
-from supdr.solvers.graphs import neighbours
 from supdr.solvers.lbfgs import LBFGSState, lbfgs_start
 
 Array = NDArray[np.float64]
@@ -55,11 +55,20 @@ class Basis(NamedTuple):
         S.
     affinities : Affinities
         P.
+    drawn : array of shape (s, p)
+        Psi of the same rows, their labels known.
+    proba : array of shape (s, K)
+        p of these rows, and
+    known : float
+        sum p log p.
     """
 
     features: Array
     back: Array
     affinities: Affinities
+    drawn: Array
+    proba: Array
+    known: float
 
 
 class Picture(NamedTuple):
@@ -144,10 +153,14 @@ class AtlasState(NamedTuple):
         """Sharpness b of the cells."""
         return float(np.exp(self.search.point[-1]))
 
+    @property
+    def drawn(self) -> Array:
+        """Places (s, d) of the landmarks, their labels known; `picture.latent` are those without."""
+        return self.basis.drawn @ self.picture.theta
+
     def image(self, X: Array, proba: Array | None = None) -> Array:
         """Return z (n, d) of preprocessed rows (n, D), by their own probabilities unless others are given."""
-        known = self.atlas.gate.probabilities(X) if proba is None else proba
-        return self.atlas.features(X, known, self.settings.tau) @ self.picture.theta
+        return self.atlas.image(X, self.picture.theta, self.settings.tau, proba)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,9 +228,9 @@ class AtlasProblem(Problem):
         v, b = point[:-1].reshape(-1, self.n_components), float(np.exp(point[-1]))
         Z, theta = basis.features @ v, basis.back @ v
         kept, in_latent = neighbour_loss(basis.affinities, Z, self.n_jobs)
-        c, p = theta[:K], atlas.proba[atlas.rows]
+        c, p = theta[:K], basis.proba
         logs, squares = cell_logs(Z, c, b)
-        told = lam / n * float((xlogy(p, p) - p * logs).sum())
+        told = lam / n * (basis.known - float(np.vdot(p, logs)))
         R = (lam / n) * (np.exp(logs) - p)
         in_latent += 2.0 * b * (R @ c)
         in_theta = np.zeros_like(theta)
@@ -242,19 +255,19 @@ class AtlasProblem(Problem):
         logs, _ = cell_logs(state.picture.latent, state.centres, state.beta)
         return {
             "gate_error": state.atlas.gate_error,
-            "knn_error": self.plane_error(state.atlas, state.picture.latent),
+            "knn_error": self.plane_error(state),
             "doubt": float(1.0 - p.max(axis=1).mean()),
             "disagreement": float((xlogy(p, p) - p * logs).sum() / len(p)),
             "overlap": overlap(class_radii(state), state.centres),
         }
 
-    def plane_error(self, atlas: Atlas, Z: Array) -> float:
-        """Return the error (0 to 1) of the 5 nearest other labelled landmarks in the plane."""
-        rows = self.codes[atlas.rows] >= 0
-        codes = self.codes[atlas.rows][rows]
+    def plane_error(self, state: AtlasState) -> float:
+        """Return the error (0 to 1) of new rows in the plane: 5 labelled landmarks vote on one that hides its label."""
+        rows = self.codes[state.atlas.rows] >= 0
+        codes = self.codes[state.atlas.rows][rows]
         if len(codes) < 2:
             return 0.0
-        index, _ = neighbours(Z[rows], min(JUDGES, len(codes) - 1))
+        index = others_nearby(state.picture.latent[rows], state.drawn[rows], min(JUDGES, len(codes) - 1))
         votes = (codes[index][:, :, None] == np.arange(self.n_classes)).sum(axis=1)
         return float((votes.argmax(axis=1) != codes).mean())
 
@@ -263,8 +276,9 @@ class AtlasProblem(Problem):
     def start(self, seed: int) -> AtlasState:
         """Return the atlas with its classes as discs."""
         atlas = self.fitted_atlas(seed)
-        basis = self.basis(atlas)
-        theta, b = first_map(atlas, atlas.charts.rows, self.n_components)
+        own = atlas.charts.coordinates(atlas.charts.rows, own=True)
+        basis = self.basis(atlas, own)
+        theta, b = first_map(atlas, own, self.n_components)
         v = np.linalg.solve(basis.back, theta)
         return self.state_at(atlas, basis, np.append(v.ravel(), np.log(b)), seed)
 
@@ -283,13 +297,15 @@ class AtlasProblem(Problem):
             gate=self.gate,
         )
 
-    def basis(self, atlas: Atlas) -> Basis:
-        """Return whitened features of the landmarks and their affinities."""
-        X, proba = atlas.charts.rows, atlas.proba[atlas.rows]
-        features = atlas.features(X, proba, self.tau, own=True)
+    def basis(self, atlas: Atlas, own: Array) -> Basis:
+        """Return whitened features of the landmarks, which have these coordinates (s, a), and their affinities."""
+        proba = np.ascontiguousarray(atlas.proba[atlas.rows])
+        features = atlas.features(own, proba, self.tau)
         checkpoint()
         back = whitening(features)
-        return Basis(features @ back, back, self.affinities(atlas))
+        drawn = atlas.features(own, atlas.believed[atlas.rows], self.tau)
+        known = float(xlogy(proba, proba).sum())
+        return Basis(features @ back, back, self.affinities(atlas), drawn, proba, known)
 
     def affinities(self, atlas: Atlas) -> Affinities:
         """Return P of the landmarks."""
@@ -303,7 +319,7 @@ class AtlasProblem(Problem):
 
     def adopt(self, state: AtlasState) -> AtlasState:
         """Return `state` for these rows, labels and parameters: what still holds stays, the picture is carried over."""
-        columns = state.atlas.charts.rows.shape[1]
+        columns = state.atlas.n_columns
         if columns != self.X.shape[1]:
             raise ValueError(
                 f"the snapshot to start from has {columns} columns; these data have {self.X.shape[1]} columns"
@@ -318,8 +334,8 @@ class AtlasProblem(Problem):
             atlas = self.fitted_atlas(state.seed)
         if atlas is not state.atlas or before.tau != now.tau:
             known = same_rows and np.array_equal(atlas.rows, state.atlas.rows)
-            latent = state.picture.latent if known else state.image(atlas.charts.rows)
-            basis = self.basis(atlas)
+            latent = state.picture.latent if known else state.image(self.X[atlas.rows])
+            basis = self.basis(atlas, atlas.charts.coordinates(atlas.charts.rows, own=True))
             point = np.append(fitted_map(basis.features, latent).ravel(), point[-1])
         elif before.perplexity != now.perplexity:
             basis = basis._replace(affinities=self.affinities(atlas))
@@ -343,8 +359,14 @@ def gate_words(gate: Any) -> str:
 
 def cell_logs(Z: Array, centres: Array, b: float) -> tuple[Array, Array]:
     """Return log s_k(z) (n, K), and |z - c_k|^2 (n, K)."""
-    squares = ((Z[:, None] - centres) ** 2).sum(axis=2)
-    return log_softmax(-b * squares, axis=1), squares
+    middle = centres.mean(axis=0)  # distances do not change, cancellation shrinks
+    z, c = Z - middle, centres - middle
+    squares = (z**2).sum(axis=1)[:, None] + (c**2).sum(axis=1) - 2.0 * (z @ c.T)
+    np.maximum(squares, 0.0, out=squares)
+    logs = -b * squares
+    logs -= logs.max(axis=1, keepdims=True)
+    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    return logs, squares
 
 
 def whitening(features: Array) -> Array:
@@ -360,9 +382,17 @@ def fitted_map(features: Array, latent: Array) -> Array:
     return features.T @ latent / (lengths + 1e-3 * len(features))[:, None]
 
 
+def others_nearby(Z: Array, voters: Array, count: int) -> NDArray:
+    """Return which rows of `voters` (n, d) are nearest to each row of Z (n, d), (n, count), row i itself left out."""
+    _, index = cKDTree(voters).query(Z, count + 1)
+    others = index != np.arange(len(Z))[:, None]
+    others[others.all(axis=1), -1] = False  # it was not among them: the farthest goes
+    return index[others].reshape(len(Z), count)
+
+
 def class_radii(state: AtlasState) -> Array:
     """Return the radius (K,) around its centre within which .9 of the rows of a class lie."""
-    distances = np.linalg.norm(state.picture.latent - state.centres[state.atlas.members], axis=1)
+    distances = np.linalg.norm(state.drawn - state.centres[state.atlas.members], axis=1)
     members = state.atlas.members
     return np.array([np.quantile(distances[members == k], 0.9) for k in range(len(state.centres))])
 

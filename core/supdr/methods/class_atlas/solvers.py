@@ -54,7 +54,7 @@ class GatePath(AtlasProblem):
 
     def _judged(self, state: AtlasState) -> AtlasState:
         """Return the state at the end of a weight; at the end of the path that of the weight that is kept."""
-        error, n = self.plane_error(state.atlas, state.picture.latent), int((self.codes >= 0).sum())
+        error, n = self.plane_error(state), int((self.codes >= 0).sum())
         state = state._replace(passed=(*state.passed, Passed(state.lam, error, state.search)))
         gate_error = state.atlas.gate_error
         if error > gate_error + standard_error(gate_error, n) and len(state.passed) < len(self.path):

@@ -290,9 +290,9 @@ def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: in
     if gaussian.any():
         size = rows.total(_largest_targets, targets, gaussian, add=largest)
         unit = np.maximum(size, np.finfo(float).tiny)  # squares stay within range
-        total, count = rows.total(_target_sums, targets, gaussian, unit, 0.0, False)
+        total, count = rows.total(_target_sums, targets, gaussian, unit, None)
         centre = total / count
-        squares, count = rows.total(_target_sums, targets, gaussian, unit, centre, True)
+        squares, count = rows.total(_target_sums, targets, gaussian, unit, centre)
         deviation = unit * np.sqrt(squares / count)
         mean[gaussian] = unit * centre
         scale[gaussian] = np.where(deviation > ROUNDING * np.abs(mean[gaussian]), deviation, 1.0)
@@ -342,14 +342,11 @@ def _largest_targets(targets: Targets, gaussian: NDArray) -> NDArray:
     return abs(np.ma.masked_invalid(targets.values[:, gaussian])).max(axis=0).filled(0.0)
 
 
-def _target_sums(
-    targets: Targets, gaussian: NDArray, unit: NDArray, centre: NDArray | float, squared: bool
-) -> tuple[NDArray, NDArray]:
-    """Return weighted sums of deviations, or of their squares, and of the weights, over observed cells."""
+def _target_sums(targets: Targets, gaussian: NDArray, unit: NDArray, centre: NDArray | None) -> tuple[NDArray, NDArray]:
+    """Return weighted sums of observed targets, or of their squared deviations from a centre, and of the weights."""
     numbers = np.ma.masked_invalid(targets.values[:, gaussian])
-    deviations = numbers / unit - centre
-    deviations = deviations**2 if squared else deviations
+    values = np.ma.asarray(numbers / unit if centre is None else (numbers / unit - centre) ** 2)
     if (targets.weights == 1.0).all():
-        return deviations.sum(axis=0).filled(0.0), np.asarray(numbers.count(axis=0), dtype=float)
+        return values.sum(axis=0).filled(0.0), np.asarray(numbers.count(axis=0), dtype=float)
     weights = np.where(np.ma.getmaskarray(numbers), 0.0, targets.weights[:, None])
-    return (deviations * targets.weights[:, None]).sum(axis=0).filled(0.0), weights.sum(axis=0)
+    return (values * targets.weights[:, None]).sum(axis=0).filled(0.0), weights.sum(axis=0)

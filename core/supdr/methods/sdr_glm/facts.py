@@ -1,4 +1,4 @@
-"""What a run of SDR-GLM must know of all rows before it begins: families, units, and what the means leave unexplained."""
+"""What a run of SDR-GLM must know of all rows before it begins: families, units, and what means leave unexplained."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _weighted_rows(
     reg_u: float,
     with_columns: bool,
 ) -> tuple[NDArray, tuple[tuple[NDArray, NDArray], ColumnSums | None]]:
-    """Return the new latent rows, and the sums for the head and, added up while blocks are in the cache, for columns."""
+    """Return the new latent rows, and the sums for the head and, added up while blocks are cached, for columns."""
     n_components = latent.shape[1]
     sums = ColumnSums(features.X.shape[1], n_components + 1) if with_columns else None
     factors = features.row_factors(loadings, weight)

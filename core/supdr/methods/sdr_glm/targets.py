@@ -223,8 +223,7 @@ class TargetSide:
         """Return by how much the largest parameter of each Poisson target would rise if the head changed so."""
         wide = augmented(latent)
         rises = [
-            np.where(np.isnan(self.Y[:, k]), 0.0, wide @ np.ascontiguousarray(change[:, k])).max()
-            for k in self.poisson
+            np.where(np.isnan(self.Y[:, k]), 0.0, wide @ np.ascontiguousarray(change[:, k])).max() for k in self.poisson
         ]
         return np.array(rises)
 

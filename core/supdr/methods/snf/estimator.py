@@ -38,7 +38,8 @@ from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.calibration import most_likely
-from supdr.methods.snf.fold_in import N_STARTS, fold_in, nearest_rows
+from supdr.methods.snf.fold_in import fold_in
+from supdr.methods.snf.in_partitions import SNFInPartitions
 from supdr.methods.snf.parameters import check_matrices, check_settings, component_count, initial_rows
 from supdr.methods.snf.problem import SNFProblem, SNFState
 from supdr.methods.snf.solvers import SOLVERS
@@ -52,7 +53,7 @@ LEAST_EXPLAINED = 1e-3
 """Latent rows that explain a smaller share of X than this say nothing any more."""
 
 
-class SNF(Weighted, Reconstructing):
+class SNF(SNFInPartitions, Weighted, Reconstructing):
     """Supervised nonlinear factorisation for regression with few labels.
 
     Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
@@ -269,11 +270,18 @@ class SNF(Weighted, Reconstructing):
         weights = targets.weights[self._labelled]
         self._weights = None if (weights == 1.0).all() else weights
         Y = np.ascontiguousarray(targets.values[self._labelled])
-        scaling = self.preprocessing if targets.classes is None else "none"
-        self._target_map = fit_preprocessing(Y, "zscore" if scaling == "whiten" else scaling)
+        solver, held = SOLVERS[self.solver], {}
+        if self._partitioned:
+            from supdr.methods.snf.partitioned import PartitionedSNF  # Dask is an extra
+
+            solver, held = PartitionedSNF, {"held": self.partitions_}
+            self._target_map = self.partitions_.target_map
+        else:
+            self._target_map = fit_preprocessing(Y, self._target_scaling(targets))
         self._targets = self._target_map.transform(Y)
         scale = {"random": 0.01}.get(str(self.init), 1.0 if self.kernel == "rbf" else 0.5)
-        problem = SOLVERS[self.solver](
+        problem = solver(
+            **held,
             X=filled,
             missing=np.empty(0, np.int64) if observed is None else np.flatnonzero(observed == 0.0),
             rows=self._labelled,
@@ -300,11 +308,7 @@ class SNF(Weighted, Reconstructing):
 
     def _latent(self, X: NDArray) -> NDArray:
         check_cells(X)
-        filled, observed = split_missing(X)
-        state = self._state
-        nearest = nearest_rows(filled, self._training_rows(), N_STARTS, observed)
-        starts = state.latent[nearest]  # (p, S, D)
-        return fold_in(self._on_all, state.predictors, state.latent, filled, starts, float(self.reg_z), observed)
+        return self._row_map()(X)
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return self._on_all.predict(self._state.predictors, self._state.latent, latent)
@@ -327,6 +331,8 @@ class SNF(Weighted, Reconstructing):
             self._warn_if_falling("raise max_iter or lr_reconstruction, or use solver 'lbfgs'")
         X = self._training[0]
         total = float(np.nansum((X - np.nanmean(X, axis=0)) ** 2))
+        if self._partitioned:
+            total *= self.partitions_.n_rows / len(X)
         if self._state.predictors.loss >= (1.0 - LEAST_EXPLAINED) * total:
             warnings.warn(
                 f"the latent rows collapsed: they explain less than {LEAST_EXPLAINED:.1%} of X, and predictions are "
@@ -346,6 +352,11 @@ class SNF(Weighted, Reconstructing):
 
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.degree, self.gamma, self.coef0)
+
+    def _target_scaling(self, targets: Targets) -> str:
+        """Return what is applied to the targets."""
+        scaling = self.preprocessing if targets.classes is None else "none"
+        return "zscore" if scaling == "whiten" else scaling
 
     def _target_ridge(self) -> float:
         return TARGET_RIDGE if self.reg_w is None else float(self.reg_w)

@@ -1,0 +1,136 @@
+"""PaCMAP, which sees no labels, then a classifier on its rows.
+
+A new row is put at the weighted mean of the places of its nearest training rows, as with t-SNE.
+
+Source: Y. Wang, H. Huang, C. Rudin, Y. Shaposhnik, "Understanding how dimension reduction tools work: an empirical
+approach to deciphering t-SNE, UMAP, TriMap, and PaCMAP for data visualization", JMLR 22 (2021), through the package
+pacmap.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.baselines.placed import Places
+from supdr.baselines.projections import Projection
+from supdr.engine.checks import check_integer, check_number
+from supdr.engine.optional import PackageMissing, install
+from supdr.engine.targets import Targets
+
+INSTALLED = importlib.util.find_spec("pacmap") is not None
+"""Whether the package pacmap is there."""
+
+FEWEST = 4
+"""Rows that the package can place."""
+
+
+def pacmap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
+    """Return PaCMAP's latent rows.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Rows.
+    y : array of shape (n,) or None
+        Ignored: PaCMAP sees no labels.
+    settings : dict
+        Of ``pacmap.PaCMAP``.
+
+    Returns
+    -------
+    array of shape (n, d)
+    """
+    # It logs that a seed is set, and how few rows change its settings: the result is as good as it gets.
+    logging.getLogger("pacmap").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pacmap import PaCMAP as Peer
+
+        start = "pca" if X.shape[1] >= settings["n_components"] else "random"
+        return np.asarray(Peer(**settings).fit_transform(X, init=start), dtype=float)
+
+
+class PaCMAP(Projection):
+    """PaCMAP (the package's) of the labelled rows, then k nearest neighbours or a linear SVM.
+
+    Needs the package pacmap (``pip install "supdr-viz[pacmap]"``).
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension.
+    n_graph_neighbors : int, default=10
+        Neighbours of a row that attract it, >= 1; fewer for few rows.
+    mid_near : float, default=0.5
+        Pairs at middle distance, which attract at first, by neighbours, > 0.
+    further : float, default=2.0
+        Far pairs, which repel, by neighbours, > 0.
+    head : {"knn", "svm"}, default="knn"
+        Classifier on the latent rows.
+    n_neighbors : int, default=5
+        Neighbours of "knn".
+    C : float, default=1.0
+        Hinge weight of "svm".
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+
+    Raises
+    ------
+    PackageMissing
+        On fitting, if pacmap is not installed.
+    ValueError
+        If fewer than four rows are labelled.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_graph_neighbors: int = 10,
+        mid_near: float = 0.5,
+        further: float = 2.0,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.n_graph_neighbors = n_graph_neighbors
+        self.mid_near = mid_near
+        self.further = further
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        super()._check_parameters(X, targets)
+        check_integer("n_graph_neighbors", self.n_graph_neighbors)
+        for name in ("mid_near", "further"):
+            check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
+        if not INSTALLED:
+            raise PackageMissing(install("PaCMAP", "pacmap", "pacmap"))
+
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
+        if len(X) < FEWEST:
+            raise ValueError(f"PaCMAP needs {FEWEST} labelled rows; got {len(X)}")
+        settings = {
+            "n_components": n_components,
+            "n_neighbors": int(self.n_graph_neighbors),
+            "MN_ratio": float(self.mid_near),
+            "FP_ratio": float(self.further),
+            "random_state": self._seed(),
+        }
+        return Places(pacmap_places, False, settings)

@@ -1,0 +1,63 @@
+"""Maps by other packages: they place the training rows, and we put new rows between these.
+
+Such packages hold the interpreter while they work, so outside of the main thread (in the explorer) they run in a
+process of their own, which stays for a while for the next run.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from supdr.baselines.tsne import between_neighbours
+from supdr.engine.processes import shared_executor
+
+
+class Places(BaseEstimator):
+    """Places of the training rows; others between their nearest training rows.
+
+    Parameters
+    ----------
+    package : callable
+        (X (n, m), class codes (n,) or None, settings) -> places (n, d); a function of a module, for it goes to
+        another process.
+    supervised : bool
+        Whether it sees the class codes.
+    settings : dict
+        Handed on to it.
+    """
+
+    def __init__(self, package: Callable[..., NDArray], supervised: bool, settings: dict[str, Any]) -> None:
+        self.package = package
+        self.supervised = supervised
+        self.settings = settings
+
+    def fit(self, X: NDArray, y: NDArray) -> Places:
+        """Place the rows.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Rows.
+        y : array of shape (n,)
+            Class codes.
+
+        Returns
+        -------
+        self : Places
+        """
+        arguments = (X, y if self.supervised else None, self.settings)
+        if threading.current_thread() is threading.main_thread():
+            latent = self.package(*arguments)
+        else:
+            latent = shared_executor(1).submit(self.package, *arguments).result()
+        self.guides_ = between_neighbours(X, latent)
+        return self
+
+    def transform(self, X: NDArray) -> NDArray:
+        """Return the places (n, d) of rows (n, m); training rows have their own."""
+        return self.guides_.predict(X)

@@ -1,0 +1,162 @@
+"""Every address of a server: which ask for the password, which are open, and that no other site gets in."""
+
+import contextlib
+import json
+import re
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+from bokeh.util.token import generate_jwt_token, generate_session_id
+
+from supdr_viz.pages import PAGES
+
+PROGRAM = """
+import json, sys
+import panel as pn
+from supdr_viz import cli
+
+made = pn.io.server.get_server
+
+def listing(*arguments, **options):
+    server = made(*arguments, **options)
+    print(json.dumps([rule.matcher.regex.pattern for rule in server._tornado.wildcard_router.rules]))
+    return server
+
+pn.io.server.get_server = listing
+sys.exit(cli.main())
+"""
+
+ASKS = {f"/{page}{rest}" for page in PAGES for rest in ("/?$", "/metadata$", "/autoload.js$")} | {"/?$"}
+"""Nothing without the password."""
+
+SOCKETS = {f"/{page}/ws$" for page in PAGES}
+"""Connections of pages: closed without the password, and to pages of other sites."""
+
+OPEN = {
+    "/$",  # leads to a page, which asks
+    "/login$",
+    "/logout$",
+    "/favicon.ico$",
+    r"/own/(\w+\.(?:css|js|webp))$",  # the same files for everybody, as the next ones
+    *(f"/{page}/static/(.*)$" for page in PAGES),
+    "/components/(.*)$",
+    "/static/extensions/(.*)$",
+    "/static/(.*)$",
+    "/turn$",  # a number
+    "/ended$",  # a sentence
+    "/health$",  # numbers
+    "/follow$",  # a page without content; what it shows comes by the next one
+    "/stage$",  # whose ticket is the key
+}
+
+
+class Guarded:
+    """A server that asks for a password, and its routes."""
+
+    def __init__(self):
+        command = [sys.executable, "-c", PROGRAM, "--port", "0", "--no-browser", "--basic-auth", "open sesame"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.process.stdout:
+            if line.startswith("["):
+                self.routes = json.loads(line)
+            if found := re.search(r"http://localhost:(\d+)/", line):
+                self.port = int(found[1])
+                break
+
+    def answer(self, path):
+        """Return the status without a password, and where it leads."""
+        opener = urllib.request.build_opener(Stays)
+        try:
+            with opener.open(f"http://localhost:{self.port}{path}", timeout=60) as answer:
+                return answer.status, ""
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers.get("Location", "")
+
+    @property
+    def pages(self):
+        """How many pages it has."""
+        with urllib.request.urlopen(f"http://localhost:{self.port}/health", timeout=60) as answer:
+            return json.load(answer)["pages"]
+
+    def upgraded(self, path, origin, protocol=""):
+        """Ask for a websocket; return the status, and the first byte of what is said on it if it is one."""
+        lines = [
+            f"GET {path} HTTP/1.1",
+            f"Host: localhost:{self.port}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            "Sec-WebSocket-Version: 13",
+            f"Origin: {origin}",
+            *([f"Sec-WebSocket-Protocol: {protocol}"] if protocol else []),
+        ]
+        with socket.create_connection(("localhost", self.port), timeout=60) as connection:
+            connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+            said = b""
+            while b"\r\n\r\n" not in said and (piece := connection.recv(4096)):
+                said += piece
+            head, _, rest = said.partition(b"\r\n\r\n")
+            status = int(head.split()[1])
+            with contextlib.suppress(ConnectionError):
+                rest = rest or (connection.recv(1) if status == 101 else b"")
+            return status, rest[:1]
+
+
+class Stays(urllib.request.HTTPRedirectHandler):
+    """Follows nothing."""
+
+    def redirect_request(self, *_arguments):
+        return None
+
+
+@pytest.fixture(scope="module")
+def guarded():
+    server = Guarded()
+    yield server
+    server.process.terminate()
+    server.process.wait(30)
+    server.process.stdout.close()
+
+
+def test_every_route_is_known_to_ask_or_to_be_open(guarded):
+    assert set(guarded.routes) == ASKS | SOCKETS | OPEN
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("rest", ["", "/", "/metadata", "?turn=x", "/autoload.js?bokeh-autoload-element=1"])
+def test_without_the_password_a_page_leads_to_the_login(guarded, page, rest):
+    status, location = guarded.answer(f"/{page}{rest}")
+    assert status == 302
+    assert "login?next=%2F" + page in location
+
+
+def test_what_is_open_holds_nothing_of_a_page(guarded):
+    assert guarded.answer("/") == (302, "/explorer")
+    known = {path: guarded.answer(path)[0] for path in ("/turn?of=x", "/ended", "/health", "/follow", "/login")}
+    assert set(known.values()) == {200}
+    for path in ("/own/none.js", "/components/none", "/static/none.js", "/explorer/static/none.js", "/nowhere"):
+        assert guarded.answer(path)[0] in (400, 403, 404)
+    for path in ("/static/../../server.py", "/static/%2e%2e/%2e%2e/settings.py", "/components/os/path/__file__/x"):
+        assert guarded.answer(path)[0] in (400, 403, 404)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_the_password_a_made_up_session_gets_no_page(guarded, page):
+    """Whoever knows the kit can write a token; the login is asked for, too."""
+    protocol = f"bokeh, {generate_jwt_token(generate_session_id(), expiration=600)}"
+    status, said = guarded.upgraded(f"/{page}/ws", f"http://localhost:{guarded.port}", protocol)
+    assert (status, said) == (403, b"")
+    assert guarded.pages == 0
+
+
+@pytest.mark.parametrize("path", [*(f"/{page}/ws" for page in PAGES), "/stage?ticket=x"])
+@pytest.mark.parametrize(
+    "origin", ["http://elsewhere.example", "http://localhost:1", "null", "http://localhost.elsewhere.example"]
+)
+def test_no_socket_opens_to_a_page_of_another_site(guarded, path, origin):
+    protocol = "" if "stage" in path else f"bokeh, {generate_jwt_token(generate_session_id(), expiration=600)}"
+    assert guarded.upgraded(path, origin, protocol)[0] == 403
