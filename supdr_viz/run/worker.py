@@ -177,15 +177,27 @@ class Worker:
     def _paint(self, version: int) -> None:
         reel = self._reel
         with reel.lock:
-            painter, snapshot, course = reel.painter, reel.shown, reel.course
-        if painter is not None:
-            painter.paint(
-                snapshot,
-                live=course.shown is None,
-                at_rest=not course.steps_wanted,
-                current=lambda: version == reel.course.version,
-                tell=self._notify,
-            )
+            painter, snapshot, course, split = reel.painter, reel.shown, reel.course, reel.split
+        if painter is None:
+            return
+
+        def current() -> bool:
+            return version == reel.course.version
+
+        elsewhere = split is not None and split.whole is not None
+        try:
+            # Counting all rows of a cluster takes a while: who has changed something does not wait for it.
+            with interruptible((lambda: not current()) if elsewhere else None):
+                painter.paint(
+                    snapshot,
+                    live=course.shown is None,
+                    at_rest=not course.steps_wanted,
+                    current=current,
+                    tell=self._notify,
+                )
+        except Interrupted:
+            painter.want()
+            painter.spoil()
 
     def _may_step(self, version: int) -> bool:
         course = self._reel.course
