@@ -3,8 +3,8 @@
     python benchmarks/dask_rows.py [--method MAC SDRGLM LSDR] [--rows 200000] [--partitions 4] [--workers 0 1 2]
     python benchmarks/dask_rows.py --on-disk [--rows 1000000] [--columns 200]
 
-0 workers: threads of this process; else a cluster of so many processes with one thread each.  --on-disk: SDR-GLM of bits
-in a temporary file of single precision, on two workers of 3 GB each, beside the fit in memory of a part of the rows.
+0 workers: threads of this process; else a cluster of so many processes with one thread each.  --on-disk: SDR-GLM of
+bits in a temporary file of single precision, on two workers of 3 GB each, beside a fit in memory of a part of the rows.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def passes(method: str, n_rows: int, partitions: int, workers: list[int]) -> Non
         )
 
 
-def on_disk(n_rows: int, columns: int) -> None:
+def on_disk(n_rows: int, columns: int, n_passes: int) -> None:
     """Print what a fit from disk takes, and its test error beside that of a fit in memory of a part of the rows."""
     step = 50_000
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +109,7 @@ def on_disk(n_rows: int, columns: int) -> None:
             rows[part], labels[part] = bits(begin, part.stop - begin, columns)
         tested = bits(n_rows, TESTED, columns)
         few = min(IN_MEMORY, n_rows)
-        model = SDRGLM(COMPONENTS, max_iter=20, random_state=0)
+        model = SDRGLM(COMPONENTS, max_iter=n_passes, random_state=0)
         began = time.perf_counter()
         in_memory = model.fit(rows[:few].astype(float), labels[:few]).score(*tested)
         print(
@@ -145,12 +145,13 @@ def main() -> int:
     parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--rows", type=int)
     parser.add_argument("--columns", type=int, default=200, help="with --on-disk")
+    parser.add_argument("--passes", type=int, default=20, help="with --on-disk, at most")
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--on-disk", action="store_true")
     given = parser.parse_args()
     if given.on_disk:
-        on_disk(given.rows or 1_000_000, given.columns)
+        on_disk(given.rows or 1_000_000, given.columns, given.passes)
         return 0
     for method in given.method:
         passes(method, given.rows or 200_000, given.partitions, given.workers)

@@ -99,7 +99,7 @@ def _reproduce(table: pd.DataFrame) -> Figure:
         axes.barh(counts.index, counts.get(verdict, 0), left=left, color=colour, label=verdict)
         left += counts.get(verdict, 0)
     axes.set_xlabel("figures and claims")
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False, loc="center right")
     return figure
 
 

@@ -168,7 +168,8 @@ def figure(row: Row, width: int = 180, height: int = 20) -> str:
 
 STYLE = """<style>
 body { font: 14px/1.5 Roboto, Helvetica, Arial, sans-serif; max-width: 1000px; margin: 24px auto; padding: 0 16px; }
-table { border-collapse: collapse; width: 100%; } td, th { border-bottom: 1px solid #ccd3da; padding: 4px 10px; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+td, th { border-bottom: 1px solid #ccd3da; padding: 4px 10px; }
 td, th { text-align: left; vertical-align: middle; } h2 { margin-top: 28px; font-size: 17px; }
 svg line { stroke: #b34700; stroke-width: 2; } svg path { stroke: #005a8f; } svg circle { fill: #005a8f; }
 svg .one { fill: #8a97a3; } svg .band { fill: #b34700; opacity: .15; }

@@ -145,7 +145,7 @@ BASELINE_FORMS: dict[str, Entry] = {
     ),
     "PaCMAP": (
         "PaCMAP",
-        "Near rows stay near, and so does what is farther; sees no labels. Its first run takes longer: it compiles itself.",
+        "Near rows stay near, and so does what is farther; sees no labels. Its first run takes longer.",
         (
             COMPONENTS,
             count("n_graph_neighbors", "Graph neighbours", 1, 100, "Rows that attract a row.", main=True),

@@ -1,4 +1,4 @@
-"""Connections that are cut in the midst of an upload or an export: nothing half-done stays anywhere."""
+"""Connections that are cut in the midst of an upload: nothing half-done stays, in memory, on disk or in the quotas."""
 
 import asyncio
 import json
@@ -22,23 +22,16 @@ pytestmark = [
 
 GONE_SECONDS = 120
 PIECE = 3_000_000
-RUN = "?data=spirals&data.n_per_class=60&method=LSDR&method.max_iter=400&method.tol=0&speed=fast"
-SWEEP = "?data=iris&method=LSDR&method.max_iter=5&sweep.x=beta:linear:0.1:0.9:4&sweep.folds=2"
 
 
 class Cut(Page):
-    """A page whose document is known as it grows, and whose cable can be pulled at any byte."""
+    """A page whose document is known, and whose cable can be pulled at any byte."""
 
     async def _ask(self, kind):
         self.models = {}
         document = await super()._ask(kind)
         self._learn(document)
         return document
-
-    def heard(self, part):
-        super().heard(part)
-        if isinstance(part, str) and part.startswith('{"events"'):
-            self._learn(json.loads(part))
 
     def _learn(self, part):
         """Take note of every model: number -> its name and attributes."""
@@ -59,23 +52,6 @@ class Cut(Page):
                     return number
             await asyncio.sleep(0.05)
         raise AssertionError("the page has no such part")
-
-    async def press_button(self, label):
-        """Press a button, once there is one with this label."""
-
-        def is_meant(_name, attributes):
-            data = attributes.get("data")
-            return isinstance(data, dict) and (data.get("attributes") or {}).get("label") == label
-
-        number = await self._first(is_meant)
-        said = {"type": "map", "entries": [["type", "click"]]}
-        entries = [["model", {"id": number}], ["node", "button"], ["data", said]]
-        await self.tell_server({"type": "event", "name": "dom_event", "values": {"type": "map", "entries": entries}})
-
-    async def tell_server(self, event):
-        """Send an event, and wait for no answer."""
-        sent = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": event}
-        await self._send("PATCH-DOC", {"events": [sent]})
 
     async def piece(self, number, *, cut_at=None):
         """Send a piece of a file of three pieces; or only some bytes of the frame that holds it."""
@@ -104,13 +80,6 @@ class Cut(Page):
                 stream = each.protocol.stream
                 stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 stream.close()
-
-    def stop_reading(self):
-        """Take nothing more from the page's socket: what comes stays in the network."""
-        for task in self._tasks:
-            task.cancel()
-        stream = self.socket.protocol.stream
-        stream.io_loop.remove_handler(stream.socket)
 
 
 @pytest.fixture(scope="module")
@@ -150,53 +119,4 @@ def test_of_an_upload_that_is_cut_off_nothing_stays(server, cut_at):
         return held["held"]
 
     assert asyncio.run(use()) == PIECE
-    assert_nothing_is_left(server)
-
-
-@pytest.mark.parametrize("kind", ["Film (GIF)", "Report (HTML)"])
-@pytest.mark.parametrize("when", ["while it is made", "while it comes"])
-def test_of_an_export_that_is_cut_off_nothing_stays(server, kind, when):
-    async def use():
-        page = await Cut(server.url, "explorer", RUN).open()
-        await page.key(" ")
-        while page.tree.get("iteration", 0) < 100:
-            await asyncio.sleep(0.05)
-        await page.press_button("Export")
-        await page.press_button(kind)
-        if when == "while it comes":
-            page.stop_reading()
-        work = await asyncio.to_thread(settled, server, lambda now: now["work"] > 0)
-        if when == "while it comes":
-            await asyncio.to_thread(settled, server, lambda now: now["work"] == 0)
-        page.pull()
-        return work["work"]
-
-    assert asyncio.run(use()) > 0
-    assert_nothing_is_left(server)
-
-
-@pytest.mark.parametrize("kind", ["Embedding (CSV)", "Losses (CSV)", "Settings (JSON)"])
-def test_of_a_table_that_is_cut_off_nothing_stays(server, kind):
-    async def use():
-        page = await Cut(server.url, "explorer", RUN).open()
-        await page.key(" ")
-        await page.press_button("Export")
-        page.stop_reading()
-        await page.press_button(kind)
-        page.pull()
-
-    asyncio.run(use())
-    assert_nothing_is_left(server)
-
-
-def test_of_a_lesson_that_is_cut_off_nothing_stays(server):
-    async def use():
-        page = await Cut(server.url, "lessons", "?lesson=1-why-supervise").open()
-        await page.press_button("Export")
-        await page.press_button("Lesson (HTML)")
-        work = await asyncio.to_thread(settled, server, lambda now: now["work"] > 0)
-        page.pull()
-        return work["work"]
-
-    assert asyncio.run(use()) > 0
     assert_nothing_is_left(server)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from supdr_viz.lessons import LESSONS
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 OWN_PROCESSES = ("sensitivity",)
@@ -74,5 +76,15 @@ def test_the_site_builds_without_a_warning(tmp_path):
         assert "\\lambda" not in text
         film = re.search(r'<iframe class="film" src="([^"]+)"', text)
         assert (tmp_path / "out" / film[1]).read_text().startswith("<!doctype html>")
+    written = [path for path in (tmp_path / "out").rglob("*.html") if path.name not in ("search.html", "genindex.html")]
+    reference = {"_autosummary", "_static", "_downloads", "_modules"}
+    for page in [path for path in written if not reference & set(path.relative_to(tmp_path / "out").parts)]:
+        article = page.read_text().partition("<article")[2]
+        assert re.search(r"<(img|iframe) ", article) or page.name == "py-modindex.html", f"no picture on {page.name}"
+    lessons = (tmp_path / "out" / "lessons.html").read_text()
+    for lesson in LESSONS:
+        assert f"_static/lessons/{lesson}.html" in lessons
+        assert (tmp_path / "out" / "_static" / "lessons" / f"{lesson}.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "out" / "nsdr.html").read_text().count("<wbr>") > 5  # where the lines of its formulas may end
     for page in (tmp_path / "out").rglob("*.html"):  # nothing is fetched from elsewhere
         assert not re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)=["'](?:https?:)?//[^"']+""", page.read_text())

@@ -279,9 +279,9 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
         What a method chooses by the targets, a run that goes on from `start` keeps.
         """
-        return fit_preprocessing(self._columns(X), getattr(self, "preprocessing", "none"))
+        return fit_preprocessing(self._columns_of(X), getattr(self, "preprocessing", "none"))
 
-    def _columns(self, X: NDArray) -> Columns:
+    def _columns_of(self, X: NDArray) -> Columns:
         """Return what preprocessing looks at: the columns of the rows of X, or of all rows that X is a sample of."""
         return Columns(X)
 

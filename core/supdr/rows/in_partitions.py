@@ -212,8 +212,8 @@ class InPartitions(SupervisedReducer):
         """Whether the run of this estimator is on partitions."""
         return "partitions_" in vars(self)
 
-    def _columns(self, X: NDArray) -> Columns:
-        return super()._columns(X) if self._all_rows is None else self._all_rows
+    def _columns_of(self, X: NDArray) -> Columns:
+        return super()._columns_of(X) if self._all_rows is None else self._all_rows
 
     def _stand_at(self, state: Any) -> None:
         if self._partitioned:

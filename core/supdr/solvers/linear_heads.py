@@ -104,6 +104,10 @@ def fit_heads(
     return fit_heads_over(rows, part, code, coef, intercept, weight=weight, reg=reg, max_steps=max_steps)
 
 
+Asking = Generator[Any, Any, NDArray]
+"""A head that asks for sums over rows, is sent them, and returns its coefficients in the end."""
+
+
 class HeadRows(NamedTuple):
     """Rows of which heads are made.
 
@@ -178,20 +182,18 @@ def fit_heads_over(
     for together in [[k] for k in heads] if whole else [list(heads)]:
         if code == HINGE:
             n, caps = rows.total(_caps, part, reg)
-            asking = {k: hinge_head(theta[:, k].copy(), n, float(caps)) for k in together}
-            found = _visited(asking, rows, rows.each(_hinge_rows, part, reg, together))
+            hinged: dict[int, Asking] = {k: hinge_head(theta[:, k].copy(), n, float(caps)) for k in together}
+            found = _visited(hinged, rows, rows.each(_hinge_rows, part, reg, together))
         else:
-            asking = {k: _newton_head(theta[:, k].copy(), code, ridge, max_steps) for k in together}
+            smooth: dict[int, Asking] = {k: _newton_head(theta[:, k].copy(), code, ridge, max_steps) for k in together}
             units = None if whole else rows.total(_units, part)
-            found = _answered(asking, rows, part, code, units)
+            found = _answered(smooth, rows, part, code, units)
         for k, value in found.items():
             theta[:, k] = value
     return theta[:d].copy(), theta[d].copy()
 
 
-def _answered(
-    asking: dict[int, Generator], rows: Any, part: Any, code: int, units: NDArray | None
-) -> dict[int, NDArray]:
+def _answered(asking: dict[int, Asking], rows: Any, part: Any, code: int, units: NDArray | None) -> dict[int, NDArray]:
     """Let Newton heads go on until all have ended: each is sent the expansion at the theta that it asks for.
 
     units is Sum weights [u, 1][u, 1]' where rows are in partitions.
@@ -202,12 +204,15 @@ def _answered(
         if units is None:
             answers: list[Any] = [_Expansion(part, k, code, theta) for k, theta in wishes.items()]
         else:
-            answers = [_SummedExpansion(*sums, units) for sums in rows.total(_expanded, part, code, wishes)]
+            answers = [
+                _SummedExpansion(value, pull, second, units)
+                for value, pull, second in rows.total(_expanded, part, code, wishes)
+            ]
         wishes = _sent(asking, dict(zip(wishes, answers)), found)
     return found
 
 
-def _visited(asking: dict[int, Generator], rows: Any, states: Any) -> dict[int, NDArray]:
+def _visited(asking: dict[int, Asking], rows: Any, states: Any) -> dict[int, NDArray]:
     """Let hinge heads go on until all have ended: each is sent the sums of the visit that it asks for."""
     found: dict[int, NDArray] = {}
     wishes, places = {k: next(head) for k, head in asking.items()}, {k: place for place, k in enumerate(asking)}
@@ -217,7 +222,7 @@ def _visited(asking: dict[int, Generator], rows: Any, states: Any) -> dict[int, 
     return found
 
 
-def _sent(asking: dict[int, Generator], answers: dict[int, Any], found: dict[int, NDArray]) -> dict[int, Any]:
+def _sent(asking: dict[int, Asking], answers: dict[int, Any], found: dict[int, NDArray]) -> dict[int, Any]:
     """Send answers; return what the heads ask next.  Writes those that end into `found`."""
     wishes = {}
     for k, answer in answers.items():

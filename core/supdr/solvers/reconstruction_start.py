@@ -56,7 +56,7 @@ def _signs(right: NDArray) -> NDArray:
 
 def joined_triangles(parts: list[NDArray]) -> NDArray:
     """Return a triangle R with R'R the sum of those of some triangles."""
-    return np.linalg.qr(np.concatenate(parts), mode="r")
+    return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
 
 
 def _centred_gram(X: NDArray, mean: NDArray) -> NDArray:
@@ -69,7 +69,7 @@ def _first_columns(X: NDArray, mean: NDArray, count: int) -> NDArray:
 
 
 def _triangle(X: NDArray, mean: NDArray) -> NDArray:
-    return np.linalg.qr(X - mean, mode="r")
+    return np.asarray(np.linalg.qr(X - mean, mode="r"))
 
 
 def _along(X: NDArray, mean: NDArray, directions: NDArray) -> NDArray:

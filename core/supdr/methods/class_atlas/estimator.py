@@ -90,7 +90,10 @@ class ClassAtlas(FittedClassAtlas):
     Attributes
     ----------
     embedding_ : array of shape (n_samples, n_components)
-        Places of the training rows, by probabilities without their own labels.
+        Places of the training rows, their labels known as far as labels are believed: by `proba_` times 1 - e of the
+        own class, times e / (n_classes - 1) of the others, e being `gate_error_`.
+    left_out_embedding_ : array of shape (n_samples, n_components)
+        Their places by probabilities without their own labels, where new rows like them would lie.
     transduction_ : array of shape (n_samples,)
         Classes of the cells in which they lie; `predict` asks the gate instead.
     training_decision_ : array of shape (n_samples,) or (n_samples, n_classes)
@@ -100,7 +103,7 @@ class ClassAtlas(FittedClassAtlas):
     doubt_ : array of shape (n_samples,)
         1 - max p.
     cells_ : array of shape (n_samples, n_classes)
-        s(z) of the training rows: what the map says of their classes.
+        s(z) of the training rows: what the map says of their classes, at the places `embedding_`.
     centres_ : array of shape (n_classes, n_components)
         c.
     radii_ : array of shape (n_classes,)
@@ -112,7 +115,8 @@ class ClassAtlas(FittedClassAtlas):
     beta_ : float
         b.
     gate_ : Gate or ForeignGate
-        x -> p: centres, coefficients, calibration, and what was chosen; or the classifier that was given, fitted.
+        x -> p: centres, coefficients, calibration, and what was chosen; or the classifier that was given, fitted.  It
+        and `charts_` see prepared rows; those with more than twice as many columns as there are rows, in their span.
     charts_ : Charts
         x -> phi: axes, landmarks and their places.
     landmarks_ : int array of shape (n_landmarks,)

@@ -257,7 +257,7 @@ class LSDR(Weighted, LSDRInPartitions):
         check_choice("solver", self.solver, SOLVERS)
         check_choice("loss", self.loss, LOSSES)
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
-        self._columns(X).asked(check_cells)
+        self._columns_of(X).asked(check_cells)
 
     @staticmethod
     def _components_of(state: Any) -> int:

@@ -338,14 +338,14 @@ class MAC(MACInPartitions, FittedMAC):
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
         if not (isinstance(self.preprocessing, str) and self.preprocessing == "loo"):
-            return fit_preprocessing(self._columns(X), self.preprocessing)
+            return fit_preprocessing(self._columns_of(X), self.preprocessing)
         if start is not None:
-            return fit_preprocessing(self._columns(X), start.state.scaling)
+            return fit_preprocessing(self._columns_of(X), start.state.scaling)
         assert targets.classes is not None
         rows, corners = targets.labelled, simplex_codes(len(targets.classes))
         inputs = (X, rows, targets.codes)
         kind = reused("MAC scaling", lambda: inputs, lambda: best_scaling(X, rows, targets.codes[rows], corners))
-        return fit_preprocessing(self._columns(X), kind)
+        return fit_preprocessing(self._columns_of(X), kind)
 
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None

@@ -278,7 +278,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         check_start(self.init, ("svd", "random"), (len(X), self.n_components))
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
-        self._input_codes = feature_codes(self.family_x, self._columns(X))
+        self._input_codes = feature_codes(self.family_x, self._columns_of(X))
 
     def _validate(
         self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
@@ -300,7 +300,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         return X, targets
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
-        columns = self._columns(X)
+        columns = self._columns_of(X)
         preprocessing, self._codes = column_preprocessing(columns, self.preprocessing, self._input_codes)
         preprocessing, self._shift = centred(preprocessing, columns, self._codes)
         return preprocessing

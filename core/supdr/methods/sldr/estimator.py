@@ -264,7 +264,7 @@ class SLDR(FittedSLDR):
         for name in ("C", "init_scale"):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
         check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
-        self._layout = self._columns(X.shape[1])
+        self._layout = self._layout_of(X.shape[1])
         self._sizes = local_dimensions(self.n_components, self._layout.widths, targets.values.shape[1])
         self._kernel()
         self._given = targets
@@ -312,7 +312,7 @@ class SLDR(FittedSLDR):
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
-    def _columns(self, n_features: int) -> Layout:
+    def _layout_of(self, n_features: int) -> Layout:
         scaled = self.preprocessing != "none"
         return make_layout(self.views, int(self.n_models), self.gating_columns, n_features, scaled=scaled)
 
