@@ -95,8 +95,8 @@ class Method:
 
     @property
     def takes_partitions(self) -> bool:
-        """Whether it learns rows that are never all in memory."""
-        return bool(self.estimator.takes_partitions)
+        """Whether it learns rows that are never all in memory, and tells of any of them."""
+        return bool(self.estimator.takes_partitions and self.estimator.stands_on_any_rows)
 
     def suits(self, task: str, *, gaps: bool) -> bool:
         """Whether it learns such targets, from rows of which cells are missing."""

@@ -29,6 +29,8 @@ class InPartitions(SupervisedReducer):
 
     Attributes
     ----------
+    stands_on_any_rows : bool
+        Whether `at_rows` tells of other rows than the sample's: not where new rows are embedded by those of the sample.
     accepted_in_partitions : dict of str to tuple
         Hyper-parameters that have not all their values on partitions, and the values that they have.
     several_targets : bool
@@ -36,6 +38,7 @@ class InPartitions(SupervisedReducer):
     """
 
     takes_partitions: ClassVar[bool] = True
+    stands_on_any_rows: ClassVar[bool] = True
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {}
     several_targets: ClassVar[bool] = False
 
@@ -143,6 +146,8 @@ class InPartitions(SupervisedReducer):
             If the snapshot is not of a run on partitions, or these are no rows of it.
         """
         run = getattr(snapshot, "run", None)
+        if not self.stands_on_any_rows:
+            raise ValueError(f"{type(self).__name__} embeds new rows by those of its sample: use at")
         if type(run) is not type(self) or not run._partitioned:
             raise ValueError(f"at_rows needs a snapshot of a run on partitions; got {snapshot!r}")
         from supdr.rows.running import prepared_on
