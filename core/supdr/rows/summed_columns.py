@@ -82,7 +82,8 @@ class SummedColumns(Columns):
 
 def joined_triangles(parts: list[tuple[NDArray, float]]) -> tuple[NDArray, float]:
     """Return a triangle R with R'R the sum of those of some triangles, and the sum of the numbers beside them."""
-    return np.linalg.qr(np.concatenate([each for each, _ in parts]), mode="r"), added([number for _, number in parts])
+    triangle = np.asarray(np.linalg.qr(np.concatenate([each for each, _ in parts]), mode="r"))
+    return triangle, added([number for _, number in parts])
 
 
 # --- on a partition -----------------------------------------------------------------------------------------------
@@ -120,4 +121,4 @@ def _beyond(X: NDArray, offset: NDArray) -> NDArray:
 def _triangle(X: NDArray, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, float]:
     scaled = np.where(varies, (X - offset) * scale, 0.0)
     lengths = (scaled**2).sum(axis=1)
-    return np.linalg.qr(scaled, mode="r"), float(lengths @ lengths)
+    return np.asarray(np.linalg.qr(scaled, mode="r")), float(lengths @ lengths)

@@ -78,12 +78,12 @@ class PartitionedDescent(BlockDescent):
     held: Any = None
 
     @property
-    def all_rows(self) -> Any:  # type: ignore[override]
+    def all_rows(self) -> Any:
         """What works on the rows."""
         return self.held
 
     @cached_property
-    def part(self) -> Any:  # type: ignore[override]
+    def part(self) -> Any:
         """The rows that it works on, as problems of their own."""
         names = [name for name in BlockDescent.__dataclass_fields__ if name not in ("X", "observed", *Labels._fields)]
         settings = {name: getattr(self, name) for name in names}

@@ -71,7 +71,7 @@ class PartitionedFast(Fast):
     held: Any = None
 
     @property
-    def rows(self) -> Any:  # type: ignore[override]
+    def rows(self) -> Any:
         """What works on the rows."""
         return self.held
 
@@ -81,7 +81,7 @@ class PartitionedFast(Fast):
         return self.held.X
 
     @cached_property
-    def feature_part(self) -> Any:  # type: ignore[override]
+    def feature_part(self) -> Any:
         """The features that it works on."""
         if self.features.__class__ is WeightedFeatures:
             return planned(_weighted_features, self.held.X, self.codes, self.c, self.bound)
@@ -100,7 +100,7 @@ class PartitionedFast(Fast):
         return SummedFeatures(self.held, self.c)
 
     @property
-    def column_null(self) -> tuple[float, NDArray]:  # type: ignore[override]
+    def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
         return self.held.facts.column_null
 

@@ -96,6 +96,7 @@ class TargetSide:
 
     def number_losses(self, centre: NDArray) -> NDArray:
         """Return what these rows contribute to H_Y beyond bits, given the means (K,)."""
+        assert self.codes is not None
         return number_losses(self.codes, self.Y, centre, self.c, self.weights)
 
     def n_observed(self) -> int:
