@@ -62,6 +62,13 @@ def main(argv: list[str] | None = None) -> int:
         os.environ[variable(name)] = str(getattr(arguments, f"most_{name.replace('-', '_')}"))
     if arguments.scheduler:
         os.environ["SUPDR_SCHEDULER"] = arguments.scheduler
+    if arguments.rows:
+        from supdr_viz.settings.on_disk import VARIABLE, described
+
+        try:
+            os.environ[VARIABLE] = described(arguments.rows)
+        except ValueError as error:
+            parser.error(f"--rows: {error}")
     if arguments.until_closed:
         threading.Thread(target=_end_with_input, daemon=True).start()
     _warm_kernels()
@@ -129,8 +136,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="Dask scheduler such as tcp://host:8786 that computes sweeps, or 'dask' for a cluster on this machine "
-        "(default: processes of this machine)",
+        help="Dask scheduler such as tcp://host:8786 that computes sweeps and works on rows on disk, or 'dask' for a "
+        "cluster on this machine (default: processes of this machine, and threads of this one)",
+    )
+    parser.add_argument(
+        "--rows",
+        action="append",
+        default=[],
+        metavar="[NAME=]FOLDER",
+        help="rows on disk that visitors may choose by this name: a folder of Parquet files, or one with a .npy file "
+        "of rows and one of labels; may be repeated. Nothing else on the disk can be reached",
     )
     parser.add_argument(
         "--log-json",

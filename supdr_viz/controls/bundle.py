@@ -17,7 +17,8 @@ from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.kit import widgets
 from supdr_viz.presets.catalogue import PRESETS, Needs
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.menu import method_for
+from supdr_viz.settings.menu import METHOD_FORMS, method_for
+from supdr_viz.settings.on_disk import RowsOnDisk
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
 
@@ -147,7 +148,7 @@ class Controls:
     def describe(self, feature_names: Sequence[str], n_components: int, task: str = "classification") -> None:
         """Name the columns and latent coordinates that the planes can show, and the task of the data."""
         self.planes.describe(feature_names, n_components)
-        self.method.describe(task)
+        self.method.describe(task, on_disk=isinstance(self._experiment.table, RowsOnDisk))
 
     def _preset_chosen(self, name: str) -> None:
         if name:
@@ -178,6 +179,9 @@ class Controls:
 
     def _begun(self, new: Settings, task: str, table: Dataset | None) -> Settings:
         """Return settings with which other data begin."""
+        if isinstance(table, RowsOnDisk):
+            method = method_for(task, new.method, on_disk=True)
+            return replace(new, method=method, method_options=_quick(method), label_share=1.0)
         if not self._fresh:
             return new
         gaps = table is not None and bool(np.isnan(table.X).any())
@@ -198,6 +202,16 @@ class Controls:
     def _leave_preset(self) -> None:
         self._preset = ""
         self.presets.leave()
+
+
+FEW_CENTERS = 100
+"""Basis functions with which rows on disk begin."""
+
+
+def _quick(method: str) -> dict[str, Any]:
+    """Return options with which very many rows begin: as many basis functions as a pass of a second or two allows."""
+    known = {spec.name for spec in METHOD_FORMS[method]}
+    return {"n_centers": FEW_CENTERS} if "n_centers" in known else {}
 
 
 def _without_strangers(old: Settings, new: Settings) -> Settings:

@@ -9,12 +9,14 @@ import panel as pn
 from supdr.datasets import Dataset
 from supdr_viz.controls.forms import Form, Knob, NumberField
 from supdr_viz.controls.part import Change, Part
+from supdr_viz.controls.rows_panel import RowsPanel
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.kit import widgets
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.knobs import by_heading
-from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.on_disk import offered
+from supdr_viz.settings.sources import SOURCES, Source
 from supdr_viz.settings.state import SPLIT_FIELDS, SPLIT_FORM, Settings
 
 
@@ -42,7 +44,8 @@ class DataControls(Part):
         self._form: Form | None = None
         self._upload: UploadPanel | None = None
         self._openml: OpenMLPanel | None = None
-        self.menu = widgets.select("Data set", by_heading(SOURCES.values()), settings.data, self._chosen)
+        self._rows: RowsPanel | None = None
+        self.menu = widgets.select("Data set", by_heading(_at_offer(settings)), settings.data, self._chosen)
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self.view = pn.Column(widgets.section("Data"), self.menu, self._body, margin=0, **widgets.WIDE)
         self._show_source(settings.data)
@@ -86,7 +89,8 @@ class DataControls(Part):
 
     def _expect(self) -> None:
         """Name the data that shared settings want and that are not at hand."""
-        panel = {"file": self._upload, "openml": self._openml}.get(self._settings.data)
+        panels = {"file": self._upload, "openml": self._openml, "rows": self._rows}
+        panel: Any = panels.get(self._settings.data)
         if panel is not None and self.table is None:
             panel.expect(self._settings.data_options)
 
@@ -124,6 +128,10 @@ class DataControls(Part):
             )
             self._expect()
             self._body[:] = [self._openml.view]
+        elif name == "rows":
+            self._rows = self._rows or RowsPanel(lambda dataset, options: self._arrived("rows", dataset, options))
+            self._body[:] = [self._rows.view]
+            pn.state.onload(self._expect)
         elif SOURCES[name].form:
             same = self._settings.data == name
             values = self._settings.data_options if same else {spec.name: spec.default for spec in SOURCES[name].form}
@@ -141,6 +149,12 @@ class DataControls(Part):
         self._loaded[name] = (dataset, options)
         for callback in self._on_loaded:
             callback({"data": name, "data_options": options, "drawn": ()})
+
+
+def _at_offer(settings: Settings) -> list[Source]:
+    """Return the entries of the menu: rows on disk where there are some, or where a link speaks of them."""
+    shown = bool(offered()) or settings.data == "rows"
+    return [source for source in SOURCES.values() if source.name != "rows" or shown]
 
 
 def _carried(settings: Settings, name: str) -> dict[str, Any]:

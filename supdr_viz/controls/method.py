@@ -13,6 +13,8 @@ from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.menu import MENU, METHOD_FORMS, method_menu
 from supdr_viz.settings.state import Settings
 
+NEEDS_MEMORY = "Methods in grey need all rows in memory; these are on disk."
+
 
 class MethodControls(Part):
     """The method and its knobs; what the user set stays when the method changes and the knob exists there too.
@@ -30,7 +32,7 @@ class MethodControls(Part):
         super().__init__()
         self._settings = settings
         self._silence = Silence()
-        self._task = "classification"
+        self._task, self._unable = "classification", False
         self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
         self._about = widgets.caption(MENU[settings.method].help)
         self._body = pn.Column(margin=0, **widgets.WIDE)
@@ -42,13 +44,20 @@ class MethodControls(Part):
         """Fields of `Settings` that belong to these controls."""
         return {"method": self._settings.method, "method_options": self._settings.method_options}
 
-    def describe(self, task: str) -> None:
+    def describe(self, task: str, *, on_disk: bool = False) -> None:
         """Say which task the data have: knobs that it ignores are hidden.
 
         Parameters
         ----------
         task : {"classification", "regression"}
+        on_disk : bool
+            Whether rows are never all in memory: methods that need that cannot be chosen.
         """
+        unable = [name for name, each in MENU.items() if on_disk and not each.takes_partitions]
+        if self.menu.disabled_options != unable:
+            self.menu.disabled_options = unable
+            self._unable = bool(unable)
+            self._say_about()
         self._task = task
         self._form.set_task(task)
 
@@ -78,8 +87,12 @@ class MethodControls(Part):
         # Without a run there is nothing that a mark could speak of.
         marked = method.restarts if method.iterates else (lambda _name: False)
         self._form = Form(method.form, settings.method_options, self._knob_changed, marked, self._task)
-        self._about.object = f'<p class="quiet small">{widgets.escape(method.help)}</p>'
+        self._say_about()
         self._body[:] = [self._form.view]
+
+    def _say_about(self) -> None:
+        words = MENU[self._settings.method].help + (f" {NEEDS_MEMORY}" if self._unable else "")
+        self._about.object = f'<p class="quiet small">{widgets.escape(words)}</p>'
 
     def _knob_changed(self, _name: str, _value: Any) -> None:
         self._report({"method_options": dict(self._form.values)})

@@ -79,6 +79,7 @@ class TrainingBar:
         self._silence = Silence()
         self._told: deque[tuple[int, float]] = deque(maxlen=64)
         self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
+        self._progress, self._errors = "", list[str]()
         self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=104, height=34)
         self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
@@ -150,6 +151,12 @@ class TrainingBar:
         task : {"classification", "regression"}
         """
         self._numbers = status_text(iteration, numbers, seed=seed, task=task)
+        self._errors = error_words(numbers, task)
+        self._refresh()
+
+    def show_progress(self, words: str) -> None:
+        """Show how far a long step is; nothing: it is over."""
+        self._progress = words
         self._refresh()
 
     def set_range(self, first: int, last: int, value: int) -> None:
@@ -212,7 +219,9 @@ class TrainingBar:
 
     def _refresh(self) -> None:
         word, colour = self._chip
-        text = widgets.escape(self._detail) or self._numbers
+        text = widgets.escape(self._progress or self._detail) or self._numbers
+        if self._progress and not self._detail:  # errors are those of the last step; for more there is no room
+            text = _joined([text, *self._errors])
         self.status.text = (
             f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
             f'<span class="numbers">{text}</span></div>'
@@ -227,12 +236,21 @@ def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: s
         parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
     if _known(numbers, "objective"):
         parts.append(f"objective <b>{numbers['objective']:.4g}</b>")
+    return _joined([*parts, *error_words(numbers, task), f"seed {seed}"])
+
+
+def error_words(numbers: dict[str, float], task: str) -> list[str]:
+    """HTML of the errors that are known; see `TrainingBar.show_numbers`."""
+    parts = []
     for name, word in (("train_error", "train"), ("unlabelled_error", "unlabelled"), ("test_error", "test")):
         if _known(numbers, name):
             shown = f"{numbers[name]:.1f} %" if task == "classification" else f"{numbers[name]:.4g}"
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>")
-    parts.append(f"seed {seed}")
-    # A line may end within no part, and with a separator but not begin with one.
+    return parts
+
+
+def _joined(parts: list[str]) -> str:
+    """Join words of the status line: a line may end within no part, and with a separator but not begin with one."""
     return " ".join(f'<span class="part">{part}</span>' for part in (*(f"{each} ·" for each in parts[:-1]), parts[-1]))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from supdr.rows.counting import cell_counts
 from supdr_viz.frames.types import Density, Scene
 
 CROWD = 5_000
@@ -101,24 +102,33 @@ def density(
     Returns
     -------
     Density
+    """
+    return shaded(cell_counts(points, layer, n_layers, extent, cells), extent)
+
+
+def shaded(counts: NDArray, extent: tuple[float, float, float, float]) -> Density:
+    """Make a picture of how many rows there are.
+
+    Parameters
+    ----------
+    counts : int array of shape (k, r, r)
+        By layer and cell.
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high) of the picture.
+
+    Returns
+    -------
+    Density
         Opacity rises with the logarithm of the number of rows in a cell.
     """
-    x_low, x_high, y_low, y_high = extent
-    across = (points[:, 0] - x_low) * (cells / (x_high - x_low))
-    up = (points[:, 1] - y_low) * (cells / (y_high - y_low))
-    inside = (across >= 0) & (across < cells) & (up >= 0) & (up < cells)
-    column, line = across[inside].astype(np.int64), up[inside].astype(np.int64)
-    cell = (layer[inside] * cells + line) * cells + column
-    counts = np.bincount(cell, minlength=n_layers * cells * cells).reshape(n_layers, cells, cells).astype(np.float32)
-    counts = gaussian_filter(counts, (0.0, BLUR, BLUR))
-    total = counts.sum(axis=0)
+    smooth = gaussian_filter(counts.astype(np.float32), (0.0, BLUR, BLUR))
+    total = smooth.sum(axis=0)
     seen = total > 0.05
     opacity = np.zeros_like(total)
     if seen.any():
         share = np.log1p(total[seen]) / np.log1p(total.max())
         opacity[seen] = FAINTEST + (DENSEST - FAINTEST) * share
-    levels = np.rint(counts * (opacity / np.maximum(total, 1e-9))).astype(np.uint8)
-    return Density(levels, extent)
+    return Density(np.rint(smooth * (opacity / np.maximum(total, 1e-9))).astype(np.uint8), extent)
 
 
 def scene_density(scene: Scene, points: NDArray, extent: tuple[float, float, float, float]) -> Density | None:

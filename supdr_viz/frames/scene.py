@@ -65,10 +65,13 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         image_shape=dataset.image_shape,
         images=_pictures(X, dataset.image_shape),
         image_range=_image_range(X, dataset.image_shape),
-        notes=_notes(X, known, is_test),
+        notes=() if split.whole is not None else _notes(X, known, is_test),
         view_names=view_names(dataset),
-        drawn=sampled(len(X)),
+        drawn=sampled(len(X)) if split.whole is None else np.arange(len(X)),
+        n_rows=len(X) if split.whole is None else split.whole.n_rows,
     )
+    if split.whole is not None:  # counted by partition, with the first surface
+        return scene
     return replace(scene, density=scene_density(scene, scene.position, plane.extent))
 
 
@@ -168,7 +171,8 @@ def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
 def spread_strip(points: NDArray) -> NDArray:
     """Spread points (n, 2) of a one-dimensional latent space over a strip, the same way every time."""
     spread = (np.arange(len(points)) * 0.6180339887498949) % 1.0 - 0.5
-    height = max(float(np.ptp(points[:, 0])), 1e-9) * 0.5
+    known = points[np.isfinite(points[:, 0]), 0]  # of very many rows only some are placed
+    height = max(float(np.ptp(known)) if len(known) else 0.0, 1e-9) * 0.5
     return np.stack([points[:, 0], spread * height], axis=1)
 
 

@@ -102,7 +102,7 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     Parameters
     ----------
     surface : Surface
-        Predictions of all rows.
+        Predictions of all rows, or what was counted of rows that are on disk.
     scene : Scene
         Their true values; rows without one do not count.
     snapshot : Snapshot
@@ -115,6 +115,8 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
         the labels of some are hidden; ``"validation"``: training rows that early stopping holds out; ``"constant"``:
         of the mean of the labels, for regression, on rows whose target the method does not see.  As far as they apply.
     """
+    if surface.rates:
+        return {**surface.rates, **_told_rates(scene, snapshot)}
     known = np.isfinite(scene.target)
     loss = (surface.predicted - scene.target) ** 2 if scene.task == "regression" else 100.0 * surface.wrong
     rates = {"train": float(loss[known & ~scene.is_test].mean())}
@@ -127,11 +129,17 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     if scene.task == "regression":
         unseen = known & ~scene.is_labelled
         rates["constant"] = constant_error(scene, unseen if unseen.any() else known)
-    if "validation_error" in snapshot.diagnostics:
-        rates["validation"] = snapshot.diagnostics["validation_error"] * (1.0 if scene.task == "regression" else 100.0)
-    if "support_fraction" in snapshot.diagnostics:
-        rates["support vectors"] = 100.0 * snapshot.diagnostics["support_fraction"]
-    return rates
+    return {**rates, **_told_rates(scene, snapshot)}
+
+
+def _told_rates(scene: Scene, snapshot: Snapshot) -> dict[str, float]:
+    """Return what a snapshot says of all rows by itself."""
+    told, diagnostics = {}, snapshot.diagnostics
+    if "validation_error" in diagnostics:
+        told["validation"] = diagnostics["validation_error"] * (1.0 if scene.task == "regression" else 100.0)
+    if "support_fraction" in diagnostics:
+        told["support vectors"] = 100.0 * diagnostics["support_fraction"]
+    return told
 
 
 def constant_error(scene: Scene, rows: NDArray) -> float:

@@ -106,7 +106,9 @@ class Scene:
     drawn : int array or None
         The rows that are drawn singly, in the order in which they are drawn; None: all of them.
     density : Density or None
-        Of all rows in the input plane, where not all are drawn singly.
+        Of all rows in the input plane, where not all are drawn singly and they are at hand.
+    n_rows : int
+        Of all; more than there are positions where these are of a sample of rows on disk.
     """
 
     title: str
@@ -128,6 +130,7 @@ class Scene:
     view_names: tuple[str, ...] = ()
     drawn: NDArray | None = None
     density: Density | None = None
+    n_rows: int = 0
 
     @property
     def n_train(self) -> int:
@@ -318,8 +321,13 @@ class Surface:
         Training rows that are not drawn count by their own latent rows.
     value_range : tuple of float
         Regression: values at image levels 0 and 255.
-    density : Density or None
-        Of all rows in the latent plane, where not all are drawn singly.
+    density, input_density : Density or None
+        Of all rows in the latent and in the input plane, where not all are drawn singly; None in the input plane where
+        it is the scene's.
+    places : float32 array of shape (n, 2) or None
+        Where all rows of the scene stand in the latent plane, where the frames have those only that are drawn singly.
+    rates : dict of str to float
+        Errors of all rows, where those of the scene are a sample of them.
     """
 
     iteration: int
@@ -330,6 +338,9 @@ class Surface:
     beyond: NDArray
     value_range: tuple[float, float] = (0.0, 1.0)
     density: Density | None = None
+    input_density: Density | None = None
+    places: NDArray | None = None
+    rates: dict[str, float] = field(default_factory=dict)
 
     def at_rest(self) -> Surface:
         """Return the surface without what moves to the next one: for files, which are to be small."""

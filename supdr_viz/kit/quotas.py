@@ -46,7 +46,7 @@ QUOTAS = {
     "pages": Quota(200, "pages open at the same time", without="as many as come", of_all=True),
     "pages-each": Quota(30, "pages that one visitor has open", without="as many as they like"),
     "training": Quota(100, "runs that train at the same time", without="as many as there are", of_all=True),
-    "rows": Quota(100_000, "rows of a table that a visitor brings"),
+    "rows": Quota(1_000_000, "rows of a table that a visitor brings"),
     "cells": Quota(10_000_000, "cells of such a table"),
     "upload-mb": Quota(40, "megabytes of a file that a visitor brings"),
     "held-mb": Quota(1_000, "megabytes of such files in all open pages together", of_all=True),

@@ -310,7 +310,7 @@ class Explorer:
 
     def _escape(self) -> None:
         if not self.layout.shrink():
-            self.board.points.selection.indices = []
+            self.teaching.done()
 
     def set_option(self, name: str, value: Any) -> None:
         """Act on a switch in a card.

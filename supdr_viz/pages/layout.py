@@ -246,6 +246,8 @@ class ExplorerLayout:
         """
         n_train, n_test = scene.n_train, int(scene.is_test.sum())
         size = f"{n_train:,} training and {n_test:,} test rows, {scene.n_features:,} features"
+        if scene.n_rows > len(scene.position):
+            size = f"{scene.n_rows:,} training and test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
         self.about.param.update(object=f'<div class="small quiet">{text}</div>', visible=True)
         names = [str(name) for name in scene.class_names] or ["1"]

@@ -101,9 +101,9 @@ class Patience:
 
     def _say(self, waited: float) -> None:
         session, player = self._session, self._session.player
-        if session.settings is None or session.scene is None:
+        if session.settings is None or session.split is None:
             return
-        rows = session.scene.n_train
+        rows, tests = session.split.n_train, session.split.n_test
         who = f"{MENU[session.settings.method].label} on {rows:,} training rows"
         if player.newest is None:
             words = f"{who} has been preparing its first picture for {waited:.0f} s."
@@ -113,11 +113,11 @@ class Patience:
             step, left = self._seconds_a_step(), session.estimator.max_iter - player.iteration
             words = f"{who}: a step takes {step:.2g} s"
             words += f", the {left:,} that are left at most {duration(step * left)}." if left > 0 else "."
-        share = fewer(rows, int(session.scene.is_test.sum()))
+        share = fewer(rows, tests)
         if share is None:
             self._notice.say(words, "info")
         else:
-            able = round((1.0 - share) * len(session.scene.is_test))
+            able = round((1.0 - share) * (rows + tests))
             more = "Fewer rows are quicker; the others are then for testing."
             offer = f"Train on {able:,} rows", lambda: self._on_fewer(share)
             self._notice.say(f"{words} {more}", "info", offer=offer)

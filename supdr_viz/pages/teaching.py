@@ -11,6 +11,7 @@ import numpy as np
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.teaching import TeachingBar
 from supdr_viz.kit import widgets
+from supdr_viz.pages.counting import Counting
 from supdr_viz.run.doubt import doubtful_rows
 from supdr_viz.run.session import Session
 from supdr_viz.settings.making import Unusable
@@ -19,6 +20,7 @@ from supdr_viz.settings.teaching import MAX_NEW_CLASSES, new_names, taught_furth
 from supdr_viz.views import Board
 
 NUMBERS = "These rows have numbers, not classes: they cannot be taught here."
+ON_DISK = "Rows on disk cannot be taught."
 TESTS = "Test rows cannot be taught: they say how well it goes."
 
 
@@ -43,13 +45,15 @@ class Teaching:
         self._before: list[tuple[Label, ...]] = []
         self._now: tuple[Label, ...] = ()
         self._asked: set[int] = set()
-        self.bar = TeachingBar(self.label, self.next_doubtful, self.undo, self._done)
-        board.points.selection.on_change(self.refresh)
+        self.bar = TeachingBar(self.label, self.next_doubtful, self.undo, self.done)
+        self._counted = ""
+        board.points.selection.on_change(self._selected)
+        self._counting = Counting(session, board, self._say_counted)
 
     def refresh(self) -> None:
         """Say which rows are selected, and what can be done with them."""
         scene, selected = self._session.scene, self._board.points.selection.indices
-        if scene is None or not selected:
+        if scene is None or not (selected or self._counted):
             self.bar.hide()
             return
         taught = self._controls.settings.taught
@@ -57,7 +61,11 @@ class Teaching:
             self._now, self._before, self._asked = taught, [], set()
         train = self._rows()
         labels: list[str] = []
-        if scene.task == "regression":
+        if not selected:
+            words = ""
+        elif self._session.split is not None and self._session.split.whole is not None:
+            words = ON_DISK
+        elif scene.task == "regression":
             words = NUMBERS
         elif not train:
             words = TESTS
@@ -70,7 +78,18 @@ class Teaching:
             )
             words += f" ({_count(tests, 'test row')} left alone):" if tests else ":"
             labels = self._labels()
-        self.bar.show(words, labels, undo=bool(self._before))
+        self.bar.show(f"{self._counted} {words}".strip(), labels, undo=bool(self._before))
+
+    def _selected(self) -> None:
+        self._counted = ""  # what was counted was of other rows
+        self.refresh()
+
+    def _say_counted(self, words: str) -> None:
+        if words != self._counted:
+            self._counted = words
+            self.refresh()
+            if words:
+                self._say(words)
 
     def label(self, number: int) -> None:
         """Give the selected training rows a label of those on offer, and go on.
@@ -142,7 +161,9 @@ class Teaching:
         assert self._session.scene is not None
         return f"Row {int(self._session.scene.row[place])}"
 
-    def _done(self) -> None:
+    def done(self) -> None:
+        """Select no rows any more, and take the bar away."""
+        self._say_counted("")
         self._board.points.selection.indices = []
 
 

@@ -45,6 +45,7 @@ class Teller:
         self._session, self._transport, self._layout, self._bridge = session, transport, layout, bridge
         self._status_at = self._range_at = 0.0
         self._phase: Phase | None = None
+        self._progress = ""
         self._told: Snapshot | None = None
 
     def hasten(self) -> None:
@@ -105,10 +106,13 @@ class Teller:
         ----------
         status : Status
         """
+        if status.progress != self._progress:
+            self._transport.bar.show_progress(status.progress)
         if status.phase is not self._phase or status.message:
             self._show_phase(status)
         elif status.phase is Phase.paused and self._session.player.newest is not self._told:
             self._tell(status)
+        self._progress = status.progress
 
     def _show_phase(self, status: Status) -> None:
         viewing = self._transport.viewing and status.phase in (Phase.running, Phase.paused, Phase.finished)

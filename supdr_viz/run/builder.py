@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
+from supdr.rows.counting import enclosed
 from supdr_viz.frames.density import scene_density
 from supdr_viz.frames.modes import mode_of
 from supdr_viz.frames.picture import Picture
@@ -45,6 +48,24 @@ class DisplayOptions:
     truth: bool = False
 
 
+def standing(estimator: Any, snapshot: Snapshot, split: Split | None) -> Any:
+    """Return the estimator as of a snapshot; of rows in partitions, standing on those of the sample that train.
+
+    Parameters
+    ----------
+    estimator : estimator
+    snapshot : Snapshot
+    split : Split or None
+
+    Returns
+    -------
+    estimator
+    """
+    if split is None or split.whole is None:
+        return estimator.at(snapshot)
+    return estimator.at_rows(snapshot, split.X_train, split.y_train, split.whole.rows)
+
+
 class FrameBuilder:
     """Builds the frames of one run; remembers the latent axes so that the picture does not flip or jump.
 
@@ -65,8 +86,6 @@ class FrameBuilder:
         The one of the mode on display.
     yardstick : Yardstick
         Says which rows are near.
-    places : array of shape (n, 2) or None
-        Where the rows stand in the latent plane; those of one dimension on a line.
     truth : Truth or None
         The latest one of this run.
     """
@@ -78,9 +97,16 @@ class FrameBuilder:
         self.studies: dict[str, Study] = {} if studies is None else studies
         self.study: Study | None = None
         self.yardstick = Yardstick(scene, split)
-        self.places: NDArray | None = None
         self.truth: Truth | None = None
+        n_train = scene.n_train
+        some = scene.drawn if split.whole is None else None
+        self._drawn = None if some is None else np.sort(some)
+        self._drawn_train = None if self._drawn is None else self._drawn[self._drawn < n_train]
+        self._drawn_test = None if self._drawn is None else self._drawn[self._drawn >= n_train] - n_train
+        self._everyone: Callable[[], NDArray] | None = None
+        self._places: NDArray | None = None
         self._latent: NDArray | None = None
+        self._input_density: Density | None = None
         self._picture: Picture | None = None
         self._number = 0
 
@@ -128,18 +154,18 @@ class FrameBuilder:
         embedding = fitted.embedding_
         calibrates = bool(getattr(fitted, "calibrate", False))
         both = options.pull or options.latent == "transform"
-        folded = fitted.transform(self.split.X_train) if both else None
+        folded = self._embedded(fitted, self.split.X_train, self._drawn_train) if both else None
         shown = folded if options.latent == "transform" and folded is not None else embedding
-        test = fitted.transform(self.split.X_test) if len(self.split.X_test) else embedding[:0]
+        test = self._embedded(fitted, self.split.X_test, self._drawn_test)
         head = "calibrated" if options.latent == "transform" and calibrates else "fitted"
         latent = self._place(shown, test, options.latent_axes, head)
+        self._everyone = partial(_everyone, fitted, self.split, options.latent)
         assert self.plane is not None
         pulled = None
         if options.pull and folded is not None:
             pulled = self.scene.padded(self.plane.place(folded if shown is embedding else embedding))
         self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
-        self._latent = latent
         return Frame(
             number=self._number,
             iteration=snapshot.iteration,
@@ -158,11 +184,63 @@ class FrameBuilder:
             truth=self.truth if options.truth else None,
         )
 
-    def density(self) -> Density | None:
-        """Return how densely all rows lie where the last frame has put them, if not all are drawn singly."""
-        if self._latent is None or self.plane is None:
+    def counted(self, surface: Surface, fitted: Any, snapshot: Snapshot) -> Surface:
+        """Return a surface with what is to be said of all rows, if not all are drawn singly.
+
+        Parameters
+        ----------
+        surface : Surface
+        fitted : estimator
+            Whose surface it is.
+        snapshot : Snapshot
+
+        Returns
+        -------
+        Surface
+        """
+        if self.plane is None:
+            return surface
+        whole = self.split.whole
+        if whole is None:
+            if self.scene.drawn is None:
+                return surface
+            assert self.latent is not None
+            density = scene_density(self.scene, self.latent, self.plane.extent)
+            return replace(surface, density=density, places=self.latent)
+        from supdr_viz.frames.everywhere import count_everywhere, input_density
+
+        if self._input_density is None:
+            self._input_density = input_density(whole, self.scene.plane, len(self.scene.class_names))
+        assert self.places is not None
+        found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
+        return replace(surface, density=found.density, input_density=self._input_density, rates=found.rates)
+
+    def count_within(self, view: str, corners: NDArray, fitted: Any) -> int | None:
+        """Count all rows within a polygon of a view.
+
+        Parameters
+        ----------
+        view : {"input", "latent"}
+        corners : array of shape (k, 2)
+        fitted : estimator or None
+            As of the iteration on display, where rows are on disk.
+
+        Returns
+        -------
+        int or None
+            None: there are no such rows yet.
+        """
+        whole, latent = self.split.whole, view == "latent"
+        if whole is None:
+            points = self.latent if latent else self.scene.position
+            return None if points is None else int(enclosed(points, corners).sum())
+        from supdr_viz.frames.everywhere import count_within, latent_grid, scene_grid
+
+        if fitted is None or self.plane is None or self.places is None:
             return None
-        return scene_density(self.scene, self._latent, self.plane.extent)
+        count = len(self.scene.class_names)
+        grid = latent_grid(self.plane, self.places, count) if latent else scene_grid(self.scene.plane, count)
+        return count_within(fitted, whole, grid, corners, latent=latent)
 
     def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
         """Build the picture of a mode that the method has."""
@@ -177,29 +255,65 @@ class FrameBuilder:
         assert self.plane is not None
         previous = self._picture if self._picture is not None and self._picture.mode == name else None
         known |= {
-            "places": self.places,
             "yardstick": self.yardstick,
             "split": self.split,
             "surface": self.surface,
             "study": self.study,
         }
-        needed = {need: known[need] for need in mode.needs}
+        needed = {need: self.places if need == "places" else known[need] for need in mode.needs}
         return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
 
     def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
-        previous = self.plane
-        plane = LatentPlane(*latent_axes(shown, axes, previous.axes if previous else None), head=head)
-        rows = np.concatenate([shown, test])
-        points, self.places = plane.place(rows), plane.project(rows)
+        """Place the rows that are drawn singly; the others are counted, and when it is their turn."""
+        previous, drawn = self.plane, self._drawn
+        some = shown if self._drawn_train is None else shown[self._drawn_train]
+        plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
+        rows = np.concatenate([some, test if self._drawn_test is None else test[self._drawn_test]])
+        points = plane.place(rows)
         plane.extent = steady_extent(points, previous.extent if previous else None)
         self.plane = plane
-        return points.astype(np.float32)
+        self._places = plane.project(rows) if drawn is None else None
+        self._latent = points.astype(np.float32) if drawn is None else None
+        if self._latent is not None:
+            return self._latent
+        latent = np.full((len(self.scene.position), 2), np.nan, dtype=np.float32)
+        latent[drawn] = points
+        return latent
+
+    def _embedded(self, fitted: Any, X: NDArray, drawn: NDArray | None) -> NDArray:
+        """Embed rows as new ones; of very many only those that are drawn, and NaN for the others."""
+        if drawn is None:
+            return fitted.transform(X) if len(X) else fitted.embedding_[:0]
+        latent = np.full((len(X), fitted.embedding_.shape[1]), np.nan)
+        if len(drawn):
+            latent[drawn] = fitted.transform(X[drawn])
+        return latent
+
+    @property
+    def places(self) -> NDArray | None:
+        """Where all rows stand in the latent plane, (n, 2); those of one dimension on a line.  None before a frame."""
+        if self._places is None and self._everyone is not None and self.plane is not None:
+            self._places = self.plane.project(self._everyone())
+        return self._places
+
+    @property
+    def latent(self) -> NDArray | None:
+        """Where all rows are shown in the latent plane, (n, 2); None before the first frame."""
+        if self._latent is None and self._everyone is not None and self.plane is not None:
+            self._latent = self.plane.place(self._everyone()).astype(np.float32)
+        return self._latent
 
     def _support(self, fitted: Any) -> NDArray:
         support = np.zeros(len(self.scene.position), dtype=bool)
         if hasattr(fitted, "support_"):
             support[fitted.support_] = True
         return support
+
+
+def _everyone(fitted: Any, split: Split, shown: str) -> NDArray:
+    """Return the latent rows of all rows, training rows first: as learnt, or as new ones."""
+    train = fitted.transform(split.X_train) if shown == "transform" else fitted.embedding_
+    return np.concatenate([train, fitted.transform(split.X_test)]) if len(split.X_test) else train
 
 
 def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:

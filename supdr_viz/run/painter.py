@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.surface import COARSE, FINE, error_rates, evaluate
 from supdr_viz.frames.truth import Measuring, measuring
 from supdr_viz.frames.types import Curves, Frame, Surface
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.recording import Recording
 
 FRAME_INTERVAL = 0.04
@@ -195,7 +194,7 @@ class Painter:
             numbers, estimator = self._recording.numbers(snapshot), self._recording.estimator_of(snapshot)
             legs = tuple(leg.first_iteration for leg in self._recording.legs)
         frame = self.builder.build(
-            estimator.at(snapshot),
+            standing(estimator, snapshot, self.builder.split),
             snapshot,
             options,
             span=(recorded[0], recorded[-1]),
@@ -220,15 +219,16 @@ class Painter:
             if plane is None or now < self._next_surface or not self._surface_due(snapshot, at_rest) or not current():
                 return False
             key, estimator = self._surface_key(snapshot, at_rest), self._recording.estimator_of(snapshot)
+        fitted = standing(estimator, snapshot, self.builder.split)
         surface = evaluate(
-            estimator.at(snapshot),
+            fitted,
             self.builder.scene,
             self.builder.split,
             plane,
             iteration=snapshot.iteration,
             resolution=FINE if at_rest else COARSE,
         )
-        surface = replace(surface, density=self.builder.density())
+        surface = self.builder.counted(surface, fitted, snapshot)
         cost = self._clock() - now
         with self._lock:
             if not current():
@@ -257,7 +257,7 @@ class Painter:
 
     def _truth_due(self, snapshot: Snapshot | None, at_rest: bool) -> bool:
         """Whether it is asked how true the plane is, and not known: at rest, and with the page up to date."""
-        if snapshot is None or self.builder.places is None:
+        if snapshot is None or self.builder.plane is None:
             return False
         wanted = self._options.truth and at_rest and not self._stale
         return wanted and self._truth_key(snapshot) != self._measured

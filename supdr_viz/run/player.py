@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.painter import Painter
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.recording import Leg
@@ -70,6 +73,8 @@ class Player:
                 return
             reel.empty()
             reel.estimator, reel.split = estimator, split
+            if split.whole is not None:
+                reel.recording.hold_elsewhere(split.whole.n_rows, len(scene.class_names))
             reel.painter = self._painter(FrameBuilder(scene, split))
             reel.become(reel.course.load())
             self._pool.add(self._worker)
@@ -235,8 +240,9 @@ class Player:
 
     @property
     def status(self) -> Status:
-        """The current phase."""
-        return self._reel.course.status
+        """The current phase, and how far a long step is."""
+        status, progress = self._reel.course.status, self._reel.progress
+        return replace(status, progress=progress) if progress else status
 
     @property
     def going(self) -> bool:
@@ -304,8 +310,30 @@ class Player:
             snapshot = self.shown
             if snapshot is None:
                 return None
-            estimator = self._reel.recording.estimator_of(snapshot)
-        return estimator.at(snapshot)
+            estimator, split = self._reel.recording.estimator_of(snapshot), self._reel.split
+        return standing(estimator, snapshot, split)
+
+    def count_within(self, view: str, corners: NDArray) -> int | None:
+        """Count all rows within a polygon of a view: those that are not drawn too.
+
+        May take a while: not to be called in a page's thread.
+
+        Parameters
+        ----------
+        view : {"input", "latent"}
+        corners : array of shape (k, 2)
+
+        Returns
+        -------
+        int or None
+            None: there are no such rows yet.
+        """
+        with self._reel.lock:
+            painter = self._reel.painter
+        if painter is None:
+            return None
+        fitted = self.fitted if painter.builder.split.whole is not None else None
+        return painter.builder.count_within(view, corners, fitted)
 
     def curves(self, limit: int | None = None) -> tuple[Curves, Curves]:
         """Return losses and errors by iteration: all points, or at most `limit` of each."""

@@ -14,6 +14,12 @@ from supdr_viz.settings.state import Label
 RATE_WINDOW = 2.0
 """Steps per second are averaged over this many seconds."""
 
+BYTES_A_ROW_AND_CLASS = 24
+"""Of a snapshot whose rows are in partitions: targets, latent rows and multipliers."""
+
+MOST_BYTES_ELSEWHERE = 1_000_000_000
+"""That the snapshots of a run hold on all workers together."""
+
 WATCHED = ("surrogate", "bound")
 """Diagnostics that are drawn with the losses."""
 
@@ -38,6 +44,11 @@ class Recording:
         self.legs: list[Leg] = []
         self._marks: list[tuple[float, int]] = []
         self._seconds: list[tuple[int, float]] = []
+
+    def hold_elsewhere(self, n_rows: int, n_classes: int) -> None:
+        """Keep only as many snapshots as the workers of a cluster have room for: their states are there."""
+        each = BYTES_A_ROW_AND_CLASS * n_rows * n_classes
+        self.ring.max_items = max(2, min(self.ring.max_items, MOST_BYTES_ELSEWHERE // each))
 
     def begin_leg(self, estimator: Any, first: Snapshot, taught: tuple[Label, ...] = ()) -> None:
         """Note that `estimator` carries on from `first` with these taught labels; a leg without steps is replaced."""

@@ -28,6 +28,8 @@ class Reel:
         None where nothing is loaded.
     iterates : iterator of Snapshot or None
         At hand while the course says that they are open.
+    progress : str
+        How far the work on rows in partitions is; empty while there is none.
     """
 
     def __init__(self) -> None:
@@ -38,6 +40,7 @@ class Reel:
         self.recording = Recording()
         self.painter: Painter | None = None
         self.iterates: Iterator[Snapshot] | None = None
+        self.progress = ""
 
     def become(self, course: Course, iterates: Iterator[Snapshot] | None = None) -> None:
         """Take another course, and the iterates that were opened for it, if they were."""

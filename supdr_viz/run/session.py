@@ -105,7 +105,7 @@ class Session:
             if new_scene or taught:
                 self.scene = self._scene_of(settings, like)
             check_columns(settings, self.dataset)
-            estimator = build_estimator(settings, self.dataset.task, len(self.split.train), self.dataset.views)
+            estimator = build_estimator(settings, self.dataset.task, self.split.n_train, self.dataset.views)
         except (ValueError, OSError):
             self.unload()
             raise

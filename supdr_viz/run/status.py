@@ -48,11 +48,12 @@ ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", St
 
 @dataclass(frozen=True)
 class Status:
-    """Phase of the run and, where something went wrong, a plain sentence."""
+    """Phase of the run; a plain sentence where something went wrong, and how far a long step is where that is known."""
 
     phase: Phase
     message: str = ""
     stop: Stop | None = None
+    progress: str = ""
 
     @property
     def said(self) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
+from supdr.engine.interruption import Interrupted, interruptible
 from supdr.engine.iterate import Snapshot, Stop
+from supdr_viz.kit.cluster import lost
 from supdr_viz.run.course import Course, Iterates
 from supdr_viz.run.reel import Reel
 from supdr_viz.run.status import Phase
+from supdr_viz.settings.making import Split
+
+TELL_INTERVAL = 0.25
+"""Seconds between two words on how far the work on partitions is."""
 
 
 class Pace(Protocol):
@@ -41,7 +48,7 @@ class Worker:
         self, reel: Reel, notify: Callable[[], None], clock: Callable[[], float], pace: Pace | None = None
     ) -> None:
         self._reel, self._notify, self._clock, self._pace = reel, notify, clock, pace
-        self._step_began = 0.0
+        self._step_began = self._told_at = 0.0
 
     def due(self, now: float) -> float | None:
         """See `Job.due`."""
@@ -86,11 +93,14 @@ class Worker:
             if version != reel.course.version:
                 return
         assert split is not None
-        iterates = estimator.iterate(
-            split.X_train, split.y_train, start=start, interrupted=lambda: self._breaks_off(version)
-        )
         self._step_began = self._clock()
-        first = next(iterates, None)
+        try:
+            with self._followed(split, "preparing", version):
+                iterates = estimator.iterate(*split.learnt, start=start, interrupted=lambda: self._breaks_off(version))
+                self._step_began = self._clock()
+                first = next(iterates, None)
+        except Interrupted:
+            first = None
         with reel.lock:
             if version != reel.course.version:
                 return
@@ -110,7 +120,8 @@ class Worker:
         taken: list[Snapshot] = []
         while iterates is not None:
             self._step_began = self._clock()
-            snapshot = next(iterates, None)
+            with self._followed(reel.split, f"pass {taken[-1].iteration + 1 if taken else self._next_pass}", version):
+                snapshot = next(iterates, None)
             if snapshot is None or snapshot.stop is Stop.interrupted:
                 break
             taken.append(snapshot)
@@ -133,18 +144,60 @@ class Worker:
         if self._pace is not None and taken:
             self._pace.stepped()
 
+    @contextmanager
+    def _followed(self, split: Split | None, what: str, version: int) -> Iterator[None]:
+        """Tell the page how far the work on partitions is, where there are some, and break it off if it may."""
+        if split is None or split.whole is None:
+            yield
+            return
+        from supdr.rows.waiting import followed
+
+        rounds, before = 1, 0
+
+        def tell(done: int, count: int) -> None:
+            nonlocal rounds, before
+            rounds, before = rounds + (done < before), done
+            now = self._clock()
+            if now - self._told_at >= TELL_INTERVAL:
+                self._told_at = now
+                self._reel.progress = f"{what}: {done} of {count} partitions, round {rounds}"
+                self._notify()
+
+        try:
+            with followed(tell), interruptible(lambda: self._breaks_off(version)):
+                yield
+        finally:
+            self._reel.progress = ""
+
+    @property
+    def _next_pass(self) -> int:
+        newest = self._reel.newest
+        return 1 if newest is None else newest.iteration + 1
+
     def _paint(self, version: int) -> None:
         reel = self._reel
         with reel.lock:
-            painter, snapshot, course = reel.painter, reel.shown, reel.course
-        if painter is not None:
-            painter.paint(
-                snapshot,
-                live=course.shown is None,
-                at_rest=not course.steps_wanted,
-                current=lambda: version == reel.course.version,
-                tell=self._notify,
-            )
+            painter, snapshot, course, split = reel.painter, reel.shown, reel.course, reel.split
+        if painter is None:
+            return
+
+        def current() -> bool:
+            return version == reel.course.version
+
+        elsewhere = split is not None and split.whole is not None
+        try:
+            # Counting all rows of a cluster takes a while: who has changed something does not wait for it.
+            with interruptible((lambda: not current()) if elsewhere else None):
+                painter.paint(
+                    snapshot,
+                    live=course.shown is None,
+                    at_rest=not course.steps_wanted,
+                    current=current,
+                    tell=self._notify,
+                )
+        except Interrupted:
+            painter.want()
+            painter.spoil()
 
     def _may_step(self, version: int) -> bool:
         course = self._reel.course
@@ -164,4 +217,6 @@ class Worker:
 
 
 def _sentence(error: Exception) -> str:
+    if lost(error):
+        return "The Dask cluster cannot be reached any more; press Reset once it is there again."
     return " ".join(str(error).split()) or type(error).__name__

@@ -16,6 +16,7 @@ from supdr import datasets
 from supdr.datasets import Dataset, hide_labels
 from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.menu import MENU, METHODS_GROUP
+from supdr_viz.settings.on_disk import RowsOnDisk, Whole, divided, offered
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Label, Settings
 
@@ -107,9 +108,18 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
     Raises
     ------
     Unusable
-        If the method takes bits only and a column holds something else, or needs cells that are missing.
+        If the method takes bits only and a column holds something else, needs cells that are missing, or there are more
+        rows than it takes.
     """
     method = MENU[settings.method]
+    if isinstance(dataset, RowsOnDisk) and not method.takes_partitions:
+        raise Unusable(f"{method.label} needs all rows in memory. {partition_takers()}")
+    if dataset.n_samples > method.most_rows:
+        takers = [each.label for each in MENU.values() if each.most_rows > method.most_rows]
+        others = f"; {', '.join(takers[:-1])} and {takers[-1]} take more" if takers else ""
+        raise Unusable(
+            f"{method.label} takes up to {method.most_rows:,} rows here and these are {dataset.n_samples:,}{others}."
+        )
     gaps = int(np.isnan(dataset.X).sum())
     if gaps and not method.takes_gaps and not imputation(settings, dataset):
         raise Unusable(
@@ -126,6 +136,12 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
             f"{method.label} takes columns of 0 and 1 only; {dataset.feature_names[column]} is {X[row, column]:.3g} in "
             f"row {row}: choose {MENU['LogisticUDR'].label} for these data."
         )
+
+
+def partition_takers() -> str:
+    """Say which methods take rows that are on disk."""
+    labels = [each.label for each in MENU.values() if each.takes_partitions]
+    return f"Rows on disk are learnt by {' and '.join(filter(None, [', '.join(labels[:-1]), labels[-1]]))}."
 
 
 def imputation(settings: Settings, dataset: Dataset) -> str:
@@ -266,6 +282,8 @@ class Split:
         What the user should know.
     taught : tuple of (row, class)
         Labels that the user gave.
+    whole : Whole or None
+        All rows, where those above are a sample of rows on disk.
     """
 
     train: NDArray
@@ -279,6 +297,22 @@ class Split:
     kept: NDArray
     notes: tuple[str, ...] = ()
     taught: tuple[Label, ...] = ()
+    whole: Whole | None = None
+
+    @property
+    def n_train(self) -> int:
+        """Number of rows that a method is given."""
+        return len(self.train) if self.whole is None else len(self.whole.X_train)
+
+    @property
+    def n_test(self) -> int:
+        """Number of rows that are held out."""
+        return len(self.test) if self.whole is None else self.whole.n_rows - self.n_train
+
+    @property
+    def learnt(self) -> tuple[Any, Any]:
+        """What a method is given: training rows and labels, in partitions where they are on disk."""
+        return (self.X_train, self.y_train) if self.whole is None else (self.whole.X_train, self.whole.y_train)
 
 
 def split(dataset: Dataset, settings: Settings) -> Split:
@@ -301,6 +335,8 @@ def split(dataset: Dataset, settings: Settings) -> Split:
     Unusable
         If nothing is labelled, or a class would have no training row.
     """
+    if isinstance(dataset, RowsOnDisk):
+        return _split_on_disk(dataset, settings)
     y, truth, classification = dataset.y, known_targets(dataset), dataset.task == "classification"
     n_drawn = len(usable_drawn(settings, dataset)) if settings.drawn and SOURCES[settings.data].planar else 0
     n_base = dataset.n_samples - n_drawn
@@ -308,7 +344,9 @@ def split(dataset: Dataset, settings: Settings) -> Split:
     if np.isnan(y).all():
         raise Unusable("None of the rows has a label.")
     divisible = divisible_rows(base, classification)
-    kept = np.setdiff1d(np.arange(n_base), divisible)
+    alone = np.ones(n_base, dtype=bool)
+    alone[divisible] = False
+    kept = np.flatnonzero(alone)
     if settings.test_share > 0:
         if len(divisible) < 2:
             raise Unusable("There are too few labelled rows to set some aside for testing: lower the test share to 0.")
@@ -333,6 +371,31 @@ def split(dataset: Dataset, settings: Settings) -> Split:
     return Split(train, test, X[train], X[test], y_train, truth[test], truth[train], stratified, kept, notes)
 
 
+def _split_on_disk(dataset: RowsOnDisk, settings: Settings) -> Split:
+    if settings.label_share < 1:
+        raise Unusable("Labels of rows on disk cannot be hidden: set the labelled share to 1.")
+    if settings.taught:
+        raise Unusable("Rows on disk cannot be taught: remove the taught labels.")
+    whole, is_test = divided(dataset, settings.test_share, settings.seed)
+    train, test, X, y = np.flatnonzero(~is_test), np.flatnonzero(is_test), dataset.X, dataset.y
+    notes = [f"{len(X):,} of {dataset.n_all:,} rows are drawn as points, the same every time; shading shows all."]
+    if settings.test_share > 0:
+        notes.append(f"Of every partition {settings.test_share:.0%} of the rows are held out for testing.")
+    return Split(
+        dataset.numbers[train],
+        dataset.numbers[test],
+        X[train],
+        X[test],
+        y[train],
+        y[test],
+        y[train],
+        False,
+        np.arange(0),
+        tuple(notes),
+        whole=whole,
+    )
+
+
 def known_targets(dataset: Dataset) -> NDArray:
     """Targets (n,), those that the data set withholds from a method included; NaN where nobody knows them."""
     return dataset.y if dataset.truth is None else np.where(np.isnan(dataset.y), dataset.truth, dataset.y)
@@ -342,18 +405,24 @@ def divisible_rows(y: NDArray, classification: bool) -> NDArray:
     """Labelled rows, without the only row of a class; row numbers."""
     if not classification:
         return np.flatnonzero(~np.isnan(y))
-    values, counts = np.unique(y, return_counts=True)
-    return np.flatnonzero(np.isin(y, values[counts > 1]))
+    known = np.flatnonzero(~np.isnan(y))
+    counts = np.bincount(y[known].astype(np.intp))
+    return known[counts[y[known].astype(np.intp)] > 1]
 
 
 def _can_stratify(y: NDArray, share: float) -> bool:
     n_test = int(np.ceil(share * len(y)))
-    return min(n_test, len(y) - n_test) >= len(np.unique(y))
+    return min(n_test, len(y) - n_test) >= len(_classes_in(y))
+
+
+def _classes_in(y: NDArray) -> NDArray:
+    """Return the class numbers that occur among labels (n,); NaN: none."""
+    return np.flatnonzero(np.bincount(y[~np.isnan(y)].astype(np.intp)))
 
 
 def _check_classes(dataset: Dataset, y: NDArray) -> None:
-    present = np.unique(y[~np.isnan(y)])
-    missing = np.setdiff1d(np.unique(dataset.y[~np.isnan(dataset.y)]), present)
+    present = _classes_in(y)
+    missing = np.setdiff1d(_classes_in(dataset.y), present)
     if missing.size:
         name = dataset.target_names[int(missing[0])]
         count = int((dataset.y == missing[0]).sum())
@@ -389,6 +458,14 @@ def _with_drawn(dataset: Dataset, settings: Settings) -> Dataset:
 
 def _how_to_get(settings: Settings) -> str:
     name = settings.data_options["name"]
+    if settings.data == "rows":
+        if not offered():
+            return "This server offers no rows on disk: its operator names them with --rows."
+        if name and name not in offered():
+            return f"This server offers no rows on disk called {name[:40]!r}; it offers {', '.join(sorted(offered()))}."
+        return (
+            f"Opening the rows on disk {name}: the explorer shows them." if name else "Choose rows on disk under Data."
+        )
     if settings.data == "openml":
         if not name:
             return "Type the name or number of an OpenML data set under Data and press Load."

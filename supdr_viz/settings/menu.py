@@ -16,8 +16,15 @@ from supdr_viz.settings.baselines import BASELINE_FORMS
 from supdr_viz.settings.class_atlas import OWN_FORMS
 from supdr_viz.settings.knobs import ParameterSpec, with_defaults
 from supdr_viz.settings.methods import PAPER_FORMS
+from supdr_viz.settings.sources import MOST_ROWS
 
 METHODS_GROUP, BASELINES_GROUP = "Methods", "Baselines"
+TAKERS_OF_MANY = ("MAC", "LSDR", "SDRGLM")
+"""Methods whose steps grow with the rows and no faster."""
+
+USUAL_ROWS = 100_000
+"""Most rows in memory of other methods."""
+
 WORDS = {"classification": "classes", "regression": "numbers"}
 
 
@@ -81,6 +88,16 @@ class Method:
         """Whether it takes rows of which cells are missing, as they are."""
         return bool(self.estimator.accepts_missing_cells)
 
+    @property
+    def most_rows(self) -> int:
+        """Most rows with which it answers within a few seconds a step, or a minute where there is one step only."""
+        return MOST_ROWS if self.name in TAKERS_OF_MANY else USUAL_ROWS
+
+    @property
+    def takes_partitions(self) -> bool:
+        """Whether it learns rows that are never all in memory, and tells of any of them."""
+        return bool(self.estimator.takes_partitions and self.estimator.stands_on_any_rows)
+
     def suits(self, task: str, *, gaps: bool) -> bool:
         """Whether it learns such targets, from rows of which cells are missing."""
         return task in self.tasks() and not self.bits_only and (self.takes_gaps or not gaps)
@@ -109,7 +126,7 @@ def method_menu() -> dict[str, dict[str, str]]:
     return menu
 
 
-def method_for(task: str, wanted: str, *, gaps: bool = False) -> str:
+def method_for(task: str, wanted: str, *, gaps: bool = False, on_disk: bool = False) -> str:
     """Return the method to begin with on other data: the one at hand if it suits them, else the menu's first that does.
 
     Parameters
@@ -119,12 +136,16 @@ def method_for(task: str, wanted: str, *, gaps: bool = False) -> str:
         Key of `MENU`.
     gaps : bool
         Whether cells are missing.
+    on_disk : bool
+        Whether rows are never all in memory.
 
     Returns
     -------
     str
     """
-    suited = [name for name, each in MENU.items() if each.suits(task, gaps=gaps)]
+    suited = [
+        name for name, each in MENU.items() if each.suits(task, gaps=gaps) and (each.takes_partitions or not on_disk)
+    ]
     return wanted if wanted in suited else suited[0]
 
 

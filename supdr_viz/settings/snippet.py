@@ -11,6 +11,8 @@ from supdr.datasets import Dataset
 from supdr_viz.settings.columns import reading_options
 from supdr_viz.settings.making import Split, estimator_arguments, imputation, known_targets, split, usable_drawn
 from supdr_viz.settings.menu import BASELINES_GROUP, MENU
+from supdr_viz.settings.on_disk import RowsOnDisk
+from supdr_viz.settings.snippet_on_disk import imports_on_disk, report_on_disk, rows_on_disk
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import UNLABELLED, Label, Settings
 
@@ -36,6 +38,10 @@ def to_python(settings: Settings, legs: Legs, dataset: Dataset) -> str:
         Python source.
     """
     parts = split(dataset, settings)
+    if isinstance(dataset, RowsOnDisk):
+        model = _model(settings, legs, dataset, parts)
+        body = [*rows_on_disk(settings, dataset), "", *model, "", *report_on_disk(settings, dataset)]
+        return "\n".join([*imports_on_disk(settings.method, body), "", *body]) + "\n"
     body = [*_data(settings, dataset), "", *_split(settings, dataset), ""]
     body += _model(settings, legs, dataset, parts)
     body += ["", *_report(settings, dataset, parts)]
@@ -163,7 +169,7 @@ def _teaching(taught: Sequence[Label], parts: Split, name: str = "y_train", firs
 
 
 def _model(settings: Settings, legs: Legs, dataset: Dataset, parts: Split) -> list[str]:
-    known = dataset.task, len(parts.train), dataset.views
+    known = dataset.task, parts.n_train, dataset.views
     iterates = MENU[settings.method].iterates
     teaches = settings.taught or any(leg.taught for leg, _steps in legs)
     begin = ["labels = y_train.astype(float)  # those that were taught come on top"] if teaches else []

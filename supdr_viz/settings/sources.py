@@ -52,8 +52,8 @@ class Source:
 
 GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
 
-MOST_ROWS = 100_000
-"""Of Gaussian clouds; methods with a kernel matrix say where their own limit is."""
+MOST_ROWS = 1_000_000
+"""Of Gaussian clouds, and of tables that methods whose steps grow with the rows take."""
 
 _NOISE_FEATURES = count(
     "n_noise_features", "Noise features", 0, 50, "Columns of pure noise beside the two that matter."
@@ -187,6 +187,10 @@ _FILE_FORM = (
     ParameterSpec("groups", "Views", "text", default="", longest=8000, help="view:column, separated by commas."),
     IMPUTE,
 )
+_ROWS_FORM = (
+    ParameterSpec("name", "Rows", "text", help="One of those that this server offers.", default="", main=True),
+    _TARGET,
+)
 
 
 def _plane(kind: str, label: str) -> Source:
@@ -252,6 +256,7 @@ SOURCES: dict[str, Source] = {
         _bundled("diabetes", "Diabetes (regression)", task="regression"),
         Source("openml", "OpenML …", ELSEWHERE, _OPENML_FORM, "load_openml", at_hand=False),
         Source("file", "A file …", ELSEWHERE, _FILE_FORM, "read_file", at_hand=False),
+        Source("rows", "Rows on disk …", ELSEWHERE, _ROWS_FORM, "read_rows", at_hand=False),
     )
 }
 """Name -> entry of the data menu, in its order."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Frame, Scene, Surface
+from supdr_viz.frames.types import Density, Frame, Scene, Surface
 from supdr_viz.settings.state import MAX_DRAWN, Point
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
@@ -28,6 +28,7 @@ class InputPlane(PlaneView):
 
     def __init__(self, points: Points) -> None:
         super().__init__(points, "input")
+        self._counted_elsewhere: Density | None = None
 
     @property
     def title(self) -> str:
@@ -48,6 +49,9 @@ class InputPlane(PlaneView):
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
         self._show_sheet(surface.input)
+        if surface.input_density is not None and surface.input_density is not self._counted_elsewhere:
+            self._counted_elsewhere = surface.input_density
+            self._show_density(surface.input_density)
         if self.points.colour_by in ("prediction", "error"):
             self.show_colours()
 

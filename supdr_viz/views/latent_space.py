@@ -38,7 +38,9 @@ class LatentSpace(PlaneView):
     @property
     def everywhere(self) -> tuple[NDArray, Extent] | None:
         """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
-        frame = self.points.frame
+        frame, surface = self.points.frame, self.points.surface
+        if surface is not None and surface.places is not None and surface.density is not None:
+            return surface.places, surface.density.extent
         return None if frame is None else (frame.latent, frame.latent_extent)
 
     def show_frame(self, frame: Frame) -> None:

@@ -156,6 +156,8 @@ class PlaneView(SquareView):
         """Draw how densely all rows lie, in their colours; the worker has counted them by their labels."""
         self._by_label = by_label
         scene, colour_by = self.points.scene, self.points.colour_by
+        if scene is not None and scene.n_rows > len(scene.position):
+            colour_by = "label"  # of rows on disk only their labels are counted, and where they stand
         shown = by_label if colour_by == "label" else self._counted()
         if shown is None or scene is None:
             self.put(density=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,7 @@ class Points:
         self._mode: str | None = None
         self._surface_range = (0.0, 1.0)
         self._ringed: dict[str, int] = {}
+        self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._said: tuple[Surface | None, RowValue | None] | None = None
         self.selection = Selection() if selection is None else selection
         self.selection.on_change(self._show_selection)
@@ -90,6 +92,10 @@ class Points:
     def close(self) -> None:
         """Let go of the selection, which others may share."""
         self.selection.forget(self._show_selection)
+
+    def on_loop(self, listener: Callable[[str, NDArray | None], Any]) -> None:
+        """Call ``listener(view, corners)`` after the user selected rows; corners (k, 2) None: not by a lasso."""
+        self._loops.append(listener)
 
     @property
     def n_rows(self) -> int:
@@ -312,6 +318,8 @@ class Points:
         rows = message.get("rows")
         if isinstance(rows, list) and all(isinstance(row, int) and 0 <= row < self.n_rows for row in rows):
             self.selection.indices = [int(self.drawn[row]) for row in rows]
+            for listener in self._loops:
+                listener(*usable_loop(message.get("loop")))
 
 
 def _ease(count: int) -> float:
@@ -367,3 +375,16 @@ def shows_pictures(scene: Scene) -> bool:
     """Whether the browser gets the pictures that the rows of a scene are."""
     images = scene.images
     return images is not None and 0 < len(images) <= MAX_PICTURE_ROWS and images[0].size <= MAX_PICTURE_PIXELS
+
+
+def usable_loop(loop: Any) -> tuple[str, NDArray | None]:
+    """Read what the browser says of a lasso: the view, and its corners (k, 2); None: there is none that can be used."""
+    if not isinstance(loop, dict) or loop.get("view") not in ("input", "latent"):
+        return "", None
+    corners = loop.get("corners")
+    if not isinstance(corners, list) or not 6 <= len(corners) <= 1000 or len(corners) % 2:
+        return "", None
+    if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in corners):
+        return "", None
+    found = np.array(corners, dtype=float).reshape(-1, 2)
+    return (str(loop["view"]), found) if np.isfinite(found).all() else ("", None)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from supdr.datasets import Dataset
 from supdr_viz.frames.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, layers, sampled, scene_density
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.surface import evaluate
@@ -12,7 +13,7 @@ from supdr_viz.frames.truth import Yardstick, measuring
 from supdr_viz.frames.types import Curves, Truth
 from supdr_viz.kit.theme import palette
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns, split
 from supdr_viz.settings.state import Settings
 from supdr_viz.stage.wire import decode, encode
 from supdr_viz.views import Board, class_legend
@@ -130,7 +131,39 @@ def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones(monkey
     own = predict(fitted, parts.X_train[drawn_train])
     np.testing.assert_array_equal(surface.beyond[drawn_train], own != parts.truth_train[drawn_train])
     assert len(surface.wrong) == MANY  # errors are of all rows
-    assert builder.density().levels.any()
+    assert builder.counted(surface, fitted, snapshot).density.levels.any()
+
+
+def test_methods_say_how_many_rows_they_take():
+    dataset = Dataset(np.zeros((100_001, 1)), np.arange(100_001) % 2)
+    with pytest.raises(
+        Unusable, match=r"NSDR takes up to 100,000 rows here and these are 100,001; .*MAC.* take more\.$"
+    ):
+        check_columns(Settings(method="NSDR"), dataset)
+    for method in ("MAC", "LSDR", "SDRGLM"):
+        check_columns(Settings(method=method), dataset)
+
+
+def test_a_frame_of_many_rows_embeds_only_those_that_are_drawn(monkeypatch):
+    settings = Settings(data="blobs", method="MAC", data_options={"n_samples": MANY}, method_options={"n_centers": 10})
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    scene, asked = build_scene(dataset, parts), []
+    snapshot = next(iter((fit := build_estimator(settings, dataset.task)).iterate(parts.X_train, parts.y_train)))
+    fitted, builder = fit.at(snapshot), FrameBuilder(scene, parts)
+    transform, curves = type(fitted).transform, Curves(np.arange(1))
+    monkeypatch.setattr(type(fitted), "transform", lambda self, X: asked.append(len(X)) or transform(self, X))
+    frame = builder.build(
+        fitted, snapshot, DisplayOptions(), span=(0, 0), live=True, losses=curves, errors=curves, numbers={}
+    )
+    assert sum(asked) == (scene.drawn >= scene.n_train).sum()
+    assert np.isfinite(frame.latent).all(axis=1).sum() == SAMPLE
+    every = builder.plane.place(np.concatenate([fitted.embedding_, transform(fitted, parts.X_test)]))
+    np.testing.assert_allclose(frame.latent[scene.drawn], every[scene.drawn], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(builder.latent, every, rtol=1e-4, atol=1e-5)
+    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    inside = (np.abs(every) < 0.5).all(axis=1).sum()
+    assert builder.count_within("latent", corners, None) == pytest.approx(inside, abs=2)
 
 
 def shown_layers(board, view):

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from supdr_viz.kit.notice import Notice
@@ -36,7 +35,7 @@ class Run:
 
     def __init__(self, n_train, n_test):
         self.settings = Settings(method="NSDR")
-        self.scene = SimpleNamespace(n_train=n_train, is_test=np.arange(n_train + n_test) >= n_train)
+        self.split = SimpleNamespace(n_train=n_train, n_test=n_test)
         self.estimator = SimpleNamespace(max_iter=40)
         self.player = SimpleNamespace(
             status=SimpleNamespace(phase=Phase.preparing), newest=None, seconds=0.0, iteration=0

@@ -69,11 +69,14 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         What `embedding_` is, in a few words for a caption.
     accepts_weights : bool
         Whether rows can weigh differently in the label term: see `supdr.engine.weighted.Weighted`.
+    takes_partitions : bool
+        Whether rows may be Dask collections.
     """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
     embedding_note: ClassVar[str] = "saw the labels"
     accepts_weights: ClassVar[bool] = False
+    takes_partitions: ClassVar[bool] = False
 
     stop_: Stop | None
 

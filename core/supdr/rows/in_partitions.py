@@ -8,10 +8,11 @@ cluster are here and in `supdr.rows.running`, which is imported when it is neede
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -28,12 +29,16 @@ class InPartitions(SupervisedReducer):
 
     Attributes
     ----------
+    stands_on_any_rows : bool
+        Whether `at_rows` tells of other rows than the sample's: not where new rows are embedded by those of the sample.
     accepted_in_partitions : dict of str to tuple
         Hyper-parameters that have not all their values on partitions, and the values that they have.
     several_targets : bool
         Whether y may have several columns there.
     """
 
+    takes_partitions: ClassVar[bool] = True
+    stands_on_any_rows: ClassVar[bool] = True
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {}
     several_targets: ClassVar[bool] = False
 
@@ -115,6 +120,82 @@ class InPartitions(SupervisedReducer):
         work = self._row_map()
         return lazily_embedded(X, self._preprocessing, work, self._n_features_out, self.accepts_missing_cells)
 
+    def at_rows(self, snapshot: Snapshot, X: ArrayLike, y: ArrayLike, rows: ArrayLike) -> Self:
+        """Return the estimator as of a snapshot on partitions, as `at` does, standing on rows of one's own choice.
+
+        What is told row by row (`embedding_` …) is of these rows, not of the run's sample.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+            Yielded by `iterate` on partitions.
+        X : array-like of shape (s, n_features)
+            Some of the rows of the run.
+        y : array-like of shape (s,)
+            Their labels; NaN or None where unlabelled.
+        rows : array-like of shape (s,)
+            Their numbers among all rows of the run, rising.
+
+        Returns
+        -------
+        estimator
+
+        Raises
+        ------
+        ValueError
+            If the snapshot is not of a run on partitions, or these are no rows of it.
+        """
+        run = getattr(snapshot, "run", None)
+        if not self.stands_on_any_rows:
+            raise ValueError(f"{type(self).__name__} embeds new rows by those of its sample: use at")
+        if type(run) is not type(self) or not run._partitioned:
+            raise ValueError(f"at_rows needs a snapshot of a run on partitions; got {snapshot!r}")
+        from supdr.rows.running import prepared_on
+
+        known = vars(run).get("_prepared_on")
+        if known is None or known[0] is not rows:
+            known = run._prepared_on = (rows, prepared_on(run, X, y, rows))
+        fitted = copy.copy(self)
+        fitted._forget()
+        own = fitted.get_params(deep=False)
+        fitted.__dict__.update({name: value for name, value in vars(run).items() if name not in own})
+        fitted.partitions_, fitted._training = known[1]
+        fitted.snapshot_, fitted.n_iter_, fitted.stop_ = snapshot, max(snapshot.iteration, 1), snapshot.stop
+        fitted._stand_at(snapshot.state)
+        if fitted._calibrated():  # that head is of the run's own sample, whatever rows are looked at
+            head = vars(run).get("_calibrated_at")
+            if head is None or head[0] is not snapshot.state:
+                own = self.at(snapshot)
+                own._latent_scores(own._own_latent()[:1], True)
+                head = run._calibrated_at = (snapshot.state, own._memo)
+            fitted._memo = {name: value for name, value in head[1].items() if name != "own"}
+        return fitted
+
+    def latent_partitions(self) -> tuple[Any, Any] | None:
+        """Return where the labelled rows of a run on partitions stand, and their classes: both where the rows are.
+
+        None where the method does not hold both by partition; its rows are then to be embedded as new ones.
+
+        Returns
+        -------
+        latent : supdr.rows.partitions.Partitions of arrays of shape (n, L)
+            As of the snapshot at which this estimator stands.
+        codes : supdr.rows.partitions.Partitions of int arrays of shape (n,)
+            Positions in `classes_`.
+        """
+        return None
+
+    def without_rows(self) -> Self:
+        """Return a fitted copy that predicts new rows and knows of no partitions: it can be sent to workers.
+
+        Of `at_rows` it is small: it holds those rows.
+        """
+        self._latent_scores(self._own_latent()[:1], self._calibrated())  # what prediction computes once
+        light = copy.copy(self)
+        for name in ("partitions_", "snapshot_", "_stood", "_prepared_on", "_calibrated_at"):
+            light.__dict__.pop(name, None)
+        return light
+
     # --- what a method defines ----------------------------------------------------------------------------------------
 
     def _hold(self, rows: Any) -> Any:
@@ -140,4 +221,11 @@ class InPartitions(SupervisedReducer):
         return super()._columns_of(X) if self._all_rows is None else self._all_rows
 
     def _stand_at(self, state: Any) -> None:
-        super()._stand_at(self.partitions_.on_sample(state) if self._partitioned else state)
+        if self._partitioned:
+            # A run remembers where its rows stood last: they are asked for several times at one snapshot.
+            run, rows = self.snapshot_.run, self.partitions_
+            known = vars(run).get("_stood")
+            if known is None or known[0] is not state or known[1] is not rows.sampled:
+                known = run._stood = (state, rows.sampled, rows.on_sample(state))
+            state = known[2]
+        super()._stand_at(state)

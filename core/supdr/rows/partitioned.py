@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -82,21 +82,49 @@ class PartitionedRows:
         """Return some rows, by their numbers in rising order, of arrays in partitions."""
         return taken(values, self.sizes, numbers)
 
+    def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the numbers among these rows of some of all rows of a run; a method may hold labelled ones only."""
+        return numbers
+
     def on_sample(self, state: Any) -> Any:
-        """Return a state with the rows of the sample in place of references to all rows."""
-        if isinstance(state, Partitions):
-            return self.taken(state, self.sampled)
-        if isinstance(state, tuple) and hasattr(state, "_fields"):
-            return type(state)(*map(self.on_sample, state))
-        return state
+        """Return a state with the rows of the sample in place of references to all rows, fetched in one round."""
+        parts = gathered(_rows_of_each, listed(_local_numbers(self.sizes, self.sampled)), *_partitions_in(state))
+        return _replaced(state, (np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
 def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
     """Return some rows of arrays in partitions, whose sizes are given; rows (p,) are sorted."""
+    return np.concatenate(gathered(partial(np.take, axis=0), values, listed(_local_numbers(sizes, rows))))
+
+
+def _local_numbers(sizes: tuple[int, ...], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return sorted numbers of rows as each partition counts its own."""
     ends = np.cumsum(sizes)
     chosen = np.split(rows, np.searchsorted(rows, ends)[:-1])
-    local = [each - end + size for each, end, size in zip(chosen, ends, sizes)]
-    return np.concatenate(gathered(partial(np.take, axis=0), values, listed(local)))
+    return [each - end + size for each, end, size in zip(chosen, ends, sizes)]
+
+
+def _partitions_in(state: Any) -> Iterator[Partitions]:
+    """Yield the partitions in a state, field by field."""
+    if isinstance(state, Partitions):
+        yield state
+    elif isinstance(state, tuple) and hasattr(state, "_fields"):
+        for value in state:
+            yield from _partitions_in(value)
+
+
+def _replaced(state: Any, found: Iterator[NDArray]) -> Any:
+    """Return a state with arrays in place of its partitions, in the order of `_partitions_in`."""
+    if isinstance(state, Partitions):
+        return next(found)
+    if isinstance(state, tuple) and hasattr(state, "_fields"):
+        fields: dict[str, Any] = dict(zip(state._fields, state))
+        return type(state)(**{name: _replaced(value, found) for name, value in fields.items()})
+    return state
+
+
+def _rows_of_each(numbers: NDArray[np.intp], *arrays: NDArray) -> tuple[NDArray, ...]:
+    return tuple(np.take(values, numbers, axis=0) for values in arrays)
 
 
 def fits_in_memory(n_rows: int, n_numbers: int) -> bool:

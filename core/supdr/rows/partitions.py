@@ -13,6 +13,8 @@ from typing import Any
 import dask
 from dask.delayed import Delayed, delayed
 
+from supdr.rows.waiting import computed
+
 FAN_IN = 8
 """Partial sums that one addition takes."""
 
@@ -142,7 +144,8 @@ def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     *arguments
         As for `planned`.
     """
-    return list(dask.compute(*planned(function, *arguments).parts))
+    parts = planned(function, *arguments).parts
+    return computed(list(parts), parts)
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
@@ -157,7 +160,8 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
     add : callable, default=sum
         Maps a list of at most `FAN_IN` values to their sum.
     """
-    return dask.compute(_tree(planned(function, *arguments).parts, add))[0]
+    parts = planned(function, *arguments).parts
+    return computed([_tree(parts, add)], parts)[0]
 
 
 def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
@@ -180,7 +184,7 @@ def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callabl
     plan = planned(function, *arguments)
     first, second = (planned(itemgetter(number), plan) for number in (0, 1))
     *kept, summed = dask.persist(*first.parts, _tree(second.parts, add))
-    return Partitions(kept, plan.homes), dask.compute(summed)[0]
+    return Partitions(kept, plan.homes), computed([summed], tuple(kept))[0]
 
 
 def _tree(parts: Iterable[Delayed], add: Callable[[list[Any]], Any]) -> Delayed:

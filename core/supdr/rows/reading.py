@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.optional import require
+from supdr.engine.targets import missing_values
 
 
 def in_partitions(X: Any) -> bool:
@@ -79,3 +80,17 @@ def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
     if not may_miss and not np.isfinite(rows).all():
         raise ValueError("X contains NaN or infinity in one of its partitions.")
     return rows
+
+
+def looked_at(rows: NDArray, labels: NDArray, chosen: NDArray) -> tuple[NDArray, NDArray, NDArray, bool]:
+    """Return the labels that occur in a partition, some of its rows with theirs, and whether any label is missing."""
+    known = ~missing_values(labels, np.nan)
+    return np.unique(labels[known]), rows[chosen], labels[chosen], not known.all()
+
+
+def class_numbers(labels: NDArray, classes: NDArray) -> NDArray[np.float64]:
+    """Return the place of each label (n,) among the sorted classes; NaN without a label."""
+    known = ~missing_values(labels, np.nan)
+    found = np.full(len(labels), np.nan)
+    found[known] = np.searchsorted(classes, labels[known].astype(classes.dtype))
+    return found

@@ -23,7 +23,7 @@ from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets, as_labels, missing_values
 from supdr.rows import checkpoints
-from supdr.rows.partitioned import fits_in_memory, taken
+from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, at_home, gathered, planned, spread
 from supdr.rows.reading import numbers, row_partitions
 from supdr.rows.summed_columns import SummedColumns
@@ -142,7 +142,10 @@ def _started(
     if max_iter is not None:
         run.max_iter = max_iter
     run._forget()
+    run._stood = run._prepared_on = run._calibrated_at = None  # what an earlier run of this estimator was asked for
     run._check_run()
+    if start is not None and _prepared_alike(run, start.run, X, y):
+        return _continued(model, run, start, interrupted)
     raw, y_parts, sizes, names, sums = _read(run, X, y)
     seed = run._seed()
     n, rng = sum(sizes), np.random.default_rng([seed, 1 << 21])
@@ -169,9 +172,75 @@ def _started(
         prepared = spread(_itself, prepared)
     tokens = tuple(zip(sums, gathered(_token, decoded)))
     _check_origin(start, tokens, fingerprint)
+    run._collections = (getattr(X, "name", None), getattr(y, "name", None))
     run.partitions_ = run._hold(ReadRows(raw, prepared, decoded, sizes, chosen, tokens))
     snapshots = run._snapshots(seed=seed, start=start, monitor=None, interrupted=interrupted, fixed=fixed)
     return model._followed(snapshots)
+
+
+KEPT = (
+    "_collections",
+    "_preprocessing",
+    "_training",
+    "partitions_",
+    "classes_",
+    "n_features_in_",
+    "_single_target",
+)
+"""What a run is prepared with; one that goes on from its snapshots, on the same rows, has it already."""
+
+
+def _prepared_alike(run: Any, earlier: Any, X: Any, y: Any) -> bool:
+    """Whether an earlier run was prepared with these very Dask arrays, on the same sample."""
+    known = (None,) if earlier is None else vars(earlier).get("_collections", (None,))
+    if None in known or known != (getattr(X, "name", None), getattr(y, "name", None)):
+        return False
+    names = ("random_state", "preprocessing", "missing_label")
+    alike = all(repr(getattr(run, each, None)) == repr(getattr(earlier, each, None)) for each in names)
+    return alike and isinstance(run.random_state, int)
+
+
+def _continued(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], bool] | None) -> Iterator[Snapshot]:
+    """Return the stream of a run that goes on with what the run of `start` was prepared with."""
+    fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
+    check_unchanged(start.fixed, fixed)
+    vars(run).update({name: vars(start.run)[name] for name in KEPT})
+    run._check_parameters(*run._training)
+    run._kept_components = run._components_of(start.state)
+    snapshots = run._snapshots(seed=run._seed(), start=start, monitor=None, interrupted=interrupted, fixed=fixed)
+    return model._followed(snapshots)
+
+
+def prepared_on(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, tuple[NDArray, Targets]]:
+    """Return what `run` is prepared with, of some of its rows in place of its sample.
+
+    Parameters
+    ----------
+    run : estimator
+        Of a snapshot on partitions.
+    X : array of shape (s, D)
+    y : array-like of shape (s,)
+    rows : int array of shape (s,)
+        Their numbers among all rows of the run; rising.
+
+    Returns
+    -------
+    partitions : PartitionedRows
+    training : tuple of (array, Targets)
+
+    Raises
+    ------
+    ValueError
+        If there are not as many labels and numbers as rows, or the numbers do not rise.
+    """
+    labels, places = as_labels(y), np.asarray(rows)
+    if not len(X) == len(labels) == len(places):
+        raise ValueError(f"X, y and rows must be equally long; got {len(X)}, {len(labels)} and {len(places)}")
+    if len(places) and (places[0] < 0 or (np.diff(places) <= 0).any()):
+        raise ValueError("rows must be rising numbers from 0 on")
+    targets = run._part_decoder(run._training[1])(labels)
+    sampled = run.partitions_.among(places, targets.labelled)
+    return replace(run.partitions_, sampled=sampled), (run._scaled(np.asarray(X, dtype=float)), targets)
 
 
 def _read(run: Any, X: Any, y: Any) -> tuple[Partitions, Partitions, tuple[int, ...], NDArray | None, tuple[int, ...]]:

@@ -161,8 +161,8 @@ class Board {
     for (const chart of this.charts.values()) chart.touch()
   }
 
-  select(rows) {
-    this.tell({kind: "select", rows})
+  select(rows, loop = null) {
+    this.tell(loop ? {kind: "select", rows, loop} : {kind: "select", rows})
     for (const board of this.group.boards) {
       board.selected = rows.length ? new Set(rows) : null
       board.eachPlane((plane) => plane.touch())

@@ -1,6 +1,6 @@
 // Mouse, finger and wheel on a view: lasso and tap, pan and zoom, drawing points; and the tooltip of a row.
 // What keys do stands in keys.js.
-const TAP = 4, REACH = 10, POINTED = 15
+const TAP = 4, REACH = 10, POINTED = 15, MOST_CORNERS = 300
 
 class Hands {
   constructor(plane) {
@@ -112,12 +112,19 @@ class Hands {
       }
       if (inside) rows.push(row)
     }
-    this.choices(event, rows)
+    this.choices(event, rows, this.corners(loop))
   }
 
-  choices(event, rows) {
+  // A loop as the server knows the plane; it counts the rows that are not drawn.
+  corners(loop) {
+    const {frame, view} = this.plane, stride = Math.ceil(loop.length / MOST_CORNERS)
+    const some = loop.filter((_, k) => k % stride === 0)
+    return {view, corners: some.flatMap(([x, y]) => [frame.valueX(x), frame.valueY(y)])}
+  }
+
+  choices(event, rows, loop = null) {
     const {board} = this.plane, known = event.shiftKey && board.selected ? [...board.selected] : []
-    board.select([...new Set([...known, ...rows])].sort((a, b) => a - b))
+    board.select([...new Set([...known, ...rows])].sort((a, b) => a - b), known.length ? null : loop)
   }
 
   // --- pan and zoom ------------------------------------------------------------------------------------------------

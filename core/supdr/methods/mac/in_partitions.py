@@ -23,6 +23,11 @@ class MACInPartitions(InPartitions):
         "class_weight": (None,),
     }
 
+    def latent_partitions(self) -> tuple[Any, Any] | None:
+        """Return where the labelled rows of a run on partitions stand, and their classes; None for two layers."""
+        state = self.snapshot_.state
+        return (state.latent, self.partitions_.codes) if isinstance(state, MACState) else None
+
     def _hold(self, rows: Any) -> Any:
         from supdr.methods.mac.on_dask import labelled_rows  # Dask is an extra
 

@@ -42,6 +42,8 @@ def labelled_rows(rows: Any, sample: Targets) -> LabelledRows:
         codes=codes,
         judged=judged,
         judged_X=taken(prepared, counts, judged),
+        all_sizes=rows.sizes,
+        places=numbers,
     )
 
 

@@ -24,7 +24,7 @@ from supdr.methods.mac.problem import SVM_TOL, least_ridge
 from supdr.methods.mac.solvers import Penalty
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import move_points
-from supdr.rows.partitioned import PartitionedRows, fits_in_memory, random_rows
+from supdr.rows.partitioned import PartitionedRows, fits_in_memory, random_rows, taken
 from supdr.rows.partitions import Partitions, planned, spread, total
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks
@@ -44,11 +44,21 @@ class LabelledRows(PartitionedRows):
         Numbers of the rows that are left out in turn.
     judged_X : array of shape (p, D)
         Those rows.
+    all_sizes : tuple of int
+        Rows of each partition, unlabelled ones included.
+    places : Partitions of int arrays
+        The number of each of them among the labelled rows.
     """
 
     codes: Partitions
     judged: NDArray[np.intp]
     judged_X: Array
+    all_sizes: tuple[int, ...]
+    places: Partitions
+
+    def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the numbers among the labelled rows of those of some rows that are labelled."""
+        return taken(self.places, self.all_sizes, numbers[labelled])
 
 
 GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()
@@ -69,8 +79,12 @@ class SummedFeatures(Features):
         super().__init__(rows.judged_X, mapping)
         self.matrix, self.symmetric = None, False
         self._fingerprint, self._all_rows = rows.fingerprint, rows.X
-        fits = fits_in_memory(rows.n_rows, mapping.n_features)
-        self._Phi = spread(_features, mapping, rows.X) if fits else None
+        self._fits = fits_in_memory(rows.n_rows, mapping.n_features)
+
+    @cached_property
+    def _Phi(self) -> Partitions | None:
+        """The features, where workers have room for them; who only asks for leverages has no need of them."""
+        return spread(_features, self.mapping, self._all_rows) if self._fits else None
 
     def image(self, weights: Array) -> Any:
         """Return F in partitions."""
@@ -143,6 +157,10 @@ class PartitionedPenalty(Penalty):
     def _growth(self) -> float:
         return self.rows.n_rows / len(self.X) if isinstance(self.reg_w, str) else 1.0
 
+    def rescaled(self, alpha: Any, C: float) -> Any:
+        """Return multipliers found under `C` made fit for these costs, in partitions."""
+        return spread(_rescaled, alpha, self.C / C, self.costs)
+
     # --- what needs all rows ------------------------------------------------------------------------------------------
 
     def hinge(self, latent: Any, heads: Heads) -> float:
@@ -172,21 +190,6 @@ class PartitionedPenalty(Penalty):
     def no_multipliers(self) -> Any:
         """Return multipliers 0."""
         return spread(_zeros, self.signs)
-
-    def adopt(self, state: MACState) -> MACState:
-        """Return `state` if it belongs to these rows, partitions and parameters.
-
-        Raises
-        ------
-        ValueError
-            If it does not.
-        """
-        if state.settings != self.settings:
-            raise ValueError(
-                "the snapshot to start from belongs to other rows, other partitions or other parameters; a run on "
-                "partitions goes on with those it began with"
-            )
-        return state
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the shares of rows that support the classifiers, and of those that are wrong."""
@@ -285,6 +288,10 @@ def _gram_from_rows(mapping: Mapping, X: Array) -> Array:
 
 def _costs(codes: NDArray, C: float) -> Array:
     return np.full(len(codes), C)
+
+
+def _rescaled(alpha: NDArray, share: float, costs: Array) -> NDArray:
+    return np.minimum(alpha * share, costs[:, None]).astype(alpha.dtype)
 
 
 def _zeros(signs: Array) -> NDArray[np.float32]:

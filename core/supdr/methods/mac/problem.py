@@ -278,6 +278,10 @@ class MACProblem(Problem):
         """Return classifiers fitted to targets (n, L)."""
         return solve_heads(targets, self.signs, self.costs, start, tol=SVM_TOL, n_jobs=self.n_jobs)
 
+    def rescaled(self, alpha: Array, C: float) -> Array:
+        """Return multipliers (n, P) found under `C` made fit for these costs."""
+        return np.minimum(alpha * (self.C / C), self.costs[:, None])
+
     def no_multipliers(self) -> Array:
         """Return multipliers 0, (n, P)."""
         return np.zeros_like(self.signs)
@@ -331,7 +335,7 @@ class MACProblem(Problem):
             latent = targets = self.features(state.mapping).image(state.weights)
             heads = self.classify(latent)
         else:
-            heads = heads._replace(alpha=np.minimum(heads.alpha * (self.C / C), self.costs[:, None]))
+            heads = heads._replace(alpha=self.rescaled(heads.alpha, C))
         if features != self.settings[1]:
             return self.mapped(targets, heads, *self.chosen(state.seed), state.seed, state.iteration)
         same_mu = state.settings[0] == self.settings[0] and state.settings[-1] == self.settings[-1]

@@ -17,6 +17,8 @@ from supdr.solvers.reconstruction import split_missing
 class SNFInPartitions(InPartitions):
     """The part of `SNF` that takes Dask arrays and data frames: what needs no pairs of rows."""
 
+    stands_on_any_rows: ClassVar[bool] = False
+
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {
         "kernel": ("poly", "linear"),
         "solver": ("lbfgs",),

@@ -1,0 +1,148 @@
+"""Rows counted by cells of a plane: the counts of partitions add up, whatever the partitions.
+
+This works beside the rows, in processes that need to know this library only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Extent = tuple[float, float, float, float]
+
+
+class Grid(NamedTuple):
+    """A plane cut into cells.
+
+    Attributes
+    ----------
+    mean : array of shape (d,)
+    axes : array of shape (d, 2)
+        A row x stands at ``(x - mean) @ axes``.
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high); rows outside do not count.
+    cells : int
+        Per axis.
+    strip : float
+        Height over which rows are spread where a second coordinate is wanting, else 0.
+    n_layers : int
+        Classes, and one more for rows without a label.
+    """
+
+    mean: NDArray
+    axes: NDArray
+    extent: Extent
+    cells: int
+    strip: float
+    n_layers: int
+
+    def place(self, rows: NDArray) -> NDArray:
+        """Return where rows (n, d) stand, (n, 2)."""
+        points = (rows - self.mean) @ self.axes
+        if self.strip:
+            points[:, 1] = self.strip * ((np.arange(len(points)) * 0.6180339887498949) % 1.0 - 0.5)
+        return points
+
+
+def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, cells: int) -> NDArray[np.int64]:
+    """Count points by layer and cell.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+        Those outside the extent, and those that are not finite, do not count.
+    layer : int array of shape (n,)
+    n_layers : int
+    extent : tuple of float
+        (x_low, x_high, y_low, y_high).
+    cells : int
+        Per axis.
+
+    Returns
+    -------
+    int array of shape (n_layers, cells, cells)
+        First row lowest.
+    """
+    x_low, x_high, y_low, y_high = extent
+    across = (points[:, 0] - x_low) * (cells / (x_high - x_low))
+    up = (points[:, 1] - y_low) * (cells / (y_high - y_low))
+    inside = (across >= 0) & (across < cells) & (up >= 0) & (up < cells)
+    column, line = across[inside].astype(np.int64), up[inside].astype(np.int64)
+    cell = (layer[inside] * cells + line) * cells + column
+    return np.bincount(cell, minlength=n_layers * cells * cells).reshape(n_layers, cells, cells)
+
+
+def counted(rows: NDArray, codes: NDArray, grid: Grid) -> NDArray[np.int64]:
+    """Count the rows (n, d) of a partition by class and cell; codes (n,), NaN where there is no label."""
+    layer = np.where(np.isnan(codes), grid.n_layers - 1, codes).astype(np.int64)
+    return cell_counts(grid.place(rows), layer, grid.n_layers, grid.extent, grid.cells)
+
+
+def counted_new(fitted: Any, rows: NDArray, codes: NDArray, grid: Grid) -> NDArray[np.int64]:
+    """Count new rows where a fitted model puts them.
+
+    Parameters
+    ----------
+    fitted : classifier
+        Its classes are the codes.
+    rows : array of shape (n, D)
+    codes : array of shape (n,)
+        NaN where there is no label.
+    grid : Grid
+
+    Returns
+    -------
+    int array of shape (n_layers * cells * cells + 2,)
+        The counts and, last, how many rows are labelled and how many of them are predicted wrongly.
+    """
+    counts = counted(fitted.transform(rows), codes, grid)
+    known = ~np.isnan(codes)
+    wrong = (fitted.predict(rows) != codes) & known
+    return np.concatenate([counts.ravel(), [known.sum(), wrong.sum()]])
+
+
+def counted_unlabelled(fitted: Any, rows: NDArray, codes: NDArray, grid: Grid) -> NDArray[np.int64]:
+    """Count the rows (n, D) of a partition that have no label where a fitted model puts new rows."""
+    gaps = np.isnan(codes)
+    latent = fitted.transform(rows[gaps]) if gaps.any() else np.zeros((0, len(grid.mean)))
+    return counted(latent, codes[gaps], grid)
+
+
+def enclosed(points: NDArray, corners: NDArray) -> NDArray[np.bool_]:
+    """Tell which points lie in a polygon, by the number of its sides on a ray.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+    corners : array of shape (k, 2)
+        Of the polygon, in order.
+
+    Returns
+    -------
+    bool array of shape (n,)
+    """
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    x, y = points[near].T
+    inside = np.zeros(len(near), dtype=bool)
+    for (x1, y1), (x2, y2) in zip(corners, np.roll(corners, 1, axis=0)):
+        if y1 != y2:
+            inside ^= ((y1 > y) != (y2 > y)) & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
+    result = np.zeros(len(points), dtype=bool)
+    result[near] = inside
+    return result
+
+
+def count_enclosed(rows: NDArray, grid: Grid, corners: NDArray) -> int:
+    """Count the rows (n, d) of a partition that stand within a polygon of a plane."""
+    return int(enclosed(grid.place(rows), corners).sum())
+
+
+def count_enclosed_new(
+    fitted: Any, rows: NDArray, codes: NDArray, grid: Grid, corners: NDArray, only_unlabelled: bool
+) -> int:
+    """Count the new rows (n, D) of a partition that a fitted model puts within a polygon of its plane."""
+    rows = rows[np.isnan(codes)] if only_unlabelled else rows
+    return count_enclosed(fitted.transform(rows), grid, corners) if len(rows) else 0

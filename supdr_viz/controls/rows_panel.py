@@ -1,0 +1,116 @@
+"""Rows on disk: which of those that this server offers, and what is to be predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+
+from supdr.datasets import Dataset, FileProblem
+from supdr.engine.optional import PackageMissing
+from supdr_viz.kit import widgets
+from supdr_viz.kit.background import Outcome, in_background
+from supdr_viz.kit.cluster import dashboard
+from supdr_viz.kit.silence import Silence
+from supdr_viz.settings.on_disk import offered, open_rows, targets_of
+
+NONE_OFFERED = "This server offers no rows on disk: its operator names them with --rows."
+
+
+class RowsPanel:
+    """Choose rows on disk by name, and their target.
+
+    Parameters
+    ----------
+    on_loaded : callable
+        ``on_loaded(dataset, options)``.
+
+    Attributes
+    ----------
+    view : Column
+    """
+
+    def __init__(self, on_loaded: Callable[[Dataset, dict[str, Any]], Any]) -> None:
+        self._on_loaded = on_loaded
+        self._number, self._silence = 0, Silence()
+        names = sorted(offered())
+        first = names[0] if names else ""
+        self.name = widgets.select("Rows", {name: name for name in names} or {"": ""}, first, self._named)
+        self.target = widgets.select("Target", {"": ""}, "")
+        self.use = widgets.button("Use these rows", self.start, kind="contained", icon="check", margin=8)
+        self.message = widgets.html(visible=False)
+        self.dashboard = widgets.html(visible=False)
+        self.view = pn.Column(
+            widgets.caption("They stay where they are: a sample is drawn row by row, all are learnt and counted."),
+            self.name,
+            self.target,
+            self.use,
+            self.message,
+            self.dashboard,
+            margin=0,
+            **widgets.WIDE,
+        )
+        if not names:
+            for part in (self.name, self.target, self.use):
+                part.visible = False
+            widgets.message(self.message, NONE_OFFERED, "warning")
+        else:
+            self._named(first)
+
+    def expect(self, options: Mapping[str, Any]) -> None:
+        """Open the rows that shared settings want, once the page is there."""
+        name, target = str(options.get("name", "")), str(options.get("target", ""))
+        if not name:
+            return
+        if name in offered():
+            with self._silence:
+                self.name.value = name
+            if not self._offer_targets(name, target):
+                return
+        self._open(name, target)
+
+    def start(self) -> None:
+        """Open what is chosen."""
+        if self.name.value:
+            self._open(self.name.value, self.target.value)
+
+    def _named(self, name: str) -> None:
+        if not self._silence:
+            self._offer_targets(name, "")
+
+    def _offer_targets(self, name: str, wanted: str) -> bool:
+        try:
+            targets = targets_of(name)
+        except (FileProblem, PackageMissing) as error:
+            widgets.message(self.message, str(error), "error")
+            return False
+        chosen = wanted if wanted in targets else targets[0]
+        self.target.param.update(options={each: each for each in targets}, value=chosen)
+        return True
+
+    def _open(self, name: str, target: str) -> None:
+        self._number += 1
+        number = self._number
+        self.use.loading = True
+        widgets.message(self.message, f"Looking at every partition of {name[:40]} once …")
+        in_background(
+            lambda: open_rows(name, target),
+            widgets.guarded(lambda outcome: self._opened(outcome, {"name": name, "target": target}, number)),
+        )
+
+    def _opened(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
+        if number != self._number:
+            return
+        self.use.loading = False
+        if outcome.problem:
+            widgets.message(self.message, outcome.problem, "error")
+            return
+        dataset = outcome.value
+        widgets.message(self.message, f"In use: {dataset.name}. {dataset.description}")
+        link = widgets.escape(dashboard())
+        self.dashboard.param.update(
+            object=f'<p class="small"><a href="{link}" target="_blank" rel="noopener">The cluster at work</a></p>',
+            visible=bool(link),
+        )
+        self._on_loaded(dataset, options)

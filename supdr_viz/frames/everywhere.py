@@ -1,0 +1,153 @@
+"""All rows of a run on partitions: how densely they lie and how many are wrong, counted by partition and summed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Snapshot
+from supdr.rows.counting import Grid, count_enclosed, count_enclosed_new, counted, counted_new, counted_unlabelled
+from supdr_viz.frames.density import CELLS, shaded
+from supdr_viz.frames.surface import LatentPlane
+from supdr_viz.frames.types import Density, Plane, Scene
+from supdr_viz.settings.on_disk import Whole
+
+
+@dataclass(frozen=True, eq=False)
+class Everywhere:
+    """What was counted of all rows at one iteration.
+
+    Attributes
+    ----------
+    density : Density
+        In the latent plane.
+    rates : dict of str to float
+        ``"train"`` and ``"test"``: per cent of labelled rows that are wrong.
+    """
+
+    density: Density
+    rates: dict[str, float]
+
+
+def count_everywhere(
+    fitted: Any, snapshot: Snapshot, whole: Whole, plane: LatentPlane, places: NDArray, scene: Scene
+) -> Everywhere:
+    """Count all rows where a snapshot puts them.
+
+    Training rows count where they stand, unlabelled ones and test rows where they would stand as new rows.
+
+    Parameters
+    ----------
+    fitted : estimator
+        As of the snapshot.
+    snapshot : Snapshot
+    whole : Whole
+    plane : LatentPlane
+        On display.
+    places : array of shape (n, 2)
+        Where the sample's rows stand in it.
+    scene : Scene
+
+    Returns
+    -------
+    Everywhere
+    """
+    from supdr.rows.partitions import total
+
+    grid = latent_grid(plane, places, len(scene.class_names))
+    shape, light = (grid.n_layers, grid.cells, grid.cells), fitted.without_rows()
+    known, rates = fitted.latent_partitions(), {}
+    trained = _partitions(whole.X_train, whole.y_train)
+    if known is None:
+        counts, rates["train"] = _as_new(total(counted_new, light, *trained, grid), shape)
+    else:
+        counts = total(counted, *known, grid)
+        rates["train"] = 100.0 * snapshot.diagnostics["training_error"]
+        if whole.has_gaps:
+            counts = counts + total(counted_unlabelled, light, *trained, grid)
+    if whole.X_test is not None:
+        found = total(counted_new, light, *_partitions(whole.X_test, whole.y_test), grid)
+        more, rates["test"] = _as_new(found, shape)
+        counts = counts + more
+    return Everywhere(shaded(counts, grid.extent), rates)
+
+
+def _as_new(found: NDArray, shape: tuple[int, ...]) -> tuple[NDArray, float]:
+    """Return the counts of new rows, and per cent of the labelled ones that are wrong."""
+    labelled, wrong = (float(number) for number in found[-2:])
+    return found[:-2].reshape(shape), 100.0 * wrong / labelled if labelled else float("nan")
+
+
+def input_density(whole: Whole, plane: Plane, n_classes: int) -> Density:
+    """Count all rows in the input plane.
+
+    Parameters
+    ----------
+    whole : Whole
+    plane : Plane
+    n_classes : int
+
+    Returns
+    -------
+    Density
+    """
+    from supdr.rows.partitions import total
+
+    grid = scene_grid(plane, n_classes)
+    counts = total(counted, *_partitions(whole.X_train, whole.y_train), grid)
+    if whole.X_test is not None:
+        counts = counts + total(counted, *_partitions(whole.X_test, whole.y_test), grid)
+    return shaded(counts, plane.extent)
+
+
+def count_within(fitted: Any, whole: Whole, grid: Grid, corners: NDArray, *, latent: bool) -> int:
+    """Count all rows within a polygon of the input plane or of the latent one.
+
+    Parameters
+    ----------
+    fitted : estimator
+    whole : Whole
+    grid : Grid
+        The plane.
+    corners : array of shape (k, 2)
+    latent : bool
+        Whether it is the latent one.
+
+    Returns
+    -------
+    int
+    """
+    from supdr.rows.partitions import total
+
+    trained = _partitions(whole.X_train, whole.y_train)
+    tested = [] if whole.X_test is None else [_partitions(whole.X_test, whole.y_test)]
+    if not latent:
+        return int(sum(total(count_enclosed, rows, grid, corners) for rows, _ in (trained, *tested)))
+    light, known = fitted.without_rows(), fitted.latent_partitions()
+    new = [(*each, False) for each in tested]
+    if known is None or whole.has_gaps:
+        new.append((*trained, known is not None))
+    count = sum(total(count_enclosed_new, light, rows, codes, grid, corners, gaps) for rows, codes, gaps in new)
+    return int(count + (0 if known is None else total(count_enclosed, known[0], grid, corners)))
+
+
+def scene_grid(plane: Plane, n_classes: int) -> Grid:
+    """Return the input plane, cut into cells."""
+    return Grid(plane.origin, plane.axes, plane.extent, CELLS, 0.0, n_classes + 1)
+
+
+def latent_grid(plane: LatentPlane, places: NDArray, n_classes: int) -> Grid:
+    """Return the latent plane on display, cut into cells; a strip is as high as that of the sample, at these places."""
+    strip = 0.0 if len(plane.mean) > 1 else 0.5 * max(float(np.ptp(places[:, 0])), 1e-9)
+    return Grid(plane.mean, plane.axes, plane.extent, CELLS, strip, n_classes + 1)
+
+
+def _partitions(X: Any, y: Any) -> tuple[Any, Any]:
+    from supdr.rows.partitions import at_home, planned
+    from supdr.rows.reading import numbers, row_partitions
+
+    rows, labels = row_partitions(X, y)
+    return planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))

@@ -1,0 +1,333 @@
+"""Rows on disk: which there are, as the operator says; a fixed sample to look at, and all of them in partitions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.datasets import Dataset, FileProblem, read_rows, split_rows
+from supdr.datasets.rows_divided import held_out
+
+VARIABLE = "SUPDR_ROWS"
+"""Names of folders and where they are, as JSON; set by the command's ``--rows``."""
+
+SHOWN = 2_000
+"""Rows of the sample that is looked at."""
+
+MOST_CLASSES = 100
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All rows of a run, divided, beside the sample in its `Split`.
+
+    Attributes
+    ----------
+    X_train, y_train : dask.array.Array
+    X_test, y_test : dask.array.Array or None
+        None: no rows are held out.
+    rows : int array
+        Numbers of the sample's training rows among all training rows; rising.
+    has_gaps : bool
+        Whether some rows have no label.
+    """
+
+    X_train: Any
+    y_train: Any
+    X_test: Any
+    y_test: Any
+    rows: NDArray
+    has_gaps: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training and test rows."""
+        return len(self.X_train) + (0 if self.X_test is None else len(self.X_test))
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOnDisk(Dataset):
+    """A sample of rows on disk, as a data set; all of them are beside it.
+
+    Parameters
+    ----------
+    all_X, all_y : dask.array.Array
+        Rows and class numbers; NaN without a label.
+    numbers : int array of shape (n_samples,)
+        Of the sample among all rows; rising.
+    has_gaps : bool
+        Whether some of all rows have no label.
+    all_kind : str
+        Kind of the labels as they are on disk: numpy's letter.
+    """
+
+    all_X: Any = None
+    all_y: Any = None
+    numbers: Any = None
+    has_gaps: bool = False
+    all_kind: str = "f"
+
+    @property
+    def n_all(self) -> int:
+        """Number of all rows."""
+        return int(self.all_X.shape[0])
+
+
+def offered() -> dict[str, Path]:
+    """Return what the operator offers: name -> folder or file.  Nothing else on the disk can be reached."""
+    return {name: Path(place) for name, place in json.loads(os.environ.get(VARIABLE, "{}")).items()}
+
+
+def described(places: Sequence[str]) -> str:
+    """Write what the command's ``--rows`` says as the variable; each is FOLDER or NAME=FOLDER.
+
+    Parameters
+    ----------
+    places : sequence of str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If one holds no rows, or two have the same name.
+    """
+    found: dict[str, str] = {}
+    for text in places:
+        name, equals, place = text.partition("=")
+        path = Path(place if equals else text).resolve()
+        name = name if equals else path.stem
+        if name in found:
+            raise ValueError(f"two rows on disk are called {name!r}: write one of them as NAME=FOLDER")
+        if not _kind(path):
+            raise ValueError(f"{path} holds no rows: neither Parquet files nor .npy files")
+        found[name] = str(path)
+    return json.dumps(found)
+
+
+def place_of(name: str) -> Path:
+    """Return where rows on disk are that are offered.
+
+    Parameters
+    ----------
+    name : str
+        Whatever a link says.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    FileProblem
+        If nothing of this name is offered.
+    """
+    places = offered()
+    if name not in places:
+        known = ", ".join(sorted(places)) or "none"
+        raise FileProblem(f"This server offers no rows on disk called {name[:40]!r}; it offers {known}.")
+    return places[name]
+
+
+def targets_of(name: str) -> list[str]:
+    """Return what can be the target: columns of Parquet, or files and columns beside an array; the likeliest first.
+
+    Parameters
+    ----------
+    name : str
+        Of rows on disk that are offered.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    FileProblem
+        If they are not offered, or cannot be read.
+    """
+    path = place_of(name)
+    if _kind(path) == "parquet":
+        import pyarrow.parquet as pq
+
+        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        try:
+            columns = list(pq.ParquetFile(files[0]).schema_arrow.names)
+        except (OSError, ValueError) as error:
+            raise FileProblem(f"{files[0].name} cannot be read: {error}") from None
+        likely = [each for each in columns if each.lower() in ("label", "target", "class", "y")]
+        return [*likely, *reversed([each for each in columns if each not in likely])]
+    rows, others = _arrays(path)
+    return [*(each.name for each in others), *(f"column {k}" for k in reversed(range(_shape(rows)[1])))]
+
+
+def reading_of(name: str, target: str) -> tuple[Path, Any]:
+    """Return what `read_rows` is told: a path, and the target.
+
+    Parameters
+    ----------
+    name, target : str
+        Whatever a link says.
+
+    Returns
+    -------
+    path : Path
+    target : str, int or Path
+
+    Raises
+    ------
+    FileProblem
+        If they are not offered, or have no such target.
+    """
+    path, known = place_of(name), targets_of(name)
+    if target not in known:
+        raise FileProblem(f"{name} has no target called {target[:40]!r}; it has {', '.join(known[:8])}.")
+    if _kind(path) == "parquet":
+        return path, target
+    rows, others = _arrays(path)
+    beside = {each.name: each for each in others}
+    return rows, beside[target] if target in beside else int(target.removeprefix("column "))
+
+
+def relative_reading(name: str, target: str) -> tuple[str, str | int]:
+    """Return what `read_rows` is told by a program that is run where the rows are, and is not told where that is.
+
+    Parameters
+    ----------
+    name, target : str
+        As for `reading_of`.
+
+    Returns
+    -------
+    path : str
+    target : str or int
+    """
+    path, wanted = reading_of(name, target or targets_of(name)[0])
+    beside = path.parent if path.suffix == ".npy" else path
+    base = Path(name) / path.name if path.suffix == ".npy" and place_of(name).is_dir() else Path(path.name)
+    if isinstance(wanted, Path):
+        return base.as_posix(), (base.parent / wanted.relative_to(beside)).as_posix()
+    return base.as_posix(), wanted
+
+
+def open_rows(name: str, target: str) -> RowsOnDisk:
+    """Look at every partition once: its labels, and the rows of the sample.
+
+    Parameters
+    ----------
+    name, target : str
+        Whatever a link says; an empty target is the likeliest one.
+
+    Returns
+    -------
+    RowsOnDisk
+
+    Raises
+    ------
+    FileProblem
+        If they are not offered, cannot be read, or the target names no classes.
+    NoCluster
+        If the scheduler of this server does not answer.
+    PackageMissing
+        If Dask is not installed.
+    """
+    from supdr.rows.partitions import at_home, gathered, listed, planned
+    from supdr.rows.reading import class_numbers, looked_at, numbers, row_partitions
+    from supdr_viz.kit.cluster import connect
+
+    path, wanted = reading_of(name, target or targets_of(name)[0])
+    X, y = read_rows(path, wanted)
+    connect()
+    sizes, n = X.chunks[0], X.shape[0]
+    sampled = np.sort(np.random.default_rng(0).choice(n, SHOWN, replace=False)) if n > SHOWN else np.arange(n)
+    ends = np.cumsum(sizes)
+    local = np.split(sampled, np.searchsorted(sampled, ends)[:-1])
+    rows, labels = row_partitions(X, y)
+    parts = planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))
+    found = gathered(looked_at, *parts, listed([each - end + size for each, end, size in zip(local, ends, sizes)]))
+    classes = np.unique(np.concatenate([known for known, *_ in found]))
+    if len(classes) < 2 or len(classes) > MOST_CLASSES or (classes.dtype.kind == "f" and (classes % 1).any()):
+        raise FileProblem(
+            f"The target of rows on disk must name 2 to {MOST_CLASSES} classes; {target or wanted} has "
+            f"{len(classes) if len(classes) <= MOST_CLASSES else 'more'} values."
+        )
+    names = [f"{value:g}" if isinstance(value, float) else str(value) for value in classes.tolist()]
+    return RowsOnDisk(
+        X=np.concatenate([each for _, each, *_ in found]),
+        y=class_numbers(np.concatenate([each for _, _, each, _ in found]), classes),
+        target_names=names,
+        name=name,
+        description=f"{n:,} rows on disk in {len(sizes)} partitions, {X.shape[1]} columns, {len(classes)} classes.",
+        all_X=X,
+        all_y=y.map_blocks(class_numbers, classes, dtype=float),
+        numbers=sampled,
+        all_kind=y.dtype.kind,
+        has_gaps=any(gaps for _, _, _, gaps in found),
+    )
+
+
+def divided(dataset: RowsOnDisk, test_share: float, seed: int) -> tuple[Whole, NDArray]:
+    """Hold out a share of every partition.
+
+    Parameters
+    ----------
+    dataset : RowsOnDisk
+    test_share : float
+    seed : int
+
+    Returns
+    -------
+    whole : Whole
+    is_test : bool array of shape (n_samples,)
+        Rows of the sample that are held out.
+    """
+    sizes, numbers = dataset.all_X.chunks[0], dataset.numbers
+    if test_share <= 0:
+        return Whole(dataset.all_X, dataset.all_y, None, None, numbers, dataset.has_gaps), np.zeros(
+            len(numbers), dtype=bool
+        )
+    X_train, X_test, y_train, y_test = split_rows(dataset.all_X, dataset.all_y, test_share, random_state=seed)
+    is_test, among, before, start = np.zeros(len(numbers), dtype=bool), [], 0, 0
+    for partition, size in enumerate(sizes):
+        mine = (numbers >= start) & (numbers < start + size)
+        mask = held_out(size, test_share, seed, partition)
+        local = numbers[mine] - start
+        is_test[mine] = mask[local]
+        among.append((before + np.cumsum(~mask) - 1)[local[~mask[local]]])
+        start, before = start + size, before + int((~mask).sum())
+    return Whole(X_train, y_train, X_test, y_test, np.concatenate(among), dataset.has_gaps), is_test
+
+
+def _kind(path: Path) -> str:
+    """Name what a place holds: "parquet", "npy", or nothing."""
+    if path.suffix in (".parquet", ".npy") and path.is_file():
+        return path.suffix[1:]
+    kinds = [kind for kind in ("parquet", "npy") if path.is_dir() and any(path.glob(f"*.{kind}"))]
+    return kinds[0] if kinds else ""
+
+
+def _shape(path: Path) -> tuple[int, ...]:
+    try:
+        return tuple(np.load(path, mmap_mode="r", allow_pickle=False).shape)
+    except (OSError, ValueError) as error:
+        raise FileProblem(f"{path.name} cannot be read: {error}") from None
+
+
+def _arrays(path: Path) -> tuple[Path, list[Path]]:
+    """Return the array of rows of a folder, the first with two dimensions, and those of one number a row."""
+    files = sorted(path.glob("*.npy")) if path.is_dir() else [path]
+    shapes = {each: _shape(each) for each in files}
+    tables = [each for each in files if len(shapes[each]) == 2]
+    if not tables:
+        raise FileProblem(f"{path.name} has no array of two dimensions.")
+    rows = tables[0]
+    return rows, [each for each in files if shapes[each] == shapes[rows][:1]]

@@ -1,0 +1,79 @@
+"""Copy as Python for rows on disk: the same partitions, the same split, the same passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from supdr_viz.settings.on_disk import RowsOnDisk, relative_reading
+from supdr_viz.settings.state import Settings
+
+
+def rows_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
+    """Return lines that read the rows and hold some out.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : RowsOnDisk
+
+    Returns
+    -------
+    list of str
+    """
+    path, target = relative_reading(settings.data_options["name"], settings.data_options["target"])
+    lines = [
+        "client = Client()  # a cluster on this machine, or Client('tcp://host:8786')",
+        f"X, y = read_rows({path!r}, {target!r})",
+    ]
+    if settings.test_share <= 0:
+        return [*lines, "X_train, y_train = X, y"]
+    arguments = f"X, y, {settings.test_share!r}, random_state={settings.seed!r}"
+    return [*lines, f"X_train, X_test, y_train, y_test = split_rows({arguments})"]
+
+
+def report_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
+    """Return lines that print the errors of all rows.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : RowsOnDisk
+
+    Returns
+    -------
+    list of str
+    """
+    lines = ["print('train error', model.snapshot_.diagnostics['training_error'])"]
+    if settings.test_share <= 0:
+        return lines
+    kind = dataset.all_kind
+    wrong = "predicted != y_test"
+    if dataset.has_gaps:
+        wrong = f"({wrong})[~da.isnan(y_test)]" if kind != "O" else f"({wrong})[y_test.map_blocks(pd.notna)]"
+    return [
+        *lines,
+        "light = model.without_rows()  # what workers need for new rows",
+        f"predicted = X_test.map_blocks(light.predict, drop_axis=1, dtype={'object' if kind == 'O' else 'float'})",
+        f"print('test error', float(({wrong}).mean().compute()))",
+    ]
+
+
+def imports_on_disk(method: str, body: Sequence[str]) -> list[str]:
+    """Return the lines of imports that a body needs.
+
+    Parameters
+    ----------
+    method : str
+    body : sequence of str
+
+    Returns
+    -------
+    list of str
+    """
+    text = "\n".join(body)
+    names = "read_rows, split_rows" if "split_rows(" in text else "read_rows"
+    lines = ["import dask.array as da"] if "da." in text else []
+    lines += ["import numpy as np"] if "np." in text else []
+    lines += ["import pandas as pd"] if "pd." in text else []
+    lines += ["from dask.distributed import Client", ""]
+    return [*lines, f"from supdr import {method}", f"from supdr.datasets import {names}"]

@@ -1,0 +1,86 @@
+"""Rows on disk in the explorer on a cluster: how far a pass is, breaking it off, and a lost scheduler."""
+
+import time
+
+import numpy as np
+import pytest
+
+from supdr_viz.kit import cluster
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.settings import on_disk
+from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.state import Settings
+
+N = 40_000
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, N)
+    X = rng.normal(size=(3, 6))[codes] + 0.7 * rng.normal(size=(N, 6))
+    np.save(tmp_path / "rows.npy", X.astype(np.float32))
+    np.save(tmp_path / "labels.npy", codes.astype(float))
+    return tmp_path
+
+
+@pytest.fixture
+def local(monkeypatch):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made:
+        monkeypatch.setenv(cluster.VARIABLE, made.scheduler_address)
+        yield made
+    if cluster._client is not None:
+        cluster._client.close(timeout=2)
+        monkeypatch.setattr(cluster, "_client", None)
+
+
+def waited(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return value
+
+
+@pytest.mark.slow
+def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(folder, local, monkeypatch):
+    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([f"clouds={folder}"]))
+    dataset = on_disk.open_rows("clouds", "labels.npy")
+    options = {"n_centers": 400, "max_iter": 200, "early_stopping": False, "tol": 0.0}
+    from supdr_viz.settings.menu import METHOD_FORMS
+
+    known = {spec.name for spec in METHOD_FORMS["MAC"]}
+    settings = Settings(
+        data="rows",
+        data_options={"name": "clouds", "target": "labels.npy"},
+        method="MAC",
+        method_options={name: value for name, value in options.items() if name in known},
+        speed="fast",
+    )
+    said = set()
+    session = Session(Pool(1), lambda: said.add(session.player.status.progress))
+    try:
+        session.apply(Experiment(settings, dataset))
+        waited(lambda: session.player.status.phase is Phase.ready and session.player.take_surface())
+        session.player.run()
+        waited(lambda: session.player.iteration >= 2)
+        assert any(words.startswith("pass ") and words.endswith(tuple("0123456789")) for words in said)
+        # A knob breaks the pass off, and the run goes on.
+        before = session.player.iteration
+        session.apply(Experiment(settings.with_options(C=3.0), dataset))
+        waited(lambda: session.player.iteration > before)
+        session.player.pause()
+        waited(lambda: session.player.status.phase is Phase.paused and session.player.at_rest)
+        session.player.run()
+        waited(lambda: session.player.status.phase is Phase.running)
+        local.close()
+        waited(lambda: session.player.status.phase is Phase.failed)
+        message = session.player.status.message
+        assert "cluster cannot be reached" in message
+        assert message.count(". ") == 0
+    finally:
+        session.close()
