@@ -296,10 +296,12 @@ def number_losses(
 
     Parameters
     ----------
-    codes, values, c, weights
+    codes, values
         As for `null_loss`.
     centre : array of shape (D,)
         Column means.
+    c, weights
+        As for `null_loss`.
 
     Returns
     -------

@@ -93,6 +93,7 @@ def fitted_head(
     own = codes[:, None] == (1 if single else np.arange(start.shape[1]))
 
     def loss(flat: NDArray) -> tuple[float, NDArray]:
+        """Return the penalised mean loss and its gradient."""
         head = flat.reshape(start.shape)
         scores = design @ head
         if single:
