@@ -25,7 +25,7 @@ with importing_app("supdr_viz.notebook"):
     from supdr_viz.frames.table import OnInput, Table, last_step
     from supdr_viz.frames.types import Scene
     from supdr_viz.run.recording import Recording
-    from supdr_viz.settings.making import Split
+    from supdr_viz.settings.splitting import Split
     from supdr_viz.watching.stages import Staged
 
 if TYPE_CHECKING:

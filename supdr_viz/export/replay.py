@@ -18,7 +18,7 @@ from supdr_viz.frames.modes import Mode, mode_of
 from supdr_viz.frames.surface import error_rates, evaluate
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 MAX_MOMENTS = 40
 RESOLUTION = 40

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from supdr.datasets import Dataset
 from supdr_viz.frames.density import sampled, scene_density
 from supdr_viz.frames.types import Plane, Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 MARGIN = 0.08
 """Empty border around the points, as a share of the plane's width."""

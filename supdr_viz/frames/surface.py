@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.scene import Extent, spread_strip
 from supdr_viz.frames.types import Lines, Relief, Scene, Sheet, Surface
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 COARSE, FINE = 50, 100
 """Evaluated points per axis, while running and at rest."""

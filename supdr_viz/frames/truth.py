@@ -15,7 +15,7 @@ from supdr.quality.near import NOBODY
 from supdr.quality.summary import comparable_rows
 from supdr_viz.frames.scene import filled
 from supdr_viz.frames.types import Scene, Truth
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 N_PAIRS = 4000
 """Pairs whose distances a picture shows in every frame."""

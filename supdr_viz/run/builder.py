@@ -19,7 +19,7 @@ from supdr_viz.frames.scene import steady_extent
 from supdr_viz.frames.surface import LatentPlane, latent_axes
 from supdr_viz.frames.truth import Yardstick
 from supdr_viz.frames.types import Curves, Density, Frame, Scene, Surface, Truth
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 from supdr_viz.studies.few_labels import Study
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 MAX_ASKED = 2000
 """Most rows whose scores are compared: a click is answered at once."""

@@ -23,7 +23,7 @@ from supdr_viz.run.recording import Leg
 from supdr_viz.run.reel import Reel
 from supdr_viz.run.status import Status
 from supdr_viz.run.worker import Worker
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 
 class Gate(Protocol):

@@ -10,7 +10,7 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.run.course import Course, Iterates
 from supdr_viz.run.painter import Painter
 from supdr_viz.run.recording import Recording
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 
 class Reel:

@@ -16,10 +16,11 @@ from supdr_viz.run.history import CurveLog
 from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import Split, build_dataset, build_estimator, check_columns, filled, split
+from supdr_viz.settings.making import build_dataset, build_estimator, check_columns
 from supdr_viz.settings.menu import MENU, METHODS_GROUP
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.splitting import Split, filled, split
 from supdr_viz.settings.state import Settings
 from supdr_viz.settings.teaching import taught_dataset, taught_split
 

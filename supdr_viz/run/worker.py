@@ -12,7 +12,7 @@ from supdr_viz.kit.cluster import lost
 from supdr_viz.run.course import Course, Iterates
 from supdr_viz.run.reel import Reel
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 TELL_INTERVAL = 0.25
 """Seconds between two words on how far the work on partitions is."""

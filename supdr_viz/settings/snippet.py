@@ -9,11 +9,12 @@ import numpy as np
 
 from supdr.datasets import Dataset
 from supdr_viz.settings.columns import reading_options
-from supdr_viz.settings.making import Split, estimator_arguments, imputation, known_targets, split, usable_drawn
+from supdr_viz.settings.making import estimator_arguments, imputation, usable_drawn
 from supdr_viz.settings.menu import BASELINES_GROUP, MENU
 from supdr_viz.settings.on_disk import RowsOnDisk
 from supdr_viz.settings.snippet_on_disk import imports_on_disk, report_on_disk, rows_on_disk
 from supdr_viz.settings.sources import SOURCES
+from supdr_viz.settings.splitting import Split, known_targets, split
 from supdr_viz.settings.state import UNLABELLED, Label, Settings
 
 Legs = Sequence[tuple[Settings, int]]

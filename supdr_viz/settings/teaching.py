@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from supdr.datasets import Dataset
-from supdr_viz.settings.making import Split, Unusable
+from supdr_viz.settings.making import Unusable
+from supdr_viz.settings.splitting import Split
 from supdr_viz.settings.state import MAX_TAUGHT, UNLABELLED, Label
 
 MAX_NEW_CLASSES = 6

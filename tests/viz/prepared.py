@@ -9,7 +9,8 @@ import numpy as np
 from supdr.datasets import Dataset
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import Split, build_dataset, split
+from supdr_viz.settings.making import build_dataset
+from supdr_viz.settings.splitting import Split, split
 from supdr_viz.settings.state import Settings, from_json, to_json
 
 

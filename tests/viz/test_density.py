@@ -13,7 +13,8 @@ from supdr_viz.frames.truth import Yardstick, measuring
 from supdr_viz.frames.types import Curves, Truth
 from supdr_viz.kit.theme import palette
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns, split
+from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings
 from supdr_viz.stage.wire import decode, encode
 from supdr_viz.views import Board, class_legend

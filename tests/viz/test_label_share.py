@@ -8,8 +8,9 @@ import pytest
 from supdr_viz.frames.surface import constant_error, error_rates, evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_dataset, build_estimator
 from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings
 from tests.viz.prepared import prepared
 

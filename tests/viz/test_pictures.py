@@ -14,7 +14,8 @@ from supdr_viz.frames.scene import build_scene, steady_extent
 from supdr_viz.frames.types import Curves
 from supdr_viz.kit import theme
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_dataset, build_estimator
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings
 from supdr_viz.stage.wire import unpacked_places
 from supdr_viz.views import Board

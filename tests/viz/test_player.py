@@ -13,8 +13,9 @@ from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, split
+from supdr_viz.settings.making import Unusable, build_dataset, build_estimator
 from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 

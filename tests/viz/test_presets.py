@@ -7,8 +7,9 @@ from supdr.datasets import Dataset
 from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator, split
+from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import from_json, parse_query, to_json, to_query
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 

@@ -15,9 +15,10 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings import on_disk
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, split
+from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.snippet import to_python
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings, parse_query, to_query
 from tests.viz.hands import Hands
 

@@ -4,7 +4,8 @@ import pytest
 
 from supdr_viz.frames.scene import build_scene
 from supdr_viz.run.player import Player
-from supdr_viz.settings.making import build_dataset, build_estimator, split
+from supdr_viz.settings.making import build_dataset, build_estimator
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 from tests.viz.visitor import Visitor

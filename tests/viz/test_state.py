@@ -22,10 +22,11 @@ from supdr_viz.settings import making as building
 from supdr_viz.settings import state
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.knobs import TASK
-from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, build_estimator, check_columns, split
+from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, build_estimator, check_columns
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.sources import DATA_FORMS, SOURCES
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 
 

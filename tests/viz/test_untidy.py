@@ -13,8 +13,9 @@ from sklearn.impute import SimpleImputer
 from supdr.datasets import read_file
 from supdr.sensitivity.splits import splits_of
 from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
-from supdr_viz.settings.making import build_dataset, build_estimator, filled, split
+from supdr_viz.settings.making import build_dataset, build_estimator
 from supdr_viz.settings.snippet import to_python
+from supdr_viz.settings.splitting import filled, split
 from supdr_viz.settings.state import Settings, from_json, to_json
 from supdr_viz.sweeps.settings import Axis, SweepSettings, build_sweep
 from tests.bad_input.workbooks import workbook

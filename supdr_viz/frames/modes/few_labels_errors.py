@@ -12,7 +12,7 @@ from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke, Tag
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 from supdr_viz.studies.few_labels import CORE, GRAPHS, N_DRAWS, Cell, Study
 from supdr_viz.studies.snf_paper import reported
 

@@ -13,7 +13,7 @@ from supdr_viz.frames.modes import shapes
 from supdr_viz.frames.picture import Key, Number, Stroke
 from supdr_viz.frames.types import Lines, Scene
 from supdr_viz.kit.theme import palette
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 LINES = 50
 """Points per axis at which local scores are evaluated."""

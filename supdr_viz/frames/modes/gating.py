@@ -29,7 +29,7 @@ from supdr_viz.frames.picture import Picture, Stroke
 from supdr_viz.frames.scene import Extent, spread_strip, steady_extent
 from supdr_viz.frames.surface import LatentPlane, contours, grid
 from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 PIXELS = 140
 """Cells of the regions' image per axis."""

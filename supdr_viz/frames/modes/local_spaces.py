@@ -23,7 +23,7 @@ from supdr_viz.frames.picture import Key, Panel, Picture, Stroke, Tag
 from supdr_viz.frames.scene import Extent, spread_strip, steady_extent
 from supdr_viz.frames.surface import LatentPlane, contours
 from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 GUTTER = 0.025
 MAX_PANELS = 9

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 from supdr_viz.studies.few_labels import Study
 
 Build = Callable[..., Picture]

@@ -12,7 +12,7 @@ from supdr_viz.frames.modes.mode import Mode
 from supdr_viz.frames.picture import Number, Picture, Tag
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 LEVELS = 64
 ROLES = ("card", *(f"region {4 * level + 2}" for level in range(LEVELS)), "secondary")

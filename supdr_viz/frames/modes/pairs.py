@@ -13,7 +13,7 @@ from supdr_viz.frames.picture import Number, Picture
 from supdr_viz.frames.scene import grey_levels
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 ACROSS = 4
 """Pairs in a line."""

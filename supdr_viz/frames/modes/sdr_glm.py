@@ -23,7 +23,7 @@ from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.frames.scene import Extent, steady_extent
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Curves, Scene
-from supdr_viz.settings.making import Split
+from supdr_viz.settings.splitting import Split
 
 PARTS = {"label": ("L_Y", "curve 2"), "reconstruction": ("λ L_X", "curve 1"), "regularisation": ("ridges", "curve 5")}
 """Term of the losses -> its name in J and the colour that its curve has."""
