@@ -20,7 +20,8 @@ from sklearn.utils import Tags
 from supdr.engine.checks import check_number
 from supdr.engine.targets import Targets
 from supdr.methods.sdr_glm.estimator import SDRGLM
-from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
+from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.state import SDRGLMState
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 

@@ -21,7 +21,8 @@ from supdr.methods.sdr_glm.columns import decode_column_part
 from supdr.methods.sdr_glm.features import WeightedFeatures
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
 from supdr.methods.sdr_glm.prediction import embed
-from supdr.methods.sdr_glm.problem import SDRGLMProblem, SDRGLMState
+from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.state import SDRGLMState
 from supdr.rows.in_partitions import InPartitions
 from supdr.solvers.low_rank import leading_singular_values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from supdr.methods.sdr_glm.features import (
     explained,
     solve_columns,
 )
+from supdr.methods.sdr_glm.state import Point, SDRGLMState
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
 from supdr.rows.whole import WholeRows, largest
 from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks
@@ -33,47 +34,6 @@ POWER_STEPS = 30
 
 DEAD = 1e-6
 """Singular values of UV below this share of N D, as a root, do not count for the effective rank."""
-
-
-class SDRGLMState(NamedTuple):
-    """Iterate of SDR-GLM.  Nothing in it is ever written to.
-
-    Attributes
-    ----------
-    latent : array of shape (N, L)
-        U.
-    components : array of shape (L, D), or (L, N) if `in_rows`
-        V, or its coordinates in the rows of X: V = components X.
-    intercept_x : array of shape (D,), or (N,) if `in_rows`
-        b_x, or its coordinates in the rows of X.
-    coef : array of shape (L, K)
-        W.
-    intercept : array of shape (K,)
-        b_y.
-    seed, iteration : int
-    change : float
-        |U - previous U| / |U|.
-    in_rows : bool
-        Whether the loadings are kept as coordinates in the rows of X.
-    """
-
-    latent: NDArray
-    components: NDArray
-    intercept_x: NDArray
-    coef: NDArray
-    intercept: NDArray
-    seed: int
-    iteration: int
-    change: float = 0.0
-    in_rows: bool = False
-
-
-class Point(NamedTuple):
-    """U (N, L), [V; b_x] in the form of the features, [W; b_y] (L + 1, K)."""
-
-    latent: NDArray
-    loadings: NDArray
-    head: NDArray
 
 
 @dataclass(frozen=True, eq=False)

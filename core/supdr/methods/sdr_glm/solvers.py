@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.methods.sdr_glm.features import ColumnSums, WeightedFeatures
-from supdr.methods.sdr_glm.problem import Point, SDRGLMProblem
+from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.state import Point
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers.low_rank import gauge_shift, gauge_turn, row_blocks
 

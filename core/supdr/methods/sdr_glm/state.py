@@ -1,0 +1,48 @@
+"""The iterate of SDR-GLM."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+
+class SDRGLMState(NamedTuple):
+    """Iterate of SDR-GLM.  Nothing in it is ever written to.
+
+    Attributes
+    ----------
+    latent : array of shape (N, L)
+        U.
+    components : array of shape (L, D), or (L, N) if `in_rows`
+        V, or its coordinates in the rows of X: V = components X.
+    intercept_x : array of shape (D,), or (N,) if `in_rows`
+        b_x, or its coordinates in the rows of X.
+    coef : array of shape (L, K)
+        W.
+    intercept : array of shape (K,)
+        b_y.
+    seed, iteration : int
+    change : float
+        |U - previous U| / |U|.
+    in_rows : bool
+        Whether the loadings are kept as coordinates in the rows of X.
+    """
+
+    latent: NDArray
+    components: NDArray
+    intercept_x: NDArray
+    coef: NDArray
+    intercept: NDArray
+    seed: int
+    iteration: int
+    change: float = 0.0
+    in_rows: bool = False
+
+
+class Point(NamedTuple):
+    """U (N, L), [V; b_x] in the form of the features, [W; b_y] (L + 1, K)."""
+
+    latent: NDArray
+    loadings: NDArray
+    head: NDArray
