@@ -13,8 +13,8 @@ from supdr_viz.frames.types import Curves, Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.recording import Recording
 
-FRAME_INTERVAL = 0.04
-"""Shortest time between two frames: 25 a second look smooth and leave the processor to the run."""
+FRAME_INTERVAL = 0.06
+"""Shortest time between two frames: the page moves the rows from one to the next, so that more would look the same."""
 
 CURVES_INTERVAL = 0.1
 """Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel."""
@@ -25,7 +25,7 @@ STUDY_SLICE = 0.01
 SURFACE_SHARE = 0.07
 """Surfaces take about this share of a run's time …"""
 
-SURFACE_INTERVAL = (0.36, 0.45)
+SURFACE_INTERVAL = (0.26, 0.29)
 """… but come neither more often than the first nor, while anything changes, more rarely than the second (seconds).
 One that takes longer than that, as with many rows, is followed by a pause of its own length."""
 
