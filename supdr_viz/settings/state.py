@@ -140,7 +140,7 @@ class Settings:
 
     def only_steers(self, other: Settings) -> bool:
         """Whether nothing differs from `other` but options under which its run goes on."""
-        return replace(self, method_options=other.method_options) == other and not self.needs_restart(other)
+        return not self.needs_restart(other) and replace(self, method_options=other.method_options) == other
 
     def needs_restart(self, other: Settings) -> bool:
         """Whether a run under these settings cannot be carried on under `other`."""
