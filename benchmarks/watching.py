@@ -13,11 +13,12 @@ from client import Client, Served
 BARE = """
 import sys, threadpoolctl, time
 import supdr_viz.settings.making as making
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import parse_query
 threadpoolctl.threadpool_limits(1)
 pairs = [part.split("=") for part in sys.argv[1].strip("?").split("&")]
 settings, _ = parse_query({key: [value.encode()] for key, value in pairs})
-parts = making.split(making.build_dataset(settings), settings)
+parts = split(making.build_dataset(settings), settings)
 run = making.build_estimator(settings).iterate(parts.X_train, parts.y_train)
 for _ in range(50):
     next(run)
