@@ -80,14 +80,20 @@ def install() -> None:
     Player.__init__, Player.change = counted_start, counted_change
 
 
+def used(thread: int) -> float:
+    """Seconds for which a thread was on a core."""
+    return time.clock_gettime(time.pthread_getcpuclockid(thread))
+
+
 def gauges(event_loop: int) -> dict:
     """Everything counted so far; times in seconds."""
     now = time.monotonic()
-    clock = time.pthread_getcpuclockid(event_loop)
+    workers = [thread.ident for thread in threading.enumerate() if thread.name.startswith("supdr-worker")]
     return {
         **GAUGES,
         "now": now,
-        "event_loop_cpu": time.clock_gettime(clock),
+        "event_loop_cpu": used(event_loop),
+        "pool_cpu": sum(used(worker) for worker in workers if worker is not None),
         "lags": [lag for then, lag in LAGS if now - then < 10.0],
         "changed": list(CHANGED),
         "per_session": list(PER_SESSION.values()),

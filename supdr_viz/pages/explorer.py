@@ -258,6 +258,7 @@ class Explorer:
         settings = experiment.settings
         self.transport.follow()
         self.bridge.set_query(self._query_of(settings))
+        before, modes_before = self.session.settings, self.board.method.modes
         try:
             new_scene = self.session.apply(experiment)
         except (ValueError, OSError) as error:
@@ -265,9 +266,14 @@ class Explorer:
             return
         assert self.session.scene is not None
         assert self.session.split is not None
+        preset = PRESETS.get(self.controls.preset)
+        self.session.player.set_slow_start(preset.slow_start if preset is not None else 0)
+        modes = modes_of(self.session.estimator, self.session.scene.task, images=self.session.scene.images is not None)
         self.layout.notice.hide()
         self.transport.bar.set_enabled(True)
-        modes = modes_of(self.session.estimator, self.session.scene.task, images=self.session.scene.images is not None)
+        if modes == modes_before and before is not None and settings.only_steers(before):
+            self._surround()
+            return  # nothing else is new: the next frame must not wait
         self.board.method.set_method(MENU[settings.method].label, modes)
         if new_scene:
             self.board.points.colour_by = settings.colour_by  # goes with the rows: a message less to upset the browser
@@ -282,8 +288,6 @@ class Explorer:
         dataset = self.session.dataset
         self._describe(dataset)
         self._counted = False
-        preset = PRESETS.get(self.controls.preset)
-        self.session.player.set_slow_start(preset.slow_start if preset is not None else 0)
         self.session.set_display(settings, method_mode=self.board.method.mode or "none")
         self.layout.show_method_modes(self.board.method)
         self.layout.show_transform(settings.latent_shown == "transform")

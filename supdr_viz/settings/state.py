@@ -138,6 +138,10 @@ class Settings:
         names = ("data", "data_options", "drawn", *SPLIT_FIELDS.values())
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
+    def only_steers(self, other: Settings) -> bool:
+        """Whether nothing differs from `other` but options under which its run goes on."""
+        return not self.needs_restart(other) and replace(self, method_options=other.method_options) == other
+
     def needs_restart(self, other: Settings) -> bool:
         """Whether a run under these settings cannot be carried on under `other`."""
         if self.method != other.method or not self.same_data(other):

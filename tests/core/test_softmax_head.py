@@ -9,7 +9,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
 from supdr import LSDR
-from supdr.solvers.softmax_head import left_out_losses, loo_softmax
+from supdr.solvers.softmax_head import fitted_head, left_out_losses, loo_softmax
 
 
 def two_classes(n=60, m=6, seed=0):
@@ -58,6 +58,20 @@ def test_the_head_is_a_minimiser(n_classes):
     assert ridge > 0
     np.testing.assert_allclose(pull, ridge * coef, atol=1e-3)
     np.testing.assert_allclose(residual.sum(axis=0), 0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_one_ridge_gives_what_logistic_regression_gives(n_classes):
+    X, codes = load_wine(return_X_y=True)
+    keep = codes < n_classes
+    X, codes = StandardScaler().fit_transform(X[keep]), codes[keep]
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(codes))
+    start = np.zeros((X.shape[1] + 1, 1 if n_classes == 2 else n_classes))
+    head = fitted_head(X, codes, weights, start, 3.0, 1e-9)
+    model = LogisticRegression(C=1 / 3.0, tol=1e-9, max_iter=10_000).fit(X, codes, sample_weight=weights)
+    np.testing.assert_allclose(head[:-1], model.coef_.T, atol=1e-5)
+    np.testing.assert_allclose(head[-1], model.intercept_, atol=1e-5)
+    assert not start.any()
 
 
 def test_noise_asks_for_a_strong_ridge():

@@ -20,6 +20,31 @@ def snapshot(iteration, size=1):
     return Snapshot(iteration, 0, {"objective": 1.0}, Diagnostics({}), State(np.zeros(size), iteration), 0.0)
 
 
+def test_curves_are_the_same_object_until_something_is_added():
+    log = CurveLog()
+    log.append(0, {"train": 3.0})
+    for change in (
+        lambda: log.append(5, {"train": 2.0}),
+        lambda: log.insert(2, {"test": 4.0}),
+        lambda: log.insert(5, {"test": 1.0}),
+        lambda: log.truncate(2),
+    ):
+        before = log.curves()
+        assert log.curves() is before
+        change()
+        assert log.curves() is not before
+
+
+def test_the_latest_values_are_those_of_the_last_column_before():
+    log = CurveLog()
+    assert log.latest(3) == {}
+    log.extend([2, 6], [{"train": 3.0}, {"train": 2.0, "test": 1.0}])
+    assert log.latest(1) == {}
+    assert log.latest(6) == log.latest(100) == {"train": 2.0, "test": 1.0}
+    assert log.latest(5)["train"] == 3.0
+    assert np.isnan(log.latest(5)["test"])
+
+
 def test_curves_keep_every_value_up_to_the_limit_and_the_ends_beyond():
     log = CurveLog()
     for i in range(3000):

@@ -210,6 +210,33 @@ def test_surfaces_are_coarse_while_running_and_fine_at_rest(hands, player):
     assert last.iteration == player.newest.iteration
 
 
+def test_a_change_is_answered_before_the_page_has_drawn_the_frame_before(hands, player):
+    player.run()
+    hands.until(player.take_frame)
+    hands.work(0.5)
+    assert player.take_frame() is None  # the page has not asked for it
+    assert not player.hurries
+    began = hands.now
+    player.change(build_estimator(SETTINGS.with_options(beta=0.9)))
+    hands.until(lambda: player.hurries)
+    assert hands.now - began < 0.03  # it does not wait for its turn either
+    frame = player.take_frame()
+    assert player.legs[-1].estimator.beta == 0.9
+    assert frame.iteration >= player.legs[-1].first_iteration
+    assert not player.hurries
+
+
+def test_a_frame_is_told_before_the_surface_that_follows_it(hands):
+    told = []
+    player = Player(hands.pool, lambda: told.append((player.take_frame(), player.take_surface())))
+    load(player, SETTINGS)
+    hands.rest()
+    player.close()
+    kinds = [(frame is not None, surface is not None) for frame, surface in told if frame or surface]
+    assert kinds[0] == (True, False)
+    assert kinds[1][1]
+
+
 def test_errors_shown_are_those_of_the_library(hands, player):
     parts = load(player, SETTINGS)
     for _ in range(5):

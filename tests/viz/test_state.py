@@ -160,6 +160,15 @@ def test_restarts_follow_the_estimator():
     assert not settings.needs_restart(replace(settings, latent_shown="transform", speed="slow"))
 
 
+def test_an_option_under_which_the_run_goes_on_only_steers():
+    settings = Settings(method="NSDR")
+    assert settings.with_options(C=3.0).only_steers(settings)
+    assert not settings.with_options(n_components=3).only_steers(settings)
+    assert not Settings(method="LSDR").only_steers(settings)
+    for other in ({"speed": "slow"}, {"latent_shown": "transform"}, {"colour_by": "truth"}, {"seed": 1}):
+        assert not replace(settings.with_options(C=3.0), **other).only_steers(settings)
+
+
 # --- links and files ------------------------------------------------------------------------------------------------
 
 
