@@ -163,7 +163,7 @@ def test_latent_rows_of_several_heads_are_optimal(loss, missing):
     X, y = toy(4, missing=missing)
     problem = problem_of(LSDR(3, loss=loss, beta=0.2, reg_u=0.3, init="random"), X, y)
     state = random_state_of(problem)
-    latent = problem.latent_rows(state, state.components, state.intercept_x)
+    latent = problem.latent_rows(state.latent, state.coef, state.intercept, state.components, state.intercept_x)
     for row in problem.rows[:6]:
 
         def objective(z, row=row):

@@ -238,7 +238,7 @@ def imported_packages(*folders):
     ("folders", "extras"),
     [
         (("core",), ["files", "app", "dask", "bench"]),
-        (("supdr_viz", "apps"), ["app", "desktop", "film", "notebook"]),
+        (("supdr_viz", "apps"), ["app", "dask", "desktop", "film", "notebook"]),
         (("tests", "benchmarks"), ["test-all"]),
     ],
     ids=["library", "app", "tests"],

@@ -144,7 +144,7 @@ def _started(
     run._forget()
     run._stood = run._prepared_on = run._calibrated_at = None  # what an earlier run of this estimator was asked for
     run._check_run()
-    if start is not None and _prepared_alike(run, start.run, X, y):
+    if start is not None and run.keeps_its_preparation and _prepared_alike(run, start.run, X, y):
         return _continued(model, run, start, interrupted)
     raw, y_parts, sizes, names, sums = _read(run, X, y)
     seed = run._seed()

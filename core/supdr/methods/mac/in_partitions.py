@@ -15,6 +15,7 @@ from supdr.rows.in_partitions import InPartitions
 class MACInPartitions(InPartitions):
     """The part of `MAC` that takes Dask arrays and data frames."""
 
+    keeps_its_preparation: ClassVar[bool] = True
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {
         "solver": ("mac",),
         "centers": ("kmeans", "random"),
