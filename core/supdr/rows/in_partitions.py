@@ -32,8 +32,8 @@ class InPartitions(SupervisedReducer):
     stands_on_any_rows : bool
         Whether `at_rows` tells of other rows than the sample's: not where new rows are embedded by those of the sample.
     keeps_its_preparation : bool
-        Whether all that a run is prepared with is in `supdr.rows.running.KEPT`: then one that goes on from its snapshots
-        on the same Dask arrays reads no rows again.
+        Whether all that a run is prepared with is in `supdr.rows.running.KEPT`: then one that goes on from its
+        snapshots on the same Dask arrays reads no rows again.
     accepted_in_partitions : dict of str to tuple
         Hyper-parameters that have not all their values on partitions, and the values that they have.
     several_targets : bool
