@@ -16,10 +16,6 @@ from supdr.engine.processes import processors
 from supdr_viz.kit.quotas import most
 from supdr_viz.pages import PAGES, title_of
 
-SWITCH = 0.001
-"""Seconds after which a thread that computes lets the page's thread in: with Python's own 5 ms an answer, which takes
-several turns of the event loop, came twice as late."""
-
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::")
 
@@ -224,7 +220,6 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     # What is loaded now stays loaded: without it in every collection, the pauses are short.
     gc.collect()
     gc.freeze()
-    sys.setswitchinterval(SWITCH)
     server.start()
     if hours := most("hours"):
         PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
