@@ -117,14 +117,14 @@ def free_port():
         return probe.getsockname()[1]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory):
     running = Server(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium():
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not path:
@@ -158,12 +158,12 @@ class Device:
             app.page.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def desk(server, chromium):
     return Device(chromium, server, viewport=DESK)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def phones(server, chromium):
     return Device(chromium, server, **PHONE)
 
