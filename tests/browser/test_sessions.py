@@ -20,7 +20,7 @@ def test_closed_pages_leave_no_work_behind(open_app, server, page):
     pages = [open_app(SMALL, page=page) for _ in range(2)]
     for each in pages:
         each.press("Run").until_going()
-    before = counts(server)
+    before = {kind: count for kind, count in counts(server).items() if kind in ("jobs", "players", "documents")}
     assert min(before.values()) >= 3
     for each in pages:
         each.page.close()
