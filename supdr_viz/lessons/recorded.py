@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -165,7 +166,7 @@ class _Camera:
             self._work()
 
     def _work(self) -> None:
-        """Do what the threads of a server would."""
+        """Do what the threads of a server would, until all is at rest."""
         player = self.session.player
         self._pool.turn(0.0)
         while player.status.phase in (Phase.preparing, Phase.running):
@@ -173,6 +174,12 @@ class _Camera:
             self._pool.turn(1.0)
         if player.status.phase is Phase.failed:
             raise ValueError(player.status.message)
+        player.request_frame()
+        while (wait := self._pool.due) is not None:
+            self.look()
+            time.sleep(max(wait, 0.0))
+            self._pool.turn(1.0)
+            player.request_frame()
 
     def _film(self, start: int, *, plays: bool) -> Showing:
         session = self.session

@@ -173,6 +173,25 @@ def test_a_saved_snapshot_knows_its_diagnostics():
     assert dict(saved) == dict(last.diagnostics) == {"step": 2.0, "square": 4.0}
 
 
+def test_diagnostics_get_better_for_those_who_stay_until_they_stand():
+    class Sharp(Watched):
+        more = 3
+
+        def sharpened_diagnostics(self, state):
+            self.more -= 1
+            return {"square": 16.0 + self.more} if self.more else None
+
+    last, _ = run(Sharp(), max_iter=4)
+    assert last.diagnostics["square"] == 16.0
+    seen = []
+    while last.diagnostics.sharpen():
+        seen.append(dict(last.diagnostics))
+    assert seen == [{"step": 4.0, "square": 18.0}, {"step": 4.0, "square": 17.0}]
+    assert not last.diagnostics.sharpen()
+    plain, _ = run(Watched(), max_iter=4)
+    assert not plain.diagnostics.sharpen()
+
+
 def test_a_problem_hears_of_the_end_of_its_run():
     whole, part_of_it = Watched(), Watched()
     run(whole, max_iter=2)

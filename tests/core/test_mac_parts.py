@@ -215,6 +215,19 @@ def test_the_bound_is_closed_when_a_fit_ends(n_classes):
     assert history["bound"][-1] >= 0.97 * optimum["objective"][-1]
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_who_stays_with_a_snapshot_learns_as_much_as_a_fit(n_classes):
+    model, X, y = spirals(n_classes, reg_w=0.1, n_components=n_classes, max_iter=30)
+    last = snapshots(model, X, y)[-1]
+    bounds = [last.diagnostics["bound"]]
+    while last.diagnostics.sharpen():
+        bounds.append(last.diagnostics["bound"])
+    assert (np.diff(bounds) >= 0.0).all()
+    assert bounds[-1] > 1.5 * bounds[0]
+    assert last.diagnostics["gap"] == last.objective - bounds[-1]
+    assert bounds[-1] == pytest.approx(model.fit(X, y).history_["bound"][-1], rel=0.01)
+
+
 def test_a_run_that_goes_on_keeps_what_was_proved():
     model, X, y = spirals(3, max_iter=8)
     first = snapshots(model, X, y)

@@ -387,6 +387,24 @@ def test_a_slow_start_slows_the_first_steps_only(hands, player):
     assert player.iteration > 500
 
 
+def test_a_bound_closes_at_rest_however_often_it_was_looked_at(hands, player):
+    data = {"n_per_class": 40, "n_classes": 3}
+    mac = {"n_centers": 30, "n_components": 3, "max_iter": 20, "tol": 0.0}
+    load(player, replace(SETTINGS, data_options=data, method="MAC", method_options=mac))
+    hands.rest()
+    player.run(hurry_to=20)
+    reach(hands, player, 20)
+    early = player.shown.diagnostics["bound"]
+    player.request_frame()
+    hands.rest()
+    assert player.shown.diagnostics["bound"] > 1.1 * early
+    assert not player.shown.diagnostics.sharpen()
+    player.request_frame()
+    hands.rest()
+    last = player.take_frame()
+    assert last.losses.values["bound"][-1] == player.shown.diagnostics["bound"]
+
+
 def test_an_experiment_on_display_goes_on_while_nothing_runs(hands, player):
     load(player, Settings(data="diabetes", method="SNF", label_share=0.1, method_options={"max_iter": 3}))
     player.set_options(DisplayOptions(method_mode="methods"))

@@ -1,4 +1,4 @@
-"""Scalars of a snapshot that are computed when somebody looks at them, once."""
+"""Scalars of a snapshot that are computed when somebody looks at them, once, and sharpened for those who wait."""
 
 from __future__ import annotations
 
@@ -20,17 +20,24 @@ class Diagnostics(Mapping[str, float]):
         Read without any work.
     compute : callable, optional
         Returns the others; let go of once it has been called.
+    sharpen : callable, optional
+        Returns what some more work makes better of them, or None: they stand.
 
     Attributes
     ----------
     at_hand : mapping of str to float
     """
 
-    __slots__ = ("_all", "_compute", "_lock", "at_hand")
+    __slots__ = ("_all", "_compute", "_lock", "_sharpen", "at_hand")
 
-    def __init__(self, at_hand: Mapping[str, float], compute: Callable[[], Mapping[str, float]] | None = None) -> None:
+    def __init__(
+        self,
+        at_hand: Mapping[str, float],
+        compute: Callable[[], Mapping[str, float]] | None = None,
+        sharpen: Callable[[], Mapping[str, float] | None] | None = None,
+    ) -> None:
         self.at_hand = at_hand
-        self._compute = compute
+        self._compute, self._sharpen = compute, sharpen
         self._all: Mapping[str, float] | None = at_hand if compute is None else None
         self._lock = threading.Lock()
 
@@ -54,7 +61,26 @@ class Diagnostics(Mapping[str, float]):
 
     def also(self, **more: float) -> Diagnostics:
         """Return these scalars with some more at hand; what is not computed yet stays so, and is computed once."""
-        return Diagnostics({**self.at_hand, **more}, self._everything)
+        return Diagnostics({**self.at_hand, **more}, self._everything, self._sharpen)
+
+    def sharpen(self) -> bool:
+        """Work for some ten milliseconds on those that can be made better, such as bounds.
+
+        Returns
+        -------
+        bool
+            Whether there is more to be done; if not, the scalars stand.
+        """
+        if self._sharpen is None:
+            return False
+        better = self._sharpen()
+        if better is None:
+            self._sharpen = None
+            return False
+        known = self._everything()
+        with self._lock:
+            self._all = {**known, **better}
+        return True
 
     def _everything(self) -> Mapping[str, float]:
         if self._all is None:

@@ -130,6 +130,13 @@ class Problem:
         """
         return {}
 
+    def sharpened_diagnostics(self, state: Any) -> Mapping[str, float] | None:
+        """Return what some ten milliseconds more make better of the diagnostics, or None: they stand as they are.
+
+        Only called for a snapshot that somebody stays with, again and again until it returns None.
+        """
+        return None
+
     def release(self) -> None:
         """Let go of what only steps need; called when a run ends, while snapshots may still be looked at."""
 
@@ -304,7 +311,9 @@ def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
 
 def _observed(problem: Problem, state: Any) -> Diagnostics:
     """Return the readings, and the diagnostics once they are looked at."""
-    return Diagnostics(problem.readings(state), partial(problem.diagnostics, state))
+    return Diagnostics(
+        problem.readings(state), partial(problem.diagnostics, state), partial(problem.sharpened_diagnostics, state)
+    )
 
 
 def _scored(snapshot: Snapshot, monitor: Monitor | None) -> tuple[Snapshot, tuple[float, ...]]:

@@ -5,8 +5,8 @@ so that the bound is often less than a tenth of it.  A companion does go to the 
 needs: support vector machines on the features for two classes, else quasi-Newton steps.  It depends on the features,
 the labels, C and reg_w, not on an iterate; only its multipliers are used.
 
-Nothing of this happens in a pass.  Whoever looks at the diagnostics of a snapshot moves the companion by one step;
-a `fit` closes the gap when its passes are over.
+Nothing of this happens in a pass.  Whoever looks at the diagnostics of a snapshot moves the companion by one step.
+When the passes are over, or somebody stays with a snapshot, the search goes on until the bound is closed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CLOSED = 0.01
 """The bound counts as closed when the companion's objective is above it by at most this share."""
 
 CLOSING_WORK = 4e9
-"""Multiply-adds after which `closed_bound` gives up: about a second."""
+"""Multiply-adds after which the bound is left as it is: about a second."""
 
 LEAST_WORK = 1e7
 """What a step counts at least: there is more to it than multiply-adds."""
@@ -50,6 +50,7 @@ class BoundSearch:
         self.lock = threading.Lock()
         self.best: Certificate = NOTHING
         self.companion: Any = None  # a MACState without its mapping, by which searches are found: no cycle
+        self.spent = 0.0  # multiply-adds on closing the bound
 
 
 SEARCHES: WeakKeyDictionary[Mapping, BoundSearch] = WeakKeyDictionary()
@@ -67,20 +68,32 @@ class Bounded(MACProblem):
             self._advance(state, search)
         return {**super().diagnostics(state), **self._told(state, search)}
 
+    def sharpened_diagnostics(self, state: MACState) -> dict[str, float] | None:
+        """Return the bound after one more step of its search, or None if it is closed or the work is done."""
+        search = self._search_of(state)
+        with search.lock:
+            return self._told(state, search) if self._close(state, search) else None
+
     def closed_bound(self, state: MACState) -> float:
         """Return the bound after a search until it is closed (`CLOSED`) or the work is done."""
         search = self._search_of(state)
         with search.lock:
             self._certify(state, search)
-            spent, each = 0.0, 0.0
-            while spent + each <= CLOSING_WORK and self._advance(state, search):
+            while self._close(state, search):
                 checkpoint()
-                companion = self._companion(state)
-                if search.best.bound >= (1.0 - CLOSED) * math.fsum(companion.terms(search.companion).values()):
-                    break
-                each = max(companion.work(companion.features(state.mapping).n_features), LEAST_WORK)
-                spent += each
         return search.best.bound
+
+    def _close(self, state: MACState, search: BoundSearch) -> bool:
+        """Move the companion by a step if the bound is not closed yet; False if nothing was to be done."""
+        if search.spent > CLOSING_WORK or not self._has_companion(state):
+            return False
+        companion = self._companion(state)
+        if search.companion is not None:
+            above = math.fsum(companion.terms(search.companion._replace(mapping=state.mapping)).values())
+            if search.best.bound >= (1.0 - CLOSED) * above:
+                return False
+        search.spent += max(companion.work(companion.features(state.mapping).n_features), LEAST_WORK)
+        return self._advance(state, search)
 
     def _told(self, state: MACState, search: BoundSearch) -> dict[str, float]:
         bound = search.best.bound
@@ -104,8 +117,7 @@ class Bounded(MACProblem):
 
     def _advance(self, state: MACState, search: BoundSearch) -> bool:
         """Move the companion by a step; False if the data are too large for one or it has arrived."""
-        features = self.features(state.mapping)
-        if features.matrix is None or features.matrix.size > COMPANION_SIZE:
+        if not self._has_companion(state):
             return False
         companion = self._companion(state)
         if search.companion is None:
@@ -115,6 +127,11 @@ class Bounded(MACProblem):
         self._certify(following, search)
         search.companion = following._replace(mapping=None)
         return True
+
+    def _has_companion(self, state: MACState) -> bool:
+        """Whether the features are few enough for one."""
+        matrix = self.features(state.mapping).matrix
+        return matrix is not None and matrix.size <= COMPANION_SIZE
 
     @cached_property
     def _companions(self) -> dict[int, Any]:
