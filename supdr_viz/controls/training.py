@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr_viz.kit import widgets
+from supdr_viz.kit import gaps, widgets
 from supdr_viz.kit.silence import Silence
 from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.settings.state import SPEED
@@ -88,7 +88,7 @@ class TrainingBar:
         self.speed.param.watch(lambda event: None if self._silence else self._on_speed(event.new), "value")
         self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6), styles=GROW)
         self._refresh()
-        self.scrubber = pmui.IntSlider(
+        scrubber = pmui.IntSlider(
             label="Iteration",
             start=0,
             end=1,
@@ -100,6 +100,7 @@ class TrainingBar:
             sx={"& .MuiFormLabel-root": {"display": "none"}},
             **widgets.WIDE,
         )
+        self.scrubber = gaps.heard_at_once(scrubber)
         self.scrubber.param.watch(self._scrubbed, "value")
         self.scrubber.param.watch(self._let_go, "value_throttled")
         self.live = widgets.button("Live", on_live, icon="fast_forward", kind="text", width=80, disabled=True, margin=0)

@@ -7,7 +7,7 @@ of them can go: when the kit does by itself what is done here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import panel as pn
 import param
@@ -16,6 +16,8 @@ from panel.io.notifications import NotificationAreaBase
 from panel.util import edit_readonly
 
 from supdr_viz.kit.holding import hold
+
+Control = TypeVar("Control", bound=pn.reactive.Syncable)
 
 
 def browser_is_there(document: Document) -> None:
@@ -47,6 +49,21 @@ def forget_notifications(document: Document) -> None:
     for name, (view, _model, its_document, _comm) in list(pn.state._views.items()):
         if its_document is document and isinstance(view, NotificationAreaBase):
             del pn.state._views[name]
+
+
+def heard_at_once(widget: Control) -> Control:
+    """Have a change that a visitor makes handled as soon as it arrives; return the widget.
+
+    By itself the kit lets 50 ms pass, in case that more comes: a frame of our own run, three of a screen.  What comes
+    in one message is handled together all the same.  There is no option: https://github.com/holoviz/panel/pull/8077
+    tells that it waits.
+
+    Parameters
+    ----------
+    widget : Widget
+    """
+    widget._debounce = 0  # type: ignore[misc]
+    return widget
 
 
 class _Idle(param.Parameterized):

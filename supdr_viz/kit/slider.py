@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
 from supdr_viz.kit.feedback import guarded
+from supdr_viz.kit.gaps import heard_at_once
 from supdr_viz.kit.silence import Silence
 
 MARGIN = (2, 8)
@@ -84,7 +85,7 @@ class Slider:
                 "digits": 3,
             },
         )
-        self.widget = pmui.FloatSlider(
+        slider = pmui.FloatSlider(
             label=label,
             start=start,
             end=end,
@@ -94,6 +95,7 @@ class Slider:
             **({"description": help} if help else {}),
             **{"size": "small", "margin": MARGIN, **WIDE, **more},
         )
+        self.widget = heard_at_once(slider)
         self.value = value
         self.widget.param.watch(self._released, "value_throttled")
 

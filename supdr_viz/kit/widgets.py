@@ -158,14 +158,16 @@ def toggle(options: Sequence[str], value: str, **more: Any) -> pmui.RadioButtonG
     """Make a row of small buttons of which one is chosen; their texts must speak for themselves."""
     sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "9px", "fontSize": "12px"}}
     more = {"size": "small", "margin": (4, 6), "sx": sx, **more}
-    return pmui.RadioButtonGroup(label="", options=list(options), value=value, **more)
+    return gaps.heard_at_once(pmui.RadioButtonGroup(label="", options=list(options), value=value, **more))
 
 
 def marks(options: Sequence[str], on_change: Callable[[str, bool], Any], **more: Any) -> pmui.CheckButtonGroup:
     """Make a row of small buttons each of which is on or off; ``on_change(option, on)`` follows a press."""
     narrow = {"@media (max-width: 1399.95px)": {"px": "4px", "fontSize": "11px"}}  # four of them beside a title
     sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "6px", "fontSize": "12px", **narrow}}
-    made = pmui.CheckButtonGroup(label="", options=list(options), value=[], size="small", sx=sx, **more)
+    made = gaps.heard_at_once(
+        pmui.CheckButtonGroup(label="", options=list(options), value=[], size="small", sx=sx, **more)
+    )
     report = guarded(on_change)
 
     def tell(event: Any) -> None:
@@ -199,7 +201,8 @@ def select(
     """
     grouped = any(isinstance(entry, dict) for entry in options.values())
     more = {"size": "small", "margin": (6, 8), **WIDE, **more}
-    made = pmui.Select(label=label, value=value, **({"groups": options} if grouped else {"options": options}), **more)
+    choices = {"groups": options} if grouped else {"options": options}
+    made = gaps.heard_at_once(pmui.Select(label=label, value=value, **choices, **more))
     if on_change is not None:
         report = guarded(on_change)
         made.param.watch(lambda event: report(event.new), "value")
@@ -212,12 +215,14 @@ def small_menu(label: str, options: Sequence[str], value: str, **more: Any) -> p
     # The label stands outside of what `sx` reaches.
     look = {"sx": {**sx, "fontSize": "12px"}, "stylesheets": [sheet("label { display: none !important; }")]}
     more = {"size": "small", "margin": (4, 6), "width": 124, **look, **more}
-    return pmui.Select(label=label, options=list(options), value=value, **more)
+    return gaps.heard_at_once(pmui.Select(label=label, options=list(options), value=value, **more))
 
 
 def switch(label: str, value: bool, on_change: Callable[[bool], Any] | None = None, **more: Any) -> pmui.Switch:
     """Make an on/off switch."""
-    made = pmui.Switch(label=label, value=value, **{"size": "small", "margin": MARGIN, **WIDE, **more})
+    made = gaps.heard_at_once(
+        pmui.Switch(label=label, value=value, **{"size": "small", "margin": MARGIN, **WIDE, **more})
+    )
     if on_change is not None:
         report = guarded(on_change)
         made.param.watch(lambda event: report(event.new), "value")

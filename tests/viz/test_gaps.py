@@ -58,6 +58,21 @@ def test_before_the_page_is_painted_changes_are_sent_only_if_the_browser_is_know
     assert len(sent_by(document, change)) == 1
 
 
+def test_a_change_waits_only_where_nobody_has_asked_for_more(monkeypatch):
+    waits = []
+    for made in (pmui.FloatSlider(end=9), gaps.heard_at_once(pmui.FloatSlider(end=9))):
+        document = Document()
+        with set_curdoc(document):
+            model = made.get_root(document)
+            monkeypatch.setattr(document, "_session_context", lambda: object())
+            model.data.value = 3.0
+        [callback] = document.session_callbacks
+        waits.append(callback.timeout)
+        pn.state._change_callbacks.pop(document)
+    # The day that the first is 0, `heard_at_once` can go.
+    assert waits == [50, 0]
+
+
 def visited(build):
     """Serve what ``build()`` makes, to one visitor who leaves; return weak references to the page and its document."""
     kept, gone, loops = [], threading.Event(), queue.Queue()
