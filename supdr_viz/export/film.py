@@ -7,25 +7,22 @@ import io
 import struct
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from supdr.engine.optional import require
+from supdr_viz.export.drawing import square
 from supdr_viz.export.progress import Told, unheard
 from supdr_viz.export.replay import Moment, Replay
-from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Sheet
 from supdr_viz.kit.theme import Palette, palette
-from supdr_viz.views.colours import SHADES, written_colours
+from supdr_viz.stage.wire import Tree
+from supdr_viz.views.board import Squares
 
 SIDE, GAP, HEAD = 300, 16, 44
 SMOOTH = 2
 """Drawn at this many times the size and scaled down: smooth edges."""
 
-REGION_ALPHA = 0.2
 HOLD = 1500
 """Milliseconds for which the last picture stands."""
 
@@ -133,21 +130,16 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
     PIL.Image.Image
         In RGB.
     """
-    colours, moment, scene = palette(dark), replay.moments[number], replay.scene
+    colours, moment = palette(dark), replay.moments[number]
     size = (3 * SIDE + 4 * GAP, SIDE + HEAD + GAP)
-    image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.card)
-    shades, levels = written_colours(scene, dark), sheet_colours(replay, dark)
-    planes = (
-        (scene.position, scene.plane.extent, moment.surface.input, moment.surface.beyond),
-        (moment.frame.latent, moment.frame.latent_extent, moment.surface.latent, None),
-    )
-    for column, (rows, extent, sheet, ringed) in enumerate(planes):
-        drawn = None if sheet is None else sheet_image(sheet, levels, colours.card)
-        panel = _panel(rows, extent, sheet, drawn, ringed, shades, scene.is_test, colours)
+    image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.page)
+    shown = _shown(replay, moment)
+    for column, view in enumerate(("input", "latent")):
+        panel = square(shown, view, SIDE * SMOOTH, dark=dark, scale=SMOOTH)
         image.paste(panel, (_left(column), HEAD * SMOOTH))
     image.paste(_curve(replay, moment, colours), (_left(2), HEAD * SMOOTH))
     draw = ImageDraw.Draw(image)
-    texts = ("Input space", f"Latent space · iteration {moment.iteration}", _said(moment, scene.task))
+    texts = ("Input space", f"Latent space · iteration {moment.iteration}", _said(moment, replay.scene.task))
     for column, text in enumerate(texts):
         draw.text((_left(column), 14 * SMOOTH), text, fill=colours.text, font=ImageFont.load_default(13 * SMOOTH))
     return image if scale == SMOOTH else image.resize(size, Image.Resampling.LANCZOS)
@@ -169,50 +161,14 @@ def squares(replay: Replay, *, dark: bool = False) -> Image.Image:
     return picture(replay, dark=dark).crop((GAP, HEAD, 2 * (GAP + SIDE), HEAD + SIDE))
 
 
-def sheet_colours(replay: Replay, dark: bool) -> list[str]:
-    """Return the colours of the levels of a decision surface."""
-    if replay.scene.task == "regression":
-        return [SHADES[int(level * (len(SHADES) - 1) / 255)] for level in range(256)]
-    classes = palette(dark).classes
-    return [classes[code % len(classes)] for code in range(max(2, len(replay.scene.class_names)))]
-
-
-def sheet_image(sheet: Sheet, shades: list[str], background: str) -> Image.Image:
-    """Draw a decision surface, first row at the bottom, mixed with the background."""
-    table = np.array([_rgb(colour) for colour in shades], dtype=float)
-    mixed = REGION_ALPHA * table + (1 - REGION_ALPHA) * np.array(_rgb(background), dtype=float)
-    codes = np.minimum(sheet.image[::-1], len(shades) - 1)
-    return Image.fromarray(mixed.round().astype(np.uint8)[codes])
-
-
-def _panel(
-    rows: NDArray,
-    extent: Extent,
-    sheet: Sheet | None,
-    surface: Image.Image | None,
-    ringed: NDArray | None,
-    shades: list[str],
-    is_test: NDArray,
-    colours: Palette,
-) -> Image.Image:
-    side = SIDE * SMOOTH
-    panel = Image.new("RGB", (side, side), colours.page)
-    if sheet is not None and surface is not None:
-        box = _box(sheet.extent, extent, side)
-        width, height = max(1, box[2] - box[0]), max(1, box[3] - box[1])
-        panel.paste(surface.resize((width, height), Image.Resampling.NEAREST), box[:2])
-    draw = ImageDraw.Draw(panel)
-    radius = SMOOTH * float(np.clip(4.5 - 2.0 * np.log10(max(len(rows), 1) / 200.0), 1.8, 4.5))
-    places = _pixels(rows, extent, side)
-    for (x, y), colour, test in zip(places, shades, is_test):
-        if not (np.isfinite(x) and np.isfinite(y)):
-            continue
-        box = (x - radius, y - radius, x + radius, y + radius)
-        draw.ellipse(box, outline=colour, width=SMOOTH) if test else draw.ellipse(box, fill=colour)
-    for x, y in places[ringed] if ringed is not None else ():
-        wide = radius + 2.5 * SMOOTH
-        draw.ellipse((x - wide, y - wide, x + wide, y + wide), outline=colours.error, width=SMOOTH)
-    return panel
+def _shown(replay: Replay, moment: Moment) -> Tree:
+    """Return what the page shows of a moment."""
+    squares = Squares()
+    with squares.stage:
+        squares.show_scene(replay.scene)
+        squares.show_surface(moment.surface)
+        squares.show_frame(moment.frame)
+    return squares.stage.tree
 
 
 def _curve(replay: Replay, moment: Moment, colours: Palette) -> Image.Image:
@@ -250,20 +206,3 @@ def _said(moment: Moment, task: str) -> str:
 
 def _left(column: int) -> int:
     return (GAP + column * (SIDE + GAP)) * SMOOTH
-
-
-def _pixels(rows: NDArray, extent: Extent, side: int) -> NDArray:
-    x_low, x_high, y_low, y_high = extent
-    x = side * (rows[:, 0] - x_low) / (x_high - x_low)
-    y = side * (1.0 - (rows[:, 1] - y_low) / (y_high - y_low))
-    return np.stack([x, y], axis=1)
-
-
-def _box(sheet: Extent, extent: Extent, side: int) -> tuple[int, int, int, int]:
-    corners = np.array([[sheet[0], sheet[3]], [sheet[1], sheet[2]]])
-    (left, top), (right, bottom) = _pixels(corners, extent, side).round().astype(int).tolist()
-    return left, top, right, bottom
-
-
-def _rgb(colour: str) -> tuple[Any, ...]:
-    return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))

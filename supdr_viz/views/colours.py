@@ -155,23 +155,3 @@ def layer_colours(scene: Scene, n_layers: int, dark: bool, colour_by: str = "lab
         return shades[:n_layers]
     count = n_layers - 1
     return [*(shades[int((k + 0.5) / count * len(shades))] for k in range(count)), found["nan_color"]]
-
-
-def written_colours(scene: Scene, dark: bool) -> list[str]:
-    """Write the colour of every row: its class or value, grey where the label is hidden.
-
-    Parameters
-    ----------
-    scene : Scene
-    dark : bool
-
-    Returns
-    -------
-    list of str
-        As #RRGGBB.
-    """
-    values, found = row_colours(scene, None, "label").astype(float), scale(scene, "label", dark)
-    shades, known = found["palette"], np.isfinite(values)
-    share = np.where(known, (values - found["low"]) / (found["high"] - found["low"]), 0.0)
-    levels = np.clip((share * len(shades)).astype(int), 0, len(shades) - 1)
-    return [shades[level] if ok else found["nan_color"] for level, ok in zip(levels, known)]

@@ -1,16 +1,19 @@
 """Links, Python, exports: whoever gets them sees the same numbers."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from supdr_viz.export.film import GAP, HEAD, SIDE
 from supdr_viz.lessons import LESSONS
 from tests.browser.app import AT_REST
 from tests.browser.axe import findings
@@ -139,6 +142,20 @@ def shot(page, selector):
     return page.locator(selector).screenshot()
 
 
+def latent_of(film, number):
+    """The latent space in a picture of a film."""
+    film.seek(number)
+    left = 2 * GAP + SIDE
+    return film.convert("RGB").crop((left, HEAD, left + SIDE, HEAD + SIDE))
+
+
+def away(picture, png):
+    """How far the colours of a picture are from those of another, of 255."""
+    with Image.open(io.BytesIO(png)) as image:
+        other = np.asarray(image.convert("RGB").resize(picture.size), dtype=float)
+    return np.abs(np.asarray(picture, dtype=float) - other).mean()
+
+
 def test_report_and_film_of_a_run(open_app, tmp_path):
     app = open_app("?data=spirals&data.n_per_class=30&method=LSDR&method.max_iter=12&method.tol=0&speed=fast")
     app.press("Run").settle()
@@ -148,6 +165,7 @@ def test_report_and_film_of_a_run(open_app, tmp_path):
     report = app.save("Report (HTML)", tmp_path)
     with Image.open(app.save("Film (GIF)", tmp_path)) as image:
         assert image.n_frames == 13
+        filmed = [latent_of(image, number) for number in (0, 12)]
     open_without_network(app, report)
     page = app.page
     page.emulate_media(reduced_motion="no-preference")
@@ -155,6 +173,8 @@ def test_report_and_film_of_a_run(open_app, tmp_path):
     expect(said).to_contain_text(f"iteration 12 · objective {objective:.4g}")
     assert f"test error {error:g} %" in said.text_content()
     end, reconstructed = shot(page, "#latent"), shot(page, "#method")
+    other, same = (away(each, end) for each in filmed)
+    assert same < 0.3 * other  # the film shows what the page shows
     assert page.get_by_text("Reconstruction: faint: original").is_visible()
     assert page.get_by_text("error of reconstruction").is_visible()
     page.get_by_role("slider", name="Iteration").press("Home")

@@ -10,7 +10,7 @@ from supdr_viz.frames.types import Lines, Sheet
 from supdr_viz.kit import theme
 from supdr_viz.stage.stage import Selection
 from supdr_viz.views import Board, class_legend
-from supdr_viz.views.colours import SHADES, UNKNOWN, colour_choices, written_colours
+from supdr_viz.views.colours import SHADES, UNKNOWN, colour_choices
 from supdr_viz.views.figures import joined
 from supdr_viz.views.multiples import Pair
 from supdr_viz.views.points import SHAPES, TEST, point_size
@@ -272,18 +272,6 @@ def test_predicted_colours_follow_the_surface(colour_by):
     board.show_surface(make_surface(scene, predicted=scene.target + 1))
     expected = scene.target + 1 if colour_by == "prediction" else np.ones(40)
     np.testing.assert_allclose(board.stage.get("rows", "colour"), expected, rtol=1e-5)
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_written_colours_say_what_the_method_sees(dark):
-    for scene in (make_scene(), make_scene(task="regression")):
-        written, hidden = np.array(written_colours(scene, dark)), ~scene.is_test & ~scene.is_labelled
-        assert set(written[hidden]) == {theme.palette(dark).muted}
-        if scene.task == "regression":
-            places = [SHADES.index(colour) for colour in written[~hidden][np.argsort(scene.target[~hidden])]]
-            assert places == sorted(places)
-        else:
-            assert (written[~hidden] == np.array(theme.palette(dark).classes)[scene.code[~hidden]]).all()
 
 
 def test_labelled_rows_of_a_regression_are_ringed():

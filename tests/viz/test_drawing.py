@@ -1,0 +1,121 @@
+"""Squares as images: what stands in them is where and as it should be."""
+
+import re
+from dataclasses import replace
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from supdr_viz.export.drawing import FILLS, HIDDEN, TEST, corners_of, square, stamp
+from supdr_viz.frames.types import Density, Lines
+from supdr_viz.kit.theme import palette
+from supdr_viz.views.board import Squares
+from tests.viz.test_views import make_frame, make_scene, make_surface
+
+SIDE = 240
+SHAPES = 10
+
+
+def rgb(colour):
+    return np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)], dtype=float)
+
+
+def drawn(scene, surface=None, **options):
+    squares = Squares()
+    squares.show_scene(scene)
+    if surface is not None:
+        squares.show_surface(surface)
+    squares.show_frame(make_frame(scene, support=np.zeros(len(scene.position), dtype=bool)))
+    return np.asarray(square(squares.stage.tree, "input", SIDE, **options), dtype=float)
+
+
+def place(x, y, extent=(-1.0, 1.0, -1.0, 1.0)):
+    return round(SIDE * (extent[3] - y) / (extent[3] - extent[2])), round(SIDE * (x - extent[0]) / 2)
+
+
+def corners(n):
+    """A row in the middle of each of nine cells."""
+    x, y = np.meshgrid([-0.6, 0.0, 0.6], [-0.6, 0.0, 0.6])
+    return np.column_stack([x.ravel(), y.ravel()]).astype(np.float32)[:n]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("kind", ["train", "test", "hidden"])
+def test_a_row_has_its_colour_where_it_stands(dark, kind):
+    test, labelled = np.full(9, kind == "test"), np.full(9, kind == "train")
+    scene = make_scene(9, position=corners(9), is_test=test, is_labelled=labelled)
+    image, colours = drawn(scene, dark=dark), palette(dark)
+    fill = FILLS[{"train": 0, "test": TEST, "hidden": HIDDEN}[kind]]
+    for (x, y), code in zip(scene.position, scene.code):
+        own = rgb(colours.muted if kind == "hidden" else colours.classes[code])
+        np.testing.assert_allclose(image[place(x, y)], fill * own + (1 - fill) * rgb(colours.card), atol=2)
+        row, column = place(x, y)
+        box = image[row - 8 : row + 9, column - 8 : column + 9].reshape(-1, 3)
+        away = np.abs(box - own).sum(axis=1)
+        assert away.min() < 0.2 * np.abs(rgb(colours.card) - own).sum()  # the outline, smoothed
+
+
+@pytest.mark.parametrize("shape", range(SHAPES))
+def test_a_mark_covers_what_its_outline_encloses(shape):
+    x, y = np.array(corners_of(shape, 20.0)).T
+    area = abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2
+    mask = np.asarray(stamp(shape, 40.0, 1.0, 0.0), dtype=float) / 255
+    assert mask.sum() == pytest.approx(area, rel=0.06)
+    middle = (len(mask) - 1) / 2
+    across, down = np.indices(mask.shape)[1] - middle, middle - np.indices(mask.shape)[0]
+    centre = [np.average(values, weights=mask) for values in (across, down)]
+    np.testing.assert_allclose(centre, [0.0, 0.0], atol=0.6)
+    hollow = np.asarray(stamp(shape, 40.0, 0.0, 1.0))
+    assert hollow[len(mask) // 2, len(mask) // 2] == 0
+    assert hollow.max() > 230  # of 255: edges are smoothed
+
+
+def test_shapes_are_those_of_the_page():
+    """Their order there gives them their numbers."""
+    script = (resources.files("supdr_viz") / "assets" / "stage" / "shapes.js").read_text(encoding="utf-8")
+    names = re.findall(r'"(\w+)"', script[script.index("SHAPES = [") : script.index("]")])
+    upside_down, triangle = (np.array(corners_of(names.index(name), 1.0)) for name in ("inverted_triangle", "triangle"))
+    assert len(names) == SHAPES
+    np.testing.assert_allclose(upside_down, triangle * [1, -1])
+    assert len(corners_of(names.index("square"), 1.0)) == 4
+    assert len(corners_of(names.index("plus"), 1.0)) == 12
+    assert len(corners_of(names.index("star"), 1.0)) == 10
+
+
+def test_boundaries_are_whole_and_margins_dashed():
+    scene = make_scene(4, 2, position=corners(4))
+    surface = make_surface(scene, wrong=np.zeros(4, dtype=bool), beyond=np.zeros(4, dtype=bool))
+    lines = [Lines([np.array([at, at])], [np.array([-0.9, 0.9])]) for at in (0.3, -0.3)]
+    sheet = replace(surface.input, image=np.zeros((8, 8), np.uint8), boundary=lines[0], margin=lines[1])
+    image = drawn(scene, replace(surface, input=sheet))
+    ground = image[place(0.8, 0.8)]
+    covered = [np.abs(image[20:220, place(at, 0.0)[1]] - ground).sum(axis=1) > 60 for at in (0.3, -0.3)]
+    assert covered[0].all()
+    assert 0.4 < covered[1].mean() < 0.8
+    assert np.diff(covered[1].astype(int)).any()
+
+
+def test_all_rows_show_as_density_where_some_are_drawn():
+    levels = np.zeros((4, 4, 4), dtype=np.uint8)
+    levels[1, 0, 0] = 200  # of the second class, lower left
+    density = Density(levels, (-1.0, 1.0, -1.0, 1.0))
+    nowhere = np.zeros(9, dtype=bool)
+    scene = make_scene(9, position=corners(9), drawn=np.array([8]), density=density, is_test=nowhere)
+    image, colours = drawn(scene), palette(False)
+    share = 200 / 255
+    expected = share * rgb(colours.classes[1]) + (1 - share) * rgb(colours.card)
+    np.testing.assert_allclose(image[place(-0.9, -0.9)], expected, atol=3)
+    np.testing.assert_allclose(image[place(-0.9, 0.9)], rgb(colours.card), atol=1)
+    np.testing.assert_allclose(image[place(0.0, 0.0)], rgb(colours.card), atol=1)  # a row that is not drawn
+    assert np.abs(image[place(0.6, 0.6)] - rgb(colours.card)).sum() > 60  # one that is
+
+
+def test_rows_on_the_wrong_side_are_ringed():
+    scene = make_scene(9, position=corners(9))
+    wrong = np.arange(9) == 4
+    without, ringed = (drawn(scene, make_surface(scene, wrong=wrong, beyond=rows)) for rows in (wrong & False, wrong))
+    rows, columns = np.nonzero((without != ringed).any(axis=2))
+    assert np.hypot(rows - SIDE / 2, columns - SIDE / 2).min() > 4
+    assert np.hypot(rows - SIDE / 2, columns - SIDE / 2).max() < 15
+    assert np.abs(ringed[rows, columns] - rgb(palette(False).error)).sum(axis=1).min() < 60
