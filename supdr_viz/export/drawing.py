@@ -4,93 +4,83 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image
 
+from supdr_viz.export.pen import Pen, channels, joined_rows
+from supdr_viz.export.picture import draw_above, draw_below, draw_tips, framed
 from supdr_viz.kit.theme import palette
 from supdr_viz.stage.wire import Tree, unpacked_places
-
-FINE = 4
-"""Marks are drawn at this many times their size and scaled down: smooth edges."""
 
 RING_GAP = 5.5
 """By how many pixels a ring is wider than the mark in it."""
 
-BOUNDARY, MARGIN = (1.4, 0.75, ()), (1.1, 0.6, (5.0, 4.0))
-"""Width in pixels, opacity, and dashes of a line."""
+SMALL = 5.0
+"""Size of marks in pictures that want small ones."""
+
+LINES = {"boundary": (1.4, 0.75, ()), "margin": (1.1, 0.6, (5.0, 4.0))}
+"""Width in pixels, opacity, and dashes."""
 
 FILLS = (0.8, 0.0, 0.45)
 """Opacity inside of marks: training rows, test rows, rows whose label is hidden."""
 
 TEST, HIDDEN = 1, 2
 
-Corners = list[tuple[float, float]]
-
-
-class Window(NamedTuple):
-    """What of a plane an image shows.
-
-    Attributes
-    ----------
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high).
-    side : int
-        Pixels of the image.
-    """
-
-    extent: tuple[float, float, float, float]
-    side: int
-
-    def pixels(self, points: NDArray) -> NDArray:
-        """Return where points (k, 2) are in the image, from its upper left corner."""
-        x_low, x_high, y_low, y_high = self.extent
-        across = self.side * (points[:, 0] - x_low) / (x_high - x_low)
-        down = self.side * (y_high - points[:, 1]) / (y_high - y_low)
-        return np.stack([across, down], axis=1)
-
 
 def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int = 1) -> Image.Image:
-    """Draw a plane: regions, density, boundary, margins, marks and rings.
+    """Draw a square: regions, density, boundary, margins, marks and rings, or the method's picture.
 
     Parameters
     ----------
     tree : dict
         What the stage shows, see `supdr_viz.stage.stage.Stage`.
-    view : {"input", "latent"}
+    view : {"input", "latent", "method"}
     side : int
         Pixels of the image.
     dark : bool
     scale : int
-        Pixels of the image for each pixel of lines and marks.
+        Pixels of the image for each pixel of the page.
 
     Returns
     -------
     PIL.Image.Image
         In RGB.
     """
-    plane, theme, colours = tree["planes"][view], "dark" if dark else "light", palette(dark)
-    window = Window(tuple(plane["extent"]), side)
-    image = Image.new("RGB", (side, side), colours.card)
-    region, density = plane.get("region"), plane.get("density")
-    if region is not None:
-        shades = [*map(_rgb, colours_of(np.arange(256.0), tree["surface_scale"][theme]))]
-        tinted = np.array(shades, dtype=np.uint8)[region["image"]]
-        opaque = np.full(tinted.shape[:2], round(255 * region["alpha"]), dtype=np.uint8)
-        _lay(image, np.dstack([tinted, opaque]), region["extent"], window, Image.Resampling.NEAREST)
-    if density is not None:
-        layers = _mixed(density["levels"], density["colours"][int(dark)])
-        _lay(image, layers, density["extent"], window, Image.Resampling.BILINEAR)
-    for name, (width, opacity, dash) in (("boundary", BOUNDARY), ("margin", MARGIN)):
-        lines = plane.get(name)
-        if lines is not None and len(lines):
-            dashes = [length * scale for length in dash]
-            _draw_line(image, window.pixels(lines), colours.boundary, round(width * scale), opacity, dashes)
-    _draw_rows(image, tree, view, window, dark=dark, scale=scale)
-    return image
+    plane = tree["planes"][view]
+    picture = plane.get("picture")
+    frame = framed(side, plane["extent"], picture, dark=dark, scale=scale)
+    if picture is not None:
+        draw_below(frame.pen, picture, dark=dark)
+    _draw_surface(frame.pen, tree, plane, dark=dark)
+    if view != "method":
+        _draw_rows(frame.pen, tree, plane, dark=dark)
+        _draw_rings(frame.pen, tree, plane, dark=dark)
+    elif picture is not None and picture["rows"]:
+        _draw_rows(frame.pen, tree, plane, dark=dark)
+    if picture is not None:
+        draw_above(frame.pen, picture, dark=dark)
+    return frame.whole()
+
+
+def row_shades(tree: Tree, picture: dict[str, Any] | None, *, dark: bool) -> list[str]:
+    """Return the colour of every row that is drawn, as #RRGGBB; a picture may have colours of its own.
+
+    Parameters
+    ----------
+    tree : dict
+    picture : dict or None
+    dark : bool
+
+    Returns
+    -------
+    list of str
+    """
+    if picture is not None and picture["row_role"] is not None:
+        return [picture["roles"][role][int(dark)] for role in picture["row_role"]]
+    return colours_of(tree["rows"]["colour"].astype(float), tree["scale"]["dark" if dark else "light"])
 
 
 def colours_of(values: NDArray, scale: dict[str, Any]) -> list[str]:
@@ -113,25 +103,63 @@ def colours_of(values: NDArray, scale: dict[str, Any]) -> list[str]:
     return [shades[level] if ok else scale["nan"] for level, ok in zip(levels, known)]
 
 
-def _draw_rows(image: Image.Image, tree: Tree, view: str, window: Window, *, dark: bool, scale: int) -> None:
-    """Draw marks and rings in place, in the page's order: mixed, so that no class covers the others."""
-    rows, plane = tree["rows"], tree["planes"][view]
-    at = window.pixels(unpacked_places(plane["place"]))
+def _draw_surface(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
+    region, density = plane.get("region"), plane.get("density")
+    if region is not None:
+        shades = colours_of(np.arange(256.0), tree["surface_scale"]["dark" if dark else "light"])
+        tinted = np.array([*map(channels, shades)], dtype=np.uint8)[region["image"]]
+        opaque = np.full(tinted.shape[:2], round(255 * region["alpha"]), dtype=np.uint8)
+        pen.lay(np.dstack([tinted, opaque]), region["extent"])
+    if density is not None:
+        pen.lay(_mixed(density["levels"], density["colours"][int(dark)]), density["extent"], smooth=True)
+    for name, (width, opacity, dash) in LINES.items():
+        lines = plane.get(name)
+        if lines is not None and len(lines):
+            pen.line(lines, palette(dark).boundary, width, opacity, dash)
+
+
+def _draw_rows(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
+    """Draw the rows with what belongs to each: threads, and where a picture says that they came from or go."""
+    picture, colours = plane.get("picture"), palette(dark)
+    places, shades = unpacked_places(plane["place"]), row_shades(tree, picture, dark=dark)
+    if plane.get("threads"):
+        _join(pen, places, unpacked_places(plane["ends"]), colours.secondary)
+    if picture is None or not picture["tips"]:
+        _draw_marks(pen, tree, places, shades, small=picture is not None and picture["small"])
+        return
+    tips, shapes, mark = unpacked_places(plane["ends"]), tree["rows"]["shape"], picture["tip_mark"]
+    if mark == "origin":
+        _join(pen, places, tips, colours.muted)
+    draw_tips(pen, places, tips, shades, shapes, mark, under=True)
+    _draw_marks(pen, tree, places, shades, small=picture["small"])
+    draw_tips(pen, places, tips, shades, shapes, mark, under=False)
+
+
+def _draw_marks(pen: Pen, tree: Tree, places: NDArray, shades: Sequence[str], *, small: bool) -> None:
+    """Draw the marks, in the page's order: mixed, so that no class covers the others."""
+    rows, at = tree["rows"], pen.pixels(places)
     shown = np.isfinite(at).all(axis=1)
-    shades = colours_of(rows["colour"].astype(float), tree["scale"]["dark" if dark else "light"])
     for row in _order(len(at)):
         if shown[row]:
             kind = int(rows["kind"][row])
             outlined = bool(rows["outlined"]) or kind == TEST
-            size = (0.7 if kind == HIDDEN else 1.0) * rows["size"] + (0.0 if outlined else 1.0)
-            mask = stamp(int(rows["shape"][row]), size * scale, FILLS[kind], scale if outlined else 0.0)
-            _press(image, at[row], shades[row], mask, rows["opacity"])
-    ring = plane["ring"]
-    ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool) & shown
-    ease = ring.get("ease", 1.0)
-    mask = stamp(0, (rows["size"] + RING_GAP) * scale, 0.0, ring["width"] * ease * scale)
-    for row in np.flatnonzero(ringed):
-        _press(image, at[row], getattr(palette(dark), ring["role"]), mask, ring["alpha"] * ease)
+            size = SMALL if small else (0.7 if kind == HIDDEN else 1.0) * rows["size"] + (0.0 if outlined else 1.0)
+            line = 1.0 if outlined else 0.0
+            pen.mark(at[row], int(rows["shape"][row]), size, shades[row], FILLS[kind], line, rows["opacity"])
+
+
+def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
+    at, ring = pen.pixels(unpacked_places(plane["place"])), plane["ring"]
+    ease, colour = ring.get("ease", 1.0), getattr(palette(dark), ring["role"])
+    ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)
+    size, line = tree["rows"]["size"] + RING_GAP, ring["width"] * ease
+    for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):
+        pen.mark(at[row], 0, size, colour, 0.0, line, ring["alpha"] * ease)
+
+
+def _join(pen: Pen, places: NDArray, ends: NDArray, colour: str) -> None:
+    """Draw threads from rows to their other ends."""
+    pen.line(joined_rows(places, ends), colour, 1.0, 0.55)
 
 
 def _order(count: int) -> NDArray:
@@ -142,138 +170,9 @@ def _order(count: int) -> NDArray:
     return np.arange(count) * stride % max(count, 1)
 
 
-@cache
-def stamp(shape: int, size: float, fill: float, line: float) -> Image.Image:
-    """Draw a mark as opacity.
-
-    Parameters
-    ----------
-    shape : int
-        Of the stage's `SHAPES`.
-    size : float
-        Width of the mark.
-    fill : float
-        Opacity inside.
-    line : float
-        Width of the outline; 0: it has none.
-
-    Returns
-    -------
-    PIL.Image.Image
-        Of kind "L", its middle in the middle.
-    """
-    side = 2 * math.ceil(size * 0.6 + line) + 1
-    mask = Image.new("L", (side * FINE, side * FINE))
-    draw, middle = ImageDraw.Draw(mask), side * FINE / 2
-    outline = [(middle + FINE * x, middle - FINE * y) for x, y in corners_of(shape, size / 2)]
-    draw.polygon(outline, fill=round(255 * fill))
-    if line:
-        draw.line([*outline, *outline[:2]], fill=255, width=max(1, round(line * FINE)), joint="curve")
-    return mask.resize((side, side), Image.Resampling.BOX)
-
-
-def corners_of(shape: int, r: float) -> Corners:
-    """Return the outline of a shape of the stage, `r` from its middle to its side.
-
-    Parameters
-    ----------
-    shape : int
-        Circle, triangle, square, diamond, inverted triangle, hexagon, star, plus, and two with hollow sides.
-    r : float
-
-    Returns
-    -------
-    list of (float, float)
-    """
-    low, arm = r / math.sqrt(3.0), 0.4 * r
-    triangle: Corners = [(-r, -low), (r, -low), (0.0, 2.0 * low)]
-    box: Corners = [(-r, -r), (r, -r), (r, r), (-r, r)]
-    quarter: Corners = [(r, -arm), (r, arm), (arm, arm), (arm, r)]
-    half: Corners = [(-arm, -r), (arm, -r), (arm, -arm), *quarter]
-    return (
-        _around(24, [r], 0.0),
-        triangle,
-        box,
-        [(-0.8 * r, 0.0), (0.0, -1.15 * r), (0.8 * r, 0.0), (0.0, 1.15 * r)],
-        [(x, -y) for x, y in triangle],
-        _around(6, [r], 0.0),
-        _around(10, [1.15 * r, 0.5 * r], math.pi / 2),
-        [*half, (-arm, r), (-arm, arm), (-r, arm), (-r, -arm), (-arm, -arm)],
-        _hollow(box),
-        _hollow(triangle),
-    )[shape]
-
-
-def _around(count: int, reaches: Sequence[float], first: float) -> Corners:
-    """Return points around the middle, at distances that take turns."""
-    turns = [first + 2.0 * math.pi * k / count for k in range(count)]
-    reach = [reaches[k % len(reaches)] for k in range(count)]
-    return [(r * math.cos(turn), r * math.sin(turn)) for r, turn in zip(reach, turns)]
-
-
-def _hollow(corners: Corners) -> Corners:
-    """Bend the sides of a polygon inwards: curves of second order, pulled to a third of the way to the middle."""
-    bent: Corners = []
-    for (x, y), (to_x, to_y) in zip(corners, corners[1:] + corners[:1]):
-        for t in np.linspace(0.0, 1.0, 8, endpoint=False):
-            start, pull, end = (1 - t) ** 2, 2 * t * (1 - t) / 6, t**2
-            bent.append((start * x + pull * (x + to_x) + end * to_x, start * y + pull * (y + to_y) + end * to_y))
-    return bent
-
-
-def _press(image: Image.Image, at: NDArray, colour: str, mask: Image.Image, opacity: float) -> None:
-    if opacity < 1.0:
-        mask = mask.point(lambda level: round(level * opacity))
-    x, y = (round(float(place)) - mask.width // 2 for place in at)
-    image.paste(colour, (x, y, x + mask.width, y + mask.height), mask)
-
-
-def _lay(
-    image: Image.Image, cells: NDArray, extent: Sequence[float], window: Window, resampling: Image.Resampling
-) -> None:
-    """Lay an image (r, r, 4), first row lowest, over a part of the plane."""
-    left, right, low, high = extent
-    corners = window.pixels(np.array([[left, high], [right, low]])).round().astype(int)
-    (x, y), (to_x, to_y) = corners.tolist()
-    layer = Image.fromarray(cells[::-1]).resize((max(1, to_x - x), max(1, to_y - y)), resampling)
-    image.paste(layer.convert("RGB"), (x, y), layer.getchannel("A"))
-
-
 def _mixed(levels: NDArray, colours: Sequence[str]) -> NDArray:
     """Mix the layers (k, r, r) of a density: each adds its colour and its opacity."""
-    tones = np.array([_rgb(colour) for colour in colours], dtype=float)
+    tones = np.array([channels(colour) for colour in colours], dtype=float)
     opacity = levels.sum(axis=0, dtype=float)
     mixed = np.tensordot(levels, tones, axes=(0, 0)) / np.maximum(opacity, 1.0)[..., None]
     return np.dstack([mixed, np.minimum(opacity, 255.0)]).round().astype(np.uint8)
-
-
-def _draw_line(
-    image: Image.Image, points: NDArray, colour: str, width: int, opacity: float, dashes: Sequence[float]
-) -> None:
-    """Draw lines through points (k, 2) in place; a row of NaN stands between two."""
-    mask = Image.new("L", image.size)
-    draw, gaps = ImageDraw.Draw(mask), np.isnan(points).any(axis=1)
-    for piece in np.split(points, np.flatnonzero(gaps)):
-        piece = piece[~np.isnan(piece).any(axis=1)]
-        for part in _dashed(piece, dashes) if dashes else [piece]:
-            if len(part) > 1:
-                draw.line([*map(tuple, part.tolist())], fill=round(255 * opacity), width=width, joint="curve")
-    image.paste(colour, (0, 0, *image.size), mask)
-
-
-def _dashed(line: NDArray, dashes: Sequence[float]) -> list[NDArray]:
-    """Cut a line (k, 2) into its dashes."""
-    if len(line) < 2:
-        return []
-    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
-    on, off = dashes
-    parts = []
-    for start in np.arange(0.0, along[-1], on + off):
-        ends = np.clip([start, start + on], 0.0, along[-1])
-        places = np.concatenate([ends[:1], along[(along > ends[0]) & (along < ends[1])], ends[1:]])
-        parts.append(np.stack([np.interp(places, along, line[:, axis]) for axis in (0, 1)], axis=1))
-    return parts
-
-
-def _rgb(colour: str) -> tuple[int, ...]:
-    return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))

@@ -30,7 +30,7 @@ STEP = 120
 
 
 def gif(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
-    """Return an animated GIF: input space, latent space and objective, moment by moment.
+    """Return an animated GIF of all moments: see `picture`.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _is_whole(video: bytes) -> bool:
 
 
 def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int = 1) -> Image.Image:
-    """Draw one moment: input space, latent space, objective.
+    """Draw one moment: input space, latent space, the method's picture if the film has one, and the objective.
 
     Parameters
     ----------
@@ -130,18 +130,23 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
     PIL.Image.Image
         In RGB.
     """
-    colours, moment = palette(dark), replay.moments[number]
-    size = (3 * SIDE + 4 * GAP, SIDE + HEAD + GAP)
+    colours, moment, mode = palette(dark), replay.moments[number], replay.mode
+    texts = {"input": "Input space", "latent": f"Latent space · iteration {moment.iteration}"}
+    if mode is not None:
+        texts["method"] = mode.title
+    texts["losses"] = _said(moment, replay.scene.task)
+    size = (len(texts) * (SIDE + GAP) + GAP, SIDE + HEAD + GAP)
     image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.page)
-    shown = _shown(replay, moment)
-    for column, view in enumerate(("input", "latent")):
-        panel = square(shown, view, SIDE * SMOOTH, dark=dark, scale=SMOOTH)
-        image.paste(panel, (_left(column), HEAD * SMOOTH))
-    image.paste(_curve(replay, moment, colours), (_left(2), HEAD * SMOOTH))
-    draw = ImageDraw.Draw(image)
-    texts = ("Input space", f"Latent space · iteration {moment.iteration}", _said(moment, replay.scene.task))
-    for column, text in enumerate(texts):
-        draw.text((_left(column), 14 * SMOOTH), text, fill=colours.text, font=ImageFont.load_default(13 * SMOOTH))
+    draw, font, shown = ImageDraw.Draw(image), ImageFont.load_default(13 * SMOOTH), _shown(replay, moment)
+    for column, (view, text) in enumerate(texts.items()):
+        left = (GAP + column * (SIDE + GAP)) * SMOOTH
+        panel = (
+            _curve(replay, moment, colours)
+            if view == "losses"
+            else square(shown, view, SIDE * SMOOTH, dark=dark, scale=SMOOTH)
+        )
+        image.paste(panel, (left, HEAD * SMOOTH))
+        draw.text((left, 14 * SMOOTH), text, fill=colours.text, font=font)
     return image if scale == SMOOTH else image.resize(size, Image.Resampling.LANCZOS)
 
 
@@ -166,6 +171,7 @@ def _shown(replay: Replay, moment: Moment) -> Tree:
     squares = Squares()
     with squares.stage:
         squares.show_scene(replay.scene)
+        squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
         squares.show_surface(moment.surface)
         squares.show_frame(moment.frame)
     return squares.stage.tree
@@ -202,7 +208,3 @@ def _said(moment: Moment, task: str) -> str:
     error = moment.numbers.get(name)
     ending = f" · {name} error {error:.3g}{unit}" if error is not None else ""
     return f"Objective {moment.numbers['objective']:.4g}{ending}"
-
-
-def _left(column: int) -> int:
-    return (GAP + column * (SIDE + GAP)) * SMOOTH

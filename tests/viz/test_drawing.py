@@ -1,16 +1,24 @@
 """Squares as images: what stands in them is where and as it should be."""
 
 import re
+from contextlib import closing
 from dataclasses import replace
 from importlib import resources
 
 import numpy as np
 import pytest
 
-from supdr_viz.export.drawing import FILLS, HIDDEN, TEST, corners_of, square, stamp
+from supdr_viz.export.drawing import FILLS, HIDDEN, TEST, square
+from supdr_viz.export.film import GAP, HEAD, picture
+from supdr_viz.export.film import SIDE as SIDE_OF_FILM
+from supdr_viz.export.pen import corners_of, dashed, stamp
+from supdr_viz.export.picture import round_ticks
+from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Density, Lines
 from supdr_viz.kit.theme import palette
+from supdr_viz.settings.state import Settings
 from supdr_viz.views.board import Squares
+from tests.viz.test_report import film, finished
 from tests.viz.test_views import make_frame, make_scene, make_surface
 
 SIDE = 240
@@ -119,3 +127,48 @@ def test_rows_on_the_wrong_side_are_ringed():
     assert np.hypot(rows - SIDE / 2, columns - SIDE / 2).min() > 4
     assert np.hypot(rows - SIDE / 2, columns - SIDE / 2).max() < 15
     assert np.abs(ringed[rows, columns] - rgb(palette(False).error)).sum(axis=1).min() < 60
+
+
+def test_dashes_follow_the_line_and_are_cut_where_it_leaves_the_image():
+    line = np.array([[-5e6, 10.0], [50.0, 10.0], [50.0, 90.0]])
+    parts = dashed(line, [6.0, 4.0], (100, 100))
+    lengths = [np.hypot(*np.diff(part, axis=0).T).sum() for part in parts]
+    np.testing.assert_allclose(lengths[1:-1], 6.0, rtol=1e-6)
+    assert sum(lengths) == pytest.approx(0.6 * 130, abs=8)
+    assert min(part[:, 0].max() for part in parts) >= 0
+    for part in parts:
+        assert ((part[:, 1] == 10.0) | (part[:, 0] == 50.0)).all()
+    assert dashed(line[:1], [6.0, 4.0], (100, 100)) == []
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 17.0), (0.001, 0.0032), (-5e6, 1e7)])
+def test_ticks_are_round_and_within(low, high):
+    ticks = np.array(round_ticks(low, high, 5))
+    assert 2 <= len(ticks) <= 7
+    assert (ticks >= low - 1e-9 * abs(low)).all()
+    assert (ticks <= high * (1 + 1e-9)).all()
+    digits = np.diff(ticks) / 10.0 ** np.floor(np.log10(np.diff(ticks)) + 1e-9)
+    assert {round(float(digit), 6) for digit in digits} <= {1.0, 2.0, 5.0}
+    assert round_ticks(0, 3, 5, whole=True) == [0, 1, 2, 3]
+
+
+MODES = {
+    "arrows": Settings("digits_bits", {}, "SDRGLM", {"max_iter": 2}),
+    "charts": Settings("iris", {}, "ClassAtlas", {"max_iter": 3}),
+    "gates": Settings("zigzag", {"n_samples": 40}, "SLDR", {"max_iter": 2}),
+    "targets": Settings("spirals", {"n_per_class": 15, "n_classes": 3}, "MAC", {"max_iter": 2, "n_centers": 10}),
+    "values": Settings("curved_sheet", {"n_samples": 60}, "SNF", {"max_iter": 2}, label_share=0.5),
+}
+
+
+@pytest.mark.parametrize("settings", MODES.values(), ids=MODES)
+def test_every_picture_of_a_method_is_in_its_film(settings):
+    with closing(finished(settings)) as session:
+        plain = picture(film(session, limit=1))
+        for mode in modes_of(session.estimator, session.scene.task, images=session.scene.images is not None):
+            if mode.study is None:
+                whole = picture(film(session, limit=1, method_mode=mode.name))
+                assert whole.size == (plain.width + SIDE_OF_FILM + GAP, plain.height)
+                left = 2 * SIDE_OF_FILM + 3 * GAP
+                square_ = np.asarray(whole)[HEAD : HEAD + SIDE_OF_FILM, left : left + SIDE_OF_FILM]
+                assert len(np.unique(square_.reshape(-1, 3), axis=0)) > 10, mode.name

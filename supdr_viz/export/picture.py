@@ -1,0 +1,218 @@
+"""A method's picture as an image: areas, strokes, arrows, marks and words, between axes where it has some."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from supdr_viz.export.pen import DASHES, SPELT, Pen, channels, joined_rows
+from supdr_viz.kit.theme import palette
+
+LEFT, BELOW, ABOVE = 50, 42, 8
+"""Room for axes, in pixels of the page."""
+
+FAINTEST = 0.2
+"""Opacity of the lowest level of an image."""
+
+MARK, HEAD, RING = 11.0, 5.5, 7.0
+"""Size in pixels of marks, of heads of arrows, and of rings at the ends of lines."""
+
+ORIGIN = (3.5, 0.35)
+"""Size in pixels, and opacity, of where a row came from."""
+
+
+@dataclass(frozen=True)
+class Framed:
+    """A pen and what stands around what it draws.
+
+    Attributes
+    ----------
+    pen : Pen
+    around : PIL.Image.Image or None
+        Axes with their words; None: there are none.
+    corner : (int, int)
+        Where in it the pen's image belongs.
+    """
+
+    pen: Pen
+    around: Image.Image | None = None
+    corner: tuple[int, int] = (0, 0)
+
+    def whole(self) -> Image.Image:
+        """Return all of it."""
+        if self.around is None:
+            return self.pen.image
+        whole = self.around.copy()
+        whole.paste(self.pen.image, self.corner)
+        return whole
+
+
+def framed(side: int, extent: Sequence[float], picture: dict[str, Any] | None, *, dark: bool, scale: int) -> Framed:
+    """Return a pen for a square, and draw axes around it if the picture has some.
+
+    Parameters
+    ----------
+    side : int
+        Pixels of the square.
+    extent : sequence of float
+        (x_low, x_high, y_low, y_high).
+    picture : dict or None
+        As the stage is told of it.
+    dark : bool
+    scale : int
+        Pixels of the image for each pixel of the page.
+
+    Returns
+    -------
+    Framed
+    """
+    x_low, x_high, y_low, y_high = extent
+    colours = palette(dark)
+    if picture is None or not picture["axes"]:
+        return Framed(Pen((side, side), (x_low, x_high, y_low, y_high), colours.card, scale))
+    wide, high = side - (LEFT + ABOVE) * scale, side - (ABOVE + BELOW) * scale
+    pen = Pen((wide, high), (x_low, x_high, y_low, y_high), colours.card, scale)
+    around, left, bottom = Image.new("RGB", (side, side), colours.card), LEFT * scale, ABOVE * scale + high
+    draw, small = ImageDraw.Draw(around), ImageFont.load_default(11 * scale)
+    across = round_ticks(x_low, x_high, 5, picture["counts"])
+    upward = picture["ticks"] or round_ticks(y_low, y_high, 5)
+    for value in across:
+        pen.line(np.array([[value, y_low], [value, y_high]]), colours.grid, 1.0, 1.0)
+        at = left + pen.pixels(np.array([[value, y_low]]))[0, 0]
+        half = small.getlength(_written(value)) / 2  # the last one would be cut off
+        place = (min(at, side - half), bottom + 5 * scale)
+        draw.text(place, _written(value), fill=colours.secondary, font=small, anchor="ma")
+    for value in upward:
+        pen.line(np.array([[x_low, value], [x_high, value]]), colours.grid, 1.0, 1.0)
+        at = ABOVE * scale + pen.pixels(np.array([[x_low, value]]))[0, 1]
+        draw.text((left - 6 * scale, at), _written(value), fill=colours.secondary, font=small, anchor="rm")
+    font, (name, upright) = ImageFont.load_default(12 * scale), (name.translate(SPELT) for name in picture["axes"])
+    foot = bottom + (BELOW - 6) * scale
+    draw.text((left + wide / 2, foot), name, fill=colours.secondary, font=font, anchor="md")
+    turned = Image.new("L", (high, 16 * scale))
+    ImageDraw.Draw(turned).text((high / 2, 0), upright, fill=255, font=font, anchor="ma")
+    turned = turned.rotate(90, expand=True)
+    around.paste(colours.secondary, (3 * scale, ABOVE * scale), turned)
+    return Framed(pen, around, (left, ABOVE * scale))
+
+
+def round_ticks(low: float, high: float, wanted: int, whole: bool = False) -> list[float]:
+    """Return about so many round numbers between two; whole ones if asked for.
+
+    Parameters
+    ----------
+    low, high : float
+    wanted : int
+    whole : bool
+
+    Returns
+    -------
+    list of float
+    """
+    rough = (high - low) / wanted
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(k * power for k in (1, 2, 5, 10) if k * power >= rough * (1 - 1e-12))
+    if whole:
+        step = max(1.0, float(round(step)))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def draw_below(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
+    """Draw what lies under the rows: image, areas, strokes.
+
+    Parameters
+    ----------
+    pen : Pen
+    picture : dict
+        As the stage is told of it.
+    dark : bool
+    """
+    colours, shades = palette(dark), [both[int(dark)] for both in picture["roles"]]
+    if picture["image"] is not None:
+        levels = np.array([channels(shade) for shade in shades], dtype=np.uint8)
+        opacity = np.linspace(FAINTEST, 1.0, picture["shades"]) if picture["shades"] > 1 else np.ones(1)
+        alpha = np.round(255 * opacity * picture["image_alpha"]).astype(np.uint8)
+        table = np.column_stack([np.repeat(levels, len(alpha), axis=0), np.tile(alpha, len(levels))])
+        pen.lay(table[np.minimum(picture["image"], len(table) - 1)], picture["extent"])
+    if picture["photo"] is not None:
+        share = picture["photo"][..., None] / 255.0
+        ends = (np.array(channels(colour), dtype=float) for colour in (colours.card, colours.text))
+        first, last = ends
+        grey = np.round(first + (last - first) * share).astype(np.uint8)
+        pen.lay(np.dstack([grey, np.full(grey.shape[:2], 255, dtype=np.uint8)]), picture["extent"])
+    for area in picture["areas"]:
+        pen.area(area["points"], shades[area["role"]], area["alpha"])
+    for stroke in picture["strokes"]:
+        dash = DASHES[stroke["dash"]]
+        pen.line(stroke["points"], shades[stroke["role"]], stroke["width"], stroke["alpha"], dash)
+
+
+def draw_tips(
+    pen: Pen, places: NDArray, tips: NDArray, shades: Sequence[str], shapes: NDArray, mark: str, *, under: bool
+) -> None:
+    """Draw where the rows of a picture came from, or are drawn to.
+
+    Parameters
+    ----------
+    pen : Pen
+    places, tips : array of shape (n, 2)
+        In the plane; NaN: there is none.
+    shades : sequence of str
+        Of the rows.
+    shapes : int array of shape (n,)
+        Of their marks.
+    mark : {"origin", "ring", "arrow"}
+    under : bool
+        Whether what lies under the marks is drawn, or what lies over them.
+    """
+    starts, ends = pen.pixels(places), pen.pixels(tips)
+    if under and mark != "origin":
+        of_colour = np.array(shades)
+        for colour in np.unique(of_colour):
+            rows = of_colour == colour
+            pen.line(joined_rows(places[rows], tips[rows]), str(colour), 0.8 if mark == "ring" else 1.4, 0.8)
+        return
+    for row in np.flatnonzero(np.isfinite(starts).all(axis=1) & np.isfinite(ends).all(axis=1)).tolist():
+        colour, at = shades[row], ends[row]
+        if mark == "origin":
+            if under:
+                pen.mark(at, 0, ORIGIN[0], colour, ORIGIN[1])
+        elif mark == "ring":
+            pen.mark(at, int(shapes[row]), RING, colour, 0.0, 1.0)
+        else:
+            turn, reach = math.atan2(*(at - starts[row])[::-1]), 0.7 * HEAD * pen.scale
+            corners = [
+                (at[0] + reach * math.cos(turn + way), at[1] + reach * math.sin(turn + way)) for way in (0.0, 2.4, -2.4)
+            ]
+            ImageDraw.Draw(pen.image).polygon(corners, fill=colour)
+
+
+def draw_above(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
+    """Draw what lies over the rows: marks and words.
+
+    Parameters
+    ----------
+    pen : Pen
+    picture : dict
+        As the stage is told of it.
+    dark : bool
+    """
+    card, shades = palette(dark).card, [both[int(dark)] for both in picture["roles"]]
+    if picture["marks"] is not None:
+        for at, role in zip(pen.pixels(picture["marks"]), picture["mark_role"]):
+            if np.isfinite(at).all():
+                pen.mark(at, 0, MARK, shades[role], 1.0)
+                pen.mark(at, 0, MARK, card, 0.0, 1.6)
+    for x, y, text, role, align in picture["tags"]:
+        pen.word(pen.pixels(np.array([[x, y]]))[0], text, shades[role], align, card)
+
+
+def _written(value: float) -> str:
+    return f"{value:.4g}"
