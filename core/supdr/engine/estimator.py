@@ -32,7 +32,7 @@ from supdr.engine.checks import (
 from supdr.engine.components import too_few_components, warn_of_few_components
 from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
-from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, iterate
+from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, history_of, iterate
 from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.progress import CallbackSupportMixin, reported, with_callbacks
 from supdr.engine.targets import Targets, as_labels, decode_targets
@@ -43,14 +43,6 @@ STILL_FALLING = 0.01
 
 def _is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
-
-
-def _history(steps: list[Snapshot], last: Snapshot) -> dict[str, NDArray]:
-    """Return losses and readings of every step; of diagnostics that take time only what the last step says."""
-    rows: list[dict[str, float]] = [{**step.losses, **step.diagnostics.at_hand} for step in steps]
-    rows[-1:] = [{**step.losses, **step.diagnostics} for step in steps[-1:]]
-    names = {name: None for row in rows or [{**last.losses, **last.diagnostics}] for name in row}
-    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
 class SupervisedReducer(CallbackSupportMixin, FittedReducer):
@@ -188,7 +180,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
                 with naming_extremes(self.get_params(deep=False)):
                     dict((steps or [last])[-1].diagnostics)
         self._use(last)
-        self.history_ = _history(steps, last)
+        self.history_ = history_of(steps, last)
         self.n_iter_ = len(steps)
         self.stop_ = last.stop or Stop.interrupted
         if self.stop_ is Stop.diverged:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import enum
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.interruption import Interrupted, interruptible
@@ -298,6 +299,26 @@ def _run(
             yield replace(current, stop=stop)
             return
         yield current
+
+
+def history_of(steps: Sequence[Snapshot], last: Snapshot) -> dict[str, NDArray]:
+    """Return losses and readings of every step; of diagnostics that take time only what the last step says.
+
+    Parameters
+    ----------
+    steps : sequence of Snapshot
+    last : Snapshot
+        Tells the names where there are no steps.
+
+    Returns
+    -------
+    dict of str to array
+        A value for each step, NaN where it has none.
+    """
+    rows: list[dict[str, float]] = [{**step.losses, **step.diagnostics.at_hand} for step in steps]
+    rows[-1:] = [{**step.losses, **step.diagnostics} for step in steps[-1:]]
+    names = {name: None for row in rows or [{**last.losses, **last.diagnostics}] for name in row}
+    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
 def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
