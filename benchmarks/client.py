@@ -153,7 +153,8 @@ class Client:
         before, came = set(self._asked), time.monotonic()
         await self.press(key)
         [number] = set(self._asked) - before
-        await asyncio.wait_for(self._asked.pop(number), PATIENCE)
+        await asyncio.wait_for(self._asked[number], PATIENCE)
+        del self._asked[number]
         return time.monotonic() - came
 
     async def _event(self, event: dict) -> None:
