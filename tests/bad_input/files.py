@@ -161,7 +161,7 @@ CONTAINERS = [
         "unknown type",
         "a.docx",
         b"PK\x03\x04",
-        r"^a.docx ends in '.docx'; accepted are .csv, .tsv, .xlsx, .parquet, .arff, .npz, .libsvm",
+        r"^a.docx ends in '.docx'; accepted are .csv, .tsv, .txt, .xlsx, .parquet, .arff, .npz, .libsvm",
     ),
     ("no type", "data", GOOD, "^data has no ending; accepted are .csv"),
     ("Parquet called CSV", "a.csv", columns(a=[1], y=[0]), "a.csv is called .csv but holds Parquet data"),

@@ -170,7 +170,10 @@ def test_a_mark_for_a_missing_number_may_be_a_class():
     assert np.isfinite(dataset.y).all()
 
 
-@pytest.mark.parametrize("titles", ["Report of 2024\n", "Report of 2024\n\nby nobody\n", "Report of 2024,,\n,,\n"])
+TITLES = ("Report of 2024\n", "Report of 2024\n\nby nobody\n", "Report of 2024,,\n,,\n")
+
+
+@pytest.mark.parametrize("titles", TITLES)
 def test_titles_above_the_header_are_left_out(titles):
     text = titles + lines("x,z,class", [[str(k), str(k * k)] for k in range(6)])
     columns, notes = read_columns(text)
@@ -178,6 +181,27 @@ def test_titles_above_the_header_are_left_out(titles):
     assert "Left out above the header: 'Report of 2024" in notes
     with pytest.raises(FileProblem, match=f"Line {text.count(chr(10)) + 1} has 2 cells"):
         read_file((text + "1,2\n").encode(), name="t.csv")
+
+
+def test_titles_may_hold_the_delimiter():
+    text = "Report of 2024, by nobody\n\n" + lines("x,z,u,v,class", [["1", str(k), "3", "4"] for k in range(6)])
+    columns, notes = read_columns(text)
+    np.testing.assert_array_equal(columns["z"], range(6))
+    assert "Left out above the header: 'Report of 2024 / by nobody'." in notes
+    with pytest.raises(FileProblem, match="Line 2 has 5 cells, the first line has 4"):  # a header, if a wrong one
+        read_file(text.split("\n\n")[1].replace("x,z", "x").encode(), name="t.csv")
+
+
+def test_text_that_excel_writes_is_read():
+    text = lines("x\tz\tclass", [[str(k), "5"] for k in range(6)], "\t")
+    data = read_file(text.encode("utf-16"), name="t.txt")
+    assert data.feature_names == ("x", "z")
+    np.testing.assert_array_equal(data.X[:, 0], range(6))
+
+
+@pytest.mark.parametrize("name", ["class", "Outcome", "response"])
+def test_a_usual_name_of_a_target_is_found_wherever_it_stands(name):
+    assert preview(f"{name},a,b\nx,1,2\ny,3,4\n".encode(), "t.csv").target == name
 
 
 def test_repeated_names_are_numbered():

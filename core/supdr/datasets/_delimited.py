@@ -101,12 +101,18 @@ def _distinct(names: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _first_line(text: str, delimiter: str) -> tuple[int, list[str]]:
-    """Return the line at which the table begins, below its titles: lines of one cell above wider ones; and a note."""
+    """Return the line at which the table begins, below its titles, and a note.
+
+    Titles are lines of one cell above wider ones, or of at most half as many cells as most lines have: words may hold
+    the delimiter, too.
+    """
     head = records(text[:SAMPLE_CHARACTERS], delimiter=delimiter)
+    widths = Counter(len(cells) for cells in _sample(text, delimiter))
+    usual = widths.most_common(1)[0][0] if widths else 0
     titles: list[str] = []
     for line, cells in head:
         filled = [cell.strip() for cell in cells if cell.strip()]
-        if len(cells) == 2 or any(cell.strip() for cell in cells[1:]):
+        if 2 * len(cells) > usual and (len(cells) == 2 or any(cell.strip() for cell in cells[1:])):
             told = f"Left out above the header: {shown(' / '.join(titles))}." if titles else ""
             return (line, [told]) if titles else (1, [])
         titles.extend(filled)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OTHERS = "other"
 """View of the columns that no group names."""
 
-TARGET_NAMES = ("target", "class", "label", "y")
+TARGET_NAMES = ("target", "class", "label", "y", "outcome", "response")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Read data files that people bring: CSV, TSV, Excel, Parquet, ARFF, NPZ and LIBSVM.
+"""Read data files that people bring: CSV, TSV, text, Excel, Parquet, ARFF, NPZ and LIBSVM.
 
 Everything that can be wrong with a file raises `FileProblem` with one sentence for the person who chose it. Nothing is
 unpickled or executed, and sizes are checked before memory is filled.
@@ -27,6 +27,7 @@ WORKBOOK = ".xlsx"
 READERS: dict[str, Callable[..., Table]] = {
     ".csv": _delimited.read_csv,
     ".tsv": _delimited.read_tsv,
+    ".txt": _delimited.read_csv,
     WORKBOOK: _excel.read_excel,
     ".parquet": _binary.read_parquet,
     ".arff": _arff.read_arff,
@@ -34,7 +35,7 @@ READERS: dict[str, Callable[..., Table]] = {
     ".libsvm": _binary.read_libsvm,
 }
 EXTENSIONS = tuple(READERS)
-TEXTS = (".csv", ".tsv", ".arff", ".libsvm")
+TEXTS = (".csv", ".tsv", ".txt", ".arff", ".libsvm")
 MAGIC = {
     b"PAR1": ("Parquet", (".parquet",)),
     b"PK\x03\x04": ("ZIP, Excel or NPZ", (".npz", WORKBOOK)),
@@ -62,9 +63,9 @@ def read_file(
 ) -> Dataset:
     """Read a data file.
 
-    The ending of the name tells the format: .csv, .tsv, .xlsx, .parquet, .arff, .npz or .libsvm, each also with .gz.
-    Text separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8, UTF-16
-    or Latin-1. A sheet of a workbook is read as such text; rows of titles above it are left out. An NPZ file holds one
+    The ending of the name tells the format: .csv, .tsv, .txt, .xlsx, .parquet, .arff, .npz or .libsvm, each also with
+    .gz. Text separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8,
+    UTF-16 or Latin-1. A sheet of a workbook is read as such text; rows of titles above it are left out. An NPZ file holds one
     table or several views and the targets `y`. If all features are called `view:feature`, they are grouped into views.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
@@ -78,7 +79,8 @@ def read_file(
     name : str, optional
         Name of the file with its ending; needed if the content is given.
     target : str, optional
-        Column to predict. Default: the one the format marks, else one called target, class, label or y, else the last.
+        Column to predict. Default: the one the format marks, else one called target, class, label, y, outcome or
+        response, else the last.
     task : {"classification", "regression"}, optional
         Default: classification for text and for at most 20 distinct whole numbers, else regression.
     ignore : sequence of str
