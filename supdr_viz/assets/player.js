@@ -43,7 +43,11 @@ function method(moment) {
 function said(moment) {
   const unit = film.task === "regression" ? "" : " %", n = moment.numbers, parts = ["iteration " + moment.iteration]
   if ("objective" in n) parts.push("objective " + (+n.objective.toPrecision(4)))
-  for (const name of ["train", "test"]) if (name in n) parts.push(`${name} error ${+n[name].toPrecision(3)}${unit}`)
+  const rate = (value) => +value.toPrecision(3) + unit
+  for (const name of ["train", "test"]) if (name in n) {
+    const again = name === "train" && "as new" in n && rate(n["as new"]) !== rate(n.train)
+    parts.push(`${name} error ${rate(n[name])}${again ? ` (as new rows ${rate(n["as new"])})` : ""}`)
+  }
   return parts.join(" · ")
 }
 
@@ -60,11 +64,22 @@ function draw() {
   scrub.setAttribute("aria-valuetext", "iteration " + moment.iteration)
 }
 
-function key(name, colour, kind = "point") {
+// A line's colour and pattern, as the chart draws it, for a bar.
+function stroked(colour, dash) {
+  const stops = []
+  let at = 0
+  for (const [number, length] of DASHES[dash].entries()) {
+    stops.push(`${number % 2 ? "transparent" : colour} ${at}px ${at + length}px`)
+    at += length
+  }
+  return stops.length ? `repeating-linear-gradient(90deg, ${stops})` : colour
+}
+
+function key(name, colour, kind = "point", dash = "solid") {
   const span = document.createElement("span"), mark = document.createElement("i")
   span.className = "key"; mark.className = kind
   if (kind === "ring") mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
-  else mark.style.background = colour
+  else mark.style.background = stroked(colour, dash)
   span.append(mark, name); return span
 }
 
@@ -72,7 +87,7 @@ function legend() {
   const shown = film.classes.slice(0, 12).map(([name, shade]) => key(name, shade))
   document.getElementById("legend").replaceChildren(...shown)
   const losses = board.charts.get("losses"), {lines} = film.trees[0].charts.losses
-  document.getElementById("keys").replaceChildren(...lines.map((line) => key(line.name, losses.colour(line), "line")))
+  document.getElementById("keys").replaceChildren(...lines.map((line) => key(line.name, losses.colour(line), "line", line.dash)))
 }
 
 let timer = 0

@@ -146,8 +146,8 @@ class TrainingBar:
         ----------
         iteration : int
         numbers : dict
-            ``rate``, ``objective``, ``train_error``, ``unlabelled_error``, ``test_error``: errors in per cent, or mean
-            squared errors.
+            ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in per
+            cent, or mean squared errors; ``as_new`` of training rows as if they were new.
         seed : int
         task : {"classification", "regression"}
         """
@@ -245,9 +245,15 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
     parts = []
     for name, word in (("train_error", "train"), ("unlabelled_error", "unlabelled"), ("test_error", "test")):
         if _known(numbers, name):
-            shown = f"{numbers[name]:.1f} %" if task == "classification" else f"{numbers[name]:.4g}"
-            parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>")
+            shown = _error(numbers[name], task)
+            again = _error(numbers["as_new"], task) if name == "train_error" and _known(numbers, "as_new") else shown
+            new = f" (as new rows {again})" if again != shown else ""
+            parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>{new}")
     return parts
+
+
+def _error(value: float, task: str) -> str:
+    return f"{value:.1f} %" if task == "classification" else f"{value:.4g}"
 
 
 def _joined(parts: list[str]) -> str:

@@ -54,9 +54,9 @@ def evaluate(
     Surface
     """
     # Training rows have two predictions: their own, which saw their labels, and that of the regions they lie in.
-    seen = _placed(fitted, scene, split) if scene.task == "classification" else fitted.transduction_
     tested = _predict(fitted, split.X_test)
-    predicted, placed = np.concatenate([fitted.transduction_, tested]), np.concatenate([seen, tested])
+    predicted = np.concatenate([fitted.transduction_, tested])
+    placed = np.concatenate([_placed(fitted, scene, split), tested])
     truth = np.concatenate([split.truth_train, split.y_test])
     if scene.task == "regression":
         finite = truth[np.isfinite(truth)]
@@ -71,6 +71,7 @@ def evaluate(
         input=_input_sheet(fitted, scene, classes, value_range, resolution) if takes_all_numbers(fitted) else None,
         latent=None if hides_a_coordinate(fitted) else _latent_sheet(fitted, latent, classes, value_range, resolution),
         predicted=predicted.astype(np.float32),
+        placed=placed.astype(np.float32),
         wrong=wrong,
         beyond=beyond,
         value_range=value_range,
@@ -111,7 +112,8 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     Returns
     -------
     dict
-        Keys ``"train"``, ``"test"``, ``"support vectors"``; ``"labelled"`` and ``"unlabelled"`` training rows, where
+        Keys ``"train"``, ``"test"``, ``"support vectors"``; ``"as new"``: training rows as if they were new, of many
+        those that are drawn; ``"labelled"`` and ``"unlabelled"`` training rows, where
         the labels of some are hidden; ``"validation"``: training rows that early stopping holds out; ``"constant"``:
         of the mean of the labels, for regression, on rows whose target the method does not see.  As far as they apply.
     """
@@ -120,6 +122,12 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     known = np.isfinite(scene.target)
     loss = (surface.predicted - scene.target) ** 2 if scene.task == "regression" else 100.0 * surface.wrong
     rates = {"train": float(loss[known & ~scene.is_test].mean())}
+    as_new = known & ~scene.is_test
+    if scene.drawn is not None:
+        as_new[np.setdiff1d(np.arange(len(as_new)), scene.drawn)] = False
+    if as_new.any():
+        missed = surface.placed[as_new] - scene.target[as_new]
+        rates["as new"] = float((missed**2 if scene.task == "regression" else 100.0 * (missed != 0.0)).mean())
     if scene.is_test.any():
         rates["test"] = float(loss[known & scene.is_test].mean())
     hidden = known & ~scene.is_test & ~scene.is_labelled

@@ -313,6 +313,9 @@ class Surface:
     input, latent : Sheet or None
     predicted : uint8 array of shape (n,) or float32 for regression
         Predictions of all rows of the scene (training rows from their own latent rows).
+    placed : float32 array of shape (n,)
+        Predictions of all rows as new ones, as the boundary over the input space has them; training rows that are not
+        drawn have their own.
     wrong : bool array of shape (n,)
         Misclassified rows (classification only; else all False).
     beyond : bool array of shape (n,)
@@ -334,6 +337,7 @@ class Surface:
     input: Sheet | None
     latent: Sheet | None
     predicted: NDArray
+    placed: NDArray
     wrong: NDArray
     beyond: NDArray
     value_range: tuple[float, float] = (0.0, 1.0)

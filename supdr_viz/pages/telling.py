@@ -70,7 +70,7 @@ class Teller:
         if settings is None or scene is None or (running and now - self._status_at < STATUS_INTERVAL):
             return False
         self._status_at = now
-        names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")}
+        names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")} | {"as new": "as_new"}
         numbers = {names.get(key, key): value for key, value in frame.numbers.items()}
         self._transport.bar.show_numbers(frame.iteration, numbers, seed=settings.seed, task=scene.task)
         viewing = self._transport.viewing and not frame.live

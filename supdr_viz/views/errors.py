@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,10 @@ STYLES = {
     "test": Style("test", "error", width=2.0),
     "support vectors": Style("support vectors", "curve 2", "dotted"),
 }
+NOT_DRAWN = ("as new",)
+"""Errors that are said and not drawn."""
+
+MEANING = "training rows where the labels drew them; the status line says how they would err as new rows"
 MANY_FOLD = 30.0
 """Squared errors that span more than this are drawn on a logarithmic axis."""
 
@@ -43,6 +49,7 @@ class Errors(CurveView):
 
     def styles_of(self, names: list[str]) -> dict[str, Style]:
         """Known curves have their own look; others take the next colours."""
+        names = [name for name in names if name not in NOT_DRAWN]
         if "unlabelled" in names:  # both parts of the training rows say more than their mixture
             names = [name for name in names if name != "train"]
         others = [name for name in names if name not in STYLES]
@@ -69,7 +76,8 @@ class Errors(CurveView):
     def legend(self) -> list[LegendEntry]:
         """Entries of the curves shown: train, test, then the rest."""
         order = ("train", "labelled", "unlabelled", "validation", "test")
-        return sorted(super().legend, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
+        entries = [replace(each, help=MEANING) if each.name == "train" else each for each in super().legend]
+        return sorted(entries, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
 
     def caption(self, frame: Frame | None = None) -> str:
         """Name the unit."""

@@ -172,6 +172,14 @@ def test_report_and_film_of_a_run(open_app, tmp_path):
     said = page.locator("#numbers")
     expect(said).to_contain_text(f"iteration 12 · objective {objective:.4g}")
     assert f"test error {error:g} %" in said.text_content()
+    key = page.locator("#keys .key i").first
+    patterns = {
+        dash: page.evaluate("(dash) => { film.trees[0].charts.losses.lines[0].dash = dash; legend() }", dash)
+        or key.evaluate("(mark) => getComputedStyle(mark).backgroundImage")
+        for dash in ("solid", "dashed", "dotted", "dotdash")
+    }
+    assert patterns.pop("solid") == "none"
+    assert len(set(patterns.values())) == 3  # a key has the pattern of its line
     end, reconstructed = shot(page, "#latent"), shot(page, "#method")
     other, same = (away(each, end) for each in filmed)
     assert same < 0.3 * other  # the film shows what the page shows

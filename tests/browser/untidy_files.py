@@ -1,4 +1,4 @@
-"""Twelve tables as people have them: each a file, as they would be saved by hand, by a till, by a laboratory, by Excel."""
+"""Twelve tables as people have them: as they are saved by hand, by a till, by a laboratory, by Excel."""
 
 from __future__ import annotations
 
@@ -54,7 +54,13 @@ def survey_of_households() -> bytes:
     """Semicolons, decimal commas, dots between thousands, umlauts in Latin-1."""
     numbers, kind = _signals(1, 3)
     rows = [
-        [f"{1 + k:03d}", _german(42_000 + 9000 * a), _german(31 + 5 * b, 1), ("Süd", "Nord")[k % 2], ("groß", "klein")[c]]
+        [
+            f"{1 + k:03d}",
+            _german(42_000 + 9000 * a),
+            _german(31 + 5 * b, 1),
+            ("Süd", "Nord")[k % 2],
+            ("groß", "klein")[c],
+        ]
         for k, ((a, b, _), c) in enumerate(zip(numbers, kind))
     ]
     return _written(["Lfd. Nr.", "Einkommen", "Größe", "Gegend", "Haushalt"], rows, ";").encode("latin-1")
@@ -98,7 +104,11 @@ def sensors() -> bytes:
     """A time stamp, three columns of the same name, a number to be predicted."""
     numbers, _ = _signals(5, 3)
     rows = [
-        [f"2024-05-{1 + k // 24:02d} {k % 24:02d}:00:00", *(f"{20 + value:.2f}" for value in row), f"{row[0] - row[1]:.3f}"]
+        [
+            f"2024-05-{1 + k // 24:02d} {k % 24:02d}:00:00",
+            *(f"{20 + value:.2f}" for value in row),
+            f"{row[0] - row[1]:.3f}",
+        ]
         for k, row in enumerate(numbers)
     ]
     return _written(["time", "temp", "temp", "temp", "power"], rows).encode()
@@ -127,13 +137,16 @@ def questionnaire() -> bytes:
     kind = generator.integers(0, 2, ROWS)
     rows = []
     for k, c in enumerate(kind):
-        given = [answers[int(np.clip(generator.integers(0, 2) + (c if j < 3 else generator.integers(0, 2)), 0, 2))] for j in range(6)]
+        given = [
+            answers[int(np.clip(generator.integers(0, 2) + (c if j < 3 else generator.integers(0, 2)), 0, 2))]
+            for j in range(6)
+        ]
         rows.append([("stays", "leaves")[c], *given, f'I think, "{k}", that is all.'])
     return _written(["outcome", *(f"Q{j + 1}" for j in range(6)), "remarks"], rows).encode()
 
 
 def exported() -> bytes:
-    """Written by pandas: numbers of rows without a name, a constant, an empty column, truth values, a class of one row."""
+    """Written by pandas: numbered rows, a constant, an empty column, truth values, a class of one row."""
     numbers, kind = _signals(9, 2)
     rows = [
         [k, "cm", "", str(bool(k % 2)), f"{a:.3f}", f"{b:.3f}", "odd" if k == 17 else ("red", "blue")[c]]

@@ -1,8 +1,11 @@
 """One picture, one truth: rings follow the boundary that is drawn; none is drawn that a hidden axis moves."""
 
+import re
+
 import numpy as np
 import pytest
 
+from supdr_viz.frames.surface import error_rates
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
 from supdr_viz.settings.experiment import Experiment
@@ -31,6 +34,27 @@ def test_rings_follow_the_boundary_over_the_input_space():
     own = fitted.transduction_ != split.truth_train
     np.testing.assert_array_equal(surface.wrong[: len(own)], own)
     assert (surface.wrong != surface.beyond).any()  # the train error is of rows that saw their labels
+
+
+@pytest.mark.parametrize("settings", [CANCER, Settings(data="diabetes", method="LSDR", label_share=0.5)])
+def test_the_train_error_is_told_of_both_predictors(settings):
+    surface, scene, split, fitted = surface_of(settings)
+    rates = error_rates(surface, scene, fitted.snapshot_)
+    own, new = fitted.transduction_, fitted.predict(split.X_train)
+    if scene.task == "classification":
+        expected = [100.0 * np.mean(each != split.truth_train) for each in (own, new)]
+    else:
+        expected = [np.mean((each - split.truth_train) ** 2) for each in (own, new)]
+    assert [rates["train"], rates["as new"]] == pytest.approx(expected, rel=1e-5)
+    assert expected[0] != pytest.approx(expected[1], rel=0.1)
+
+
+def test_the_status_line_says_how_training_rows_would_err_as_new_ones():
+    with Visitor("?data=breast_cancer&method=LSDR") as visitor:
+        assert re.search(r"train error [\d.]+ % \(as new rows [\d.]+ %\) · test error", visitor.text)
+    with Visitor("?data=breast_cancer&method=PCAProjection") as visitor:  # it has one predictor
+        assert "(as new rows" not in visitor.text
+        assert "train error" in visitor.text
 
 
 @pytest.mark.parametrize("name", ["figure-1", "figure-2-lsdr", "figure-2-nsdr", "breast-cancer"])

@@ -94,7 +94,7 @@ def make_surface(scene, **changes):
     lines = Lines([np.zeros(3, np.float32), np.ones(2, np.float32)], [np.arange(3.0), np.arange(2.0)])
     sheet = Sheet(image, SQUARE, lines, Lines([], []))
     wrong = np.arange(n) % 7 == 0
-    surface = Surface(5, sheet, sheet, scene.target.astype(np.float32), wrong, wrong)
+    surface = Surface(5, sheet, sheet, scene.target.astype(np.float32), scene.target.astype(np.float32), wrong, wrong)
     return dataclasses.replace(surface, **changes)
 
 

@@ -65,8 +65,9 @@ def read_file(
 
     The ending of the name tells the format: .csv, .tsv, .txt, .xlsx, .parquet, .arff, .npz or .libsvm, each also with
     .gz. Text separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8,
-    UTF-16 or Latin-1. A sheet of a workbook is read as such text; rows of titles above it are left out. An NPZ file holds one
-    table or several views and the targets `y`. If all features are called `view:feature`, they are grouped into views.
+    UTF-16 or Latin-1. A sheet of a workbook is read as such text; rows of titles above it are left out. An NPZ file
+    holds one table or several views and the targets `y`. If all features are called `view:feature`, they are grouped
+    into views.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
