@@ -46,7 +46,7 @@ function said(moment) {
   const rate = (value) => +value.toPrecision(3) + unit
   for (const name of ["train", "test"]) if (name in n) {
     const again = name === "train" && "as new" in n && rate(n["as new"]) !== rate(n.train)
-    parts.push(`${name} error ${rate(n[name])}${again ? ` (as new rows ${rate(n["as new"])})` : ""}`)
+    parts.push(`${name} error ${rate(n[name])}${again ? ` (as new ${rate(n["as new"])})` : ""}`)
   }
   return parts.join(" · ")
 }

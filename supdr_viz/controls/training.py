@@ -22,7 +22,8 @@ STATUS_CSS = """
 .chip.running { color: var(--supdr-running); } .chip.paused { color: var(--supdr-paused); }
 .chip.primary { color: var(--supdr-primary); }
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
-b { font-variant-numeric: tabular-nums; } .numbers { font-variant-numeric: tabular-nums; }
+b { font-variant-numeric: tabular-nums; }
+.numbers { flex: 1 1 0; min-width: 240px; font-variant-numeric: tabular-nums; }
 .part { white-space: nowrap; }
 """
 
@@ -247,7 +248,7 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
         if _known(numbers, name):
             shown = _error(numbers[name], task)
             again = _error(numbers["as_new"], task) if name == "train_error" and _known(numbers, "as_new") else shown
-            new = f" (as new rows {again})" if again != shown else ""
+            new = f" (as new {again})" if again != shown else ""
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>{new}")
     return parts
 

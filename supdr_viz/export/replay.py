@@ -21,7 +21,8 @@ from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.splitting import Split
 
 MAX_MOMENTS = 40
-RESOLUTION = 40
+RESOLUTION = {"classification": 40, "regression": 24}
+"""Points of the surfaces' grid per axis: values change smoothly, where regions have edges."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +152,9 @@ def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: 
     """Draw a frame and its surface, and the frame again if its picture shows the surface."""
     frame = draw()
     assert builder.plane is not None
+    resolution = RESOLUTION[builder.scene.task]
     surface = evaluate(
-        fitted, builder.scene, builder.split, builder.plane, iteration=frame.iteration, resolution=RESOLUTION
+        fitted, builder.scene, builder.split, builder.plane, iteration=frame.iteration, resolution=resolution
     )
     builder.surface = surface.at_rest()
     return draw() if mode is not None and "surface" in mode.needs else frame, builder.surface

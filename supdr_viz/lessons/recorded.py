@@ -19,6 +19,9 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.experiment import Experiment
 
+MOMENTS = 24
+"""Most iterations of a run that its film holds: a lesson has many runs, and their surfaces are what takes long."""
+
 
 @dataclass(frozen=True)
 class Showing:
@@ -187,7 +190,7 @@ class _Camera:
             return Showing(0, start, plays)
         shown = (session.player.newest, session.scene, session.options)
         if len(self._last) != len(shown) or any(old is not new for old, new in zip(self._last, shown)):
-            draw = filming(session)
+            draw = filming(session, MOMENTS)
             assert draw is not None
             self.made.films.append(draw(told=lambda _done, _total: self.look()))
             self._last = shown

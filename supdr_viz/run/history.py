@@ -69,10 +69,12 @@ class CurveLog:
             for moment, known in ((iteration, values), *later):
                 self.append(moment, known)
 
-    def latest(self, iteration: int) -> dict[str, float]:
-        """Return the values of the last column up to `iteration`; none before the first."""
+    def latest(self, iteration: int, within: int) -> dict[str, float]:
+        """Return the values of the last column up to `iteration`; none if it is more than `within` iterations back."""
         place = int(np.searchsorted(self._iteration[: self._size], iteration, side="right")) - 1
-        return {key: float(column[place]) for key, column in self._values.items()} if place >= 0 else {}
+        if place < 0 or iteration - self._iteration[place] > within:
+            return {}
+        return {key: float(column[place]) for key, column in self._values.items()}
 
     def truncate(self, iteration: int) -> None:
         """Forget everything after `iteration`."""

@@ -20,6 +20,9 @@ BYTES_A_ROW_AND_CLASS = 24
 MOST_BYTES_ELSEWHERE = 1_000_000_000
 """That the snapshots of a run hold on all workers together."""
 
+STALE = 5
+"""Iterations after which errors are not said of a run at rest any more."""
+
 WATCHED = ("surrogate", "bound")
 """Diagnostics that are drawn with the losses."""
 
@@ -101,15 +104,17 @@ class Recording:
         """Return the estimator under which `snapshot` was made: the latest leg that holds its iteration."""
         return next(leg.estimator for leg in reversed(self.legs) if leg.first_iteration <= snapshot.iteration)
 
-    def numbers(self, snapshot: Snapshot) -> dict[str, float]:
+    def numbers(self, snapshot: Snapshot, *, at_rest: bool = False) -> dict[str, float]:
         """Return what the status line says of `snapshot`: objective, steps per second, the last known errors.
 
+        At rest errors of a much earlier iteration are left out: those of this one are on their way.
         ``"gap"``: by how many per cent of the objective it may lie above its least value, if a bound is known.
         """
         numbers = {"objective": snapshot.objective, "rate": self._rate()}
         if "bound" in snapshot.diagnostics and snapshot.objective > 0:
             numbers["gap"] = 100.0 * (1.0 - max(snapshot.diagnostics["bound"], 0.0) / snapshot.objective)
-        return {**numbers, **self.errors.latest(snapshot.iteration)}
+        within = STALE if at_rest else snapshot.iteration
+        return {**numbers, **self.errors.latest(snapshot.iteration, within)}
 
     def forget_rate(self) -> None:
         """Start measuring steps per second anew."""

@@ -37,12 +37,14 @@ def test_curves_are_the_same_object_until_something_is_added():
 
 def test_the_latest_values_are_those_of_the_last_column_before():
     log = CurveLog()
-    assert log.latest(3) == {}
+    assert log.latest(3, 100) == {}
     log.extend([2, 6], [{"train": 3.0}, {"train": 2.0, "test": 1.0}])
-    assert log.latest(1) == {}
-    assert log.latest(6) == log.latest(100) == {"train": 2.0, "test": 1.0}
-    assert log.latest(5)["train"] == 3.0
-    assert np.isnan(log.latest(5)["test"])
+    assert log.latest(1, 100) == {}
+    assert log.latest(6, 100) == log.latest(100, 100) == {"train": 2.0, "test": 1.0}
+    assert log.latest(5, 100)["train"] == 3.0
+    assert np.isnan(log.latest(5, 100)["test"])
+    assert log.latest(11, 5) == log.latest(6, 0)
+    assert log.latest(12, 5) == {}
 
 
 def test_curves_keep_every_value_up_to_the_limit_and_the_ends_beyond():
