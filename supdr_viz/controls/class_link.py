@@ -72,7 +72,7 @@ class ClassLink:
         list
         """
         self._field = widgets.text_field("Class link", "", visible=False)
-        self._said = widgets.html(visible=False)
+        self._said = widgets.html()
         # One button for both: the one that has the focus must not vanish.
         self._switch = widgets.button(OPEN, self._switched, icon="cast_for_education")
         self._copy = widgets.button(

@@ -199,7 +199,7 @@ class LessonPanel:
             self._on_lesson(LESSONS[name])
 
     def _build_own(self) -> list[Any]:
-        self.message = widgets.html(visible=False)
+        self.message = widgets.html()
         self.dropper = file_dropper(
             self.receive, lambda why: widgets.message(self.message, why, "error"), max_bytes=1e6
         )
@@ -214,7 +214,7 @@ class LessonPanel:
             shown = error.problems[:6]
             more = [f"And {len(error.problems) - 6} more."] if len(error.problems) > 6 else []
             items = "".join(f"<p>{widgets.escape(each)}</p>" for each in [f"{name} cannot be used:", *shown, *more])
-            self.message.param.update(object=f'<div class="error small" role="alert">{items}</div>', visible=True)
+            self.message.object = f'<div class="error small" role="alert">{items}</div>'
             return
         widgets.message(self.message, f"{name} is open.")
         self._on_lesson(lesson)

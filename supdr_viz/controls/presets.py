@@ -24,7 +24,7 @@ class _Chooser:
         self._silence = Silence()
         self._on_choose = widgets.guarded(on_choose)
         self.select = select
-        self.note = widgets.html(visible=False, margin=(0, 8, 2, 8))
+        self.note = widgets.html(margin=(0, 8, 2, 8))
         self.select.param.watch(lambda event: self._chosen(event.new), "value")
 
     @property
@@ -47,7 +47,7 @@ class _Chooser:
         text = f'<p class="small">{widgets.escape(preset.note)}</p>'
         if preset.needs is not None and not at_hand:
             text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
-        self.note.param.update(object=text, visible=True)
+        self.note.object = text
 
     def _chosen(self, name: str) -> None:
         if not self._silence:

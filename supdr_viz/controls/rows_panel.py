@@ -39,7 +39,7 @@ class RowsPanel:
         self.name = widgets.select("Rows", {name: name for name in names} or {"": ""}, first, self._named)
         self.target = widgets.select("Target", {"": ""}, "")
         self.use = widgets.button("Use these rows", self.start, kind="contained", icon="check", margin=8)
-        self.message = widgets.html(visible=False)
+        self.message = widgets.html()
         self.dashboard = widgets.html(visible=False)
         self.view = pn.Column(
             widgets.caption("They stay where they are: a sample is drawn row by row, all are learnt and counted."),

@@ -186,7 +186,7 @@ class ShareMenu:
         )
 
     def _build_export(self) -> Any:
-        self._export_message = widgets.html(visible=False)
+        self._export_message = widgets.html()
         self._files = FileMaking(self._bridge, self._works, partial(widgets.message, self._export_message))
         self._dropper = file_dropper(
             self._load, lambda why: widgets.message(self._export_message, why, "error"), max_bytes=1e6

@@ -54,7 +54,7 @@ class AxisControl:
         self.high = widgets.text_field("To", "", self._changed, min_width=0)
         self.count = widgets.text_field("Values", "", self._changed, min_width=0)
         self.listed = widgets.text_field("Values, separated by commas", "", self._changed, visible=False)
-        self.message = widgets.html(visible=False)
+        self.message = widgets.html()
         self._range = pn.Row(self.low, self.high, self.count, margin=0, **widgets.WIDE)
         self.view = pn.Column(self.name, self.spacing, self._range, self.listed, self.message, margin=0, **widgets.WIDE)
 

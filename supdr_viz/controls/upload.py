@@ -90,7 +90,7 @@ class UploadPanel:
         self._number = 0
         self._silence = Silence()
         self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
-        self.message = widgets.html(visible=False)
+        self.message = widgets.html()
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
         self.columns.param.watch(self._roles_chosen, "roles")
@@ -335,7 +335,7 @@ class OpenMLPanel:
         self._expected = self._target = ""
         self.field = widgets.text_field("Name or number on openml.org", placeholder="ionosphere or 59")
         self.load = widgets.button("Load", self.start, kind="contained", icon="download", margin=8)
-        self.message = widgets.html(visible=False)
+        self.message = widgets.html()
         self.view = pn.Column(
             widgets.caption("Sends the name to openml.org and keeps a copy on this server."),
             self.field,

@@ -111,7 +111,9 @@ def caption(text: str = "", **options: Any) -> pn.pane.HTML:
 
 
 def message(pane: pn.pane.HTML, text: str = "", kind: str = "quiet") -> None:
-    """Put a sentence into a pane made by `html`; an empty one hides it.
+    """Put a sentence into a pane made by `html`.
+
+    Panes are emptied and not hidden: the kit cannot show one that is not drawn yet, as in the closed drawer of a phone.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ def message(pane: pn.pane.HTML, text: str = "", kind: str = "quiet") -> None:
     kind : {"quiet", "warning", "error"}
     """
     role = ' role="alert"' if kind == "error" else ""
-    pane.param.update(object=f'<p class="{kind} small"{role}>{escape(text)}</p>' if text else EMPTY, visible=bool(text))
+    pane.object = f'<p class="{kind} small"{role}>{escape(text)}</p>' if text else EMPTY
 
 
 # --- buttons --------------------------------------------------------------------------------------------------------
@@ -163,7 +165,7 @@ def toggle(options: Sequence[str], value: str, **more: Any) -> pmui.RadioButtonG
 
 def marks(options: Sequence[str], on_change: Callable[[str, bool], Any], **more: Any) -> pmui.CheckButtonGroup:
     """Make a row of small buttons each of which is on or off; ``on_change(option, on)`` follows a press."""
-    narrow = {"@media (max-width: 1399.95px)": {"px": "4px", "fontSize": "11px"}}  # four of them beside a title
+    narrow = {"@media (max-width: 1399.95px)": {"px": "3px", "fontSize": "11px"}}  # four of them beside a title
     sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "6px", "fontSize": "12px", **narrow}}
     made = gaps.heard_at_once(
         pmui.CheckButtonGroup(label="", options=list(options), value=[], size="small", sx=sx, **more)

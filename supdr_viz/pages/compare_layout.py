@@ -184,7 +184,7 @@ class CompareLayout:
         self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
         self._on_preset = on_preset
         self.notice = Notice()
-        self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
+        self.about = widgets.html(margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self.hub = hub
         wide: dict[str, Any] = widgets.WIDE
@@ -338,7 +338,7 @@ class CompareLayout:
         """Show the legend of the classes and, in the sidebar, where the data come from."""
         size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
-        self.about.param.update(object=f'<div class="small quiet">{text}</div>', visible=True)
+        self.about.object = f'<div class="small quiet">{text}</div>'
         self.classes.object = f'<div class="keys">{widgets.legend(class_legend(scene))}</div>'
 
     def show_notice(self, text: str, kind: str = "info") -> None:

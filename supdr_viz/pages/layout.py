@@ -103,7 +103,7 @@ class ExplorerLayout:
         self._modes: dict[str, str] = {}
         self._silence = Silence()
         self.notice = Notice()
-        self.about = widgets.html(visible=False, margin=(0, 8, 6, 8))
+        self.about = widgets.html(margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self._hub = board.hub
         self._make_choosers()
@@ -249,7 +249,7 @@ class ExplorerLayout:
         if scene.n_rows > len(scene.position):
             size = f"{scene.n_rows:,} training and test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
-        self.about.param.update(object=f'<div class="small quiet">{text}</div>', visible=True)
+        self.about.object = f'<div class="small quiet">{text}</div>'
         names = [str(name) for name in scene.class_names] or ["1"]
         if self._draw_class.options != names:
             chosen = self._draw_class.value
@@ -268,7 +268,7 @@ class ExplorerLayout:
 
     def forget_data(self) -> None:
         """Say nothing of rows: there are none."""
-        self.about.visible = False
+        self.about.object = widgets.EMPTY
         self._colour.show(False)
         self.classes.object = widgets.EMPTY
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from supdr_viz.kit import widgets
 
 SQUARES_CSS = """
-:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(100%, 272px), 1fr)); gap: 12px; }
+:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 12px; }
 .scroll-button { display: none !important; }
 """
 CURVES_CSS = """

@@ -12,6 +12,7 @@ from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
 from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.kit.markup import EMPTY
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.making import build_dataset
@@ -100,12 +101,12 @@ def test_changed_examples_can_be_restored(watched):
     controls.presets.select.value = "two-spirals"
     let_go(knob(controls.method._form, "C")._slider, 0.0)
     assert controls.presets.select.value == ""
-    assert controls.presets.note.visible
+    assert controls.presets.note.object != EMPTY
     controls.presets.select.value = "two-spirals"
     assert controls.settings == PRESETS["two-spirals"].settings
     assert len(log) == 3
     controls.data.menu.value = "iris"
-    assert not controls.presets.note.visible
+    assert controls.presets.note.object == EMPTY
 
 
 # --- files and OpenML -----------------------------------------------------------------------------------------------

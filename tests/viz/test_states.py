@@ -6,6 +6,7 @@ import pytest
 
 from supdr import warm
 from supdr.baselines import KNN
+from supdr_viz.kit.markup import EMPTY
 from supdr_viz.pages import explorer
 from supdr_viz.pages.explorer import Explorer
 from supdr_viz.settings.state import Settings
@@ -93,7 +94,7 @@ class Screen:
     @property
     def seen(self):
         bar, layout = self.page.transport.bar, self.page.layout
-        return bar._chip[0], self.grey, bar.enabled, layout.notice.shown, layout.about.visible
+        return bar._chip[0], self.grey, bar.enabled, layout.notice.shown, layout.about.object != EMPTY
 
 
 # state: chip, grey, can run, a notice is shown, the rows are described
