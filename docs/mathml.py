@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|.", flags=re.DOTALL)
-OPEN, CLOSE = {"{", "(", "[", r"\left"}, {"}", ")", "]", r"\right"}
+OPEN, CLOSE = {"{", "(", "[", r"\left", r"\begin"}, {"}", ")", "]", r"\right", r"\end"}
 SPACES, OPERATORS = {r"\quad", r"\qquad"}, {"+", "-", "=", r"\le", r"\propto"}
 BIG = {r"\sum"}
 
@@ -31,7 +31,7 @@ def block(writer: HTML5Translator, node: nodes.math_block) -> None:
 def lines(node: nodes.math_block) -> list[str]:
     """Return the parts of a formula between which a line may end: browsers break within none.
 
-    A part ends before an operator, a sum or a wide space that stands in no bracket, no norm and no index.
+    A part ends before an operator, a sum or a wide space that stands in no bracket, environment, norm or index.
     """
     parts, part, depth, before = [], "", 0, ""
     in_norm = False
