@@ -206,6 +206,8 @@ class Study:
         What is known so far: one mean squared error per draw.
     done, total : int
         Errors known, and errors to come in all.
+    current : str
+        The method that is being fitted; empty where nothing is left to do.
     """
 
     def __init__(self, X: NDArray, y: NDArray, shares: Sequence[float], methods: Sequence[str], seed: int = 0) -> None:
@@ -219,7 +221,7 @@ class Study:
         self.errors: dict[Cell, list[float]] = {}
         usable = len(self.X) >= 2 * LEAST and self.X.shape[1] > 0
         self.total = N_DRAWS * len(self.shares) * len(self.methods) if usable else 0
-        self.done = 0
+        self.done, self.current = 0, ""
         self._work = self._run()
 
     @property
@@ -237,14 +239,16 @@ class Study:
         Returns
         -------
         bool
-            Whether an error came in.
+            Whether an error came in, or the turn of another method.
         """
-        before, end = self.done, time.monotonic() + seconds
+        before, end = (self.done, self.current), time.monotonic() + seconds
         while not self.finished:
             next(self._work)
             if time.monotonic() >= end:
                 break
-        return self.done > before
+        if self.finished:
+            self.current = ""
+        return (self.done, self.current) != before
 
     def n_labelled(self, share: float) -> int:
         """Return the number of labelled rows at a share."""
@@ -259,7 +263,7 @@ class Study:
         first, last = ([method for method in self.methods if (method in CORE) is core] for core in (True, False))
         rounds = [itertools.product(range(N_DRAWS), methods, self.shares) for methods in (first, last)]
         for draw, method, share in itertools.chain(*rounds):
-            rows = self.drawn(share, draw)
+            rows, self.current = self.drawn(share, draw), method
             try:
                 predicted = yield from predictions(method, self.X, known(self.y, rows))
             except (ValueError, np.linalg.LinAlgError):

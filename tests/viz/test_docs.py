@@ -1,5 +1,6 @@
 """The documentation: it builds without a warning, and its programs run."""
 
+import importlib
 import os
 import re
 import shutil
@@ -8,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from docutils import nodes
+from latex2mathml.converter import convert
 
 from supdr_viz.lessons import LESSONS
 
@@ -27,6 +30,22 @@ PROGRAMS = [
 def test_the_programs_run(program, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(program, "program", "exec"), {"__name__": "__main__"})
+
+
+def test_every_part_of_a_formula_is_a_formula(monkeypatch):
+    """Lines end within no bracket and no environment: what stands between is read by itself."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    mathml = importlib.import_module("mathml")
+    formulas = [
+        formula for page in PAGES for formula in re.findall(r"```\{math\}\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    ]
+    assert len(formulas) > 10
+    for formula in formulas:
+        for part in mathml.lines(nodes.math_block(formula, formula)):
+            assert "<math" in convert(part)
+    cases = r"a = \begin{cases} b = c \\ d + e \end{cases} + f"
+    whole = r"{} = \begin{cases} b = c \\ d + e \end{cases} "
+    assert mathml.lines(nodes.math_block(cases, cases)) == ["a ", whole, "{} + f"]
 
 
 @pytest.mark.slow

@@ -148,6 +148,17 @@ def test_too_few_rows_are_nothing_to_do(rows):
     assert not study.work(0.01)
 
 
+def test_a_study_names_the_method_that_is_fitted():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    study, named = Study(X, X[:, 0], (0.3,), ("Constant", "LLR")), set()
+    assert study.current == ""
+    while not study.finished:
+        if study.work(0.0) and study.current:
+            named.add(study.current)
+    assert named == {"Constant", "LLR"}
+    assert study.current == ""
+
+
 def test_a_method_that_cannot_be_fitted_has_no_error():
     X = np.random.default_rng(0).normal(size=(9, 4))
     study = Study(X, X[:, 0], (0.5,), ("Constant", "Hessian"))

@@ -162,10 +162,11 @@ def _picture(
         return Picture(mode=mode.name, extent=extent, roles=ROLES, tags=(Tag(*middle, TOO_FEW, SECONDARY, "center"),))
     one_share = len(study.shares) == 1
     labels = [Number("labels", study.n_labelled(study.shares[0]), help="labelled rows")] if one_share else []
+    done = f"now {study.current}, done" if study.current else "done"
     numbers = (
         *labels,
         Number("draws", N_DRAWS, help="of labelled rows; bars and lines are means over them"),
-        Number("done", 100.0 * study.done / study.total, "%", "settings are cross-validated on the labelled rows"),
+        Number(done, 100.0 * study.done / study.total, "%", "settings are cross-validated on the labelled rows"),
     )
     return Picture(
         mode=mode.name,
