@@ -41,6 +41,7 @@ HEAD_CSS = """
 column-gap: 12px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
 .head .note.text { display: block; max-width: 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+@media (max-width: 599.95px) { .head .note.text { white-space: normal; } }
 .key { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }
 .key i.line { width: 18px; height: 0; border-top: 2.5px solid; }

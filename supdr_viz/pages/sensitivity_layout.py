@@ -202,7 +202,7 @@ class SensitivityLayout:
         protocol += ", warm starts" if settings.warm else ""
         words = f"{metric}, mean over {protocol}. A square marks the current setting; a click runs it on one split."
         self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
-        more = "mean ± sd over the other parameter; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
+        more = "mean ± sd; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
         self.cards.object = _cards(SWEEP_PRESETS.name_of(settings))
