@@ -36,7 +36,6 @@ EMPTY = "<span></span>"
 
 HEAD_CSS = """
 .head { display: flex; flex-wrap: wrap; align-items: center; column-gap: 12px; row-gap: 0; min-height: 24px; }
-.head h3 { white-space: nowrap; }
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
 column-gap: 12px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }

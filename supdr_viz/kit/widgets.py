@@ -165,7 +165,7 @@ def toggle(options: Sequence[str], value: str, **more: Any) -> pmui.RadioButtonG
 
 def marks(options: Sequence[str], on_change: Callable[[str, bool], Any], **more: Any) -> pmui.CheckButtonGroup:
     """Make a row of small buttons each of which is on or off; ``on_change(option, on)`` follows a press."""
-    narrow = {"@media (max-width: 1399.95px)": {"px": "3px", "fontSize": "11px"}}  # four of them beside a title
+    narrow = {"@media (max-width: 1399.95px)": {"px": "2px", "fontSize": "11px"}}  # four of them beside a title
     sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "6px", "fontSize": "12px", **narrow}}
     made = gaps.heard_at_once(
         pmui.CheckButtonGroup(label="", options=list(options), value=[], size="small", sx=sx, **more)
