@@ -124,4 +124,4 @@ def _numbers(fitted: Any, snapshot: Snapshot) -> tuple[Number, ...]:
     return doubtful, *told
 
 
-CHARTS = Mode("charts", "charts", "Charts of the classes", "discs, axes, doubt", charts)
+CHARTS = Mode("charts", "charts", "Class charts", "discs, axes, doubt", charts)
