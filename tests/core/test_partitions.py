@@ -234,13 +234,13 @@ def fours(count):
 def glm_gaussian(D, L, K):
     """Return the numbers that a partition sends and receives a pass: softmax, three inner alternations."""
     head = (L + 1) ** 2 + (L + 1) * K
-    sent = 3 * head + (L + 1) ** 2 + (L + 1) * D + L**2 + L
-    return sent, (L + 1) * D + 2 * (L + 1) ** 2 + 4 * (L + 1) * K + 4 * L**2 + L
+    sent = 3 * head + (L + 1) ** 2 + (L + 1) * D
+    return sent, (L + 1) * D + 4 * (L + 1) * K + 3 * L**2 + L
 
 
 def glm_weighted(D, L, K):
     """Return the same: bits, one target after another."""
-    sent = D * (fours((L + 1) * (L + 2) // 2) + fours(L + 1)) + K * (L + 1) * (L + 2) + L**2 + L
+    sent = D * (fours((L + 1) * (L + 2) // 2) + fours(L + 1)) + K * (L + 1) * (L + 2) + (L + 1) ** 2
     return sent, 2 * (L + 1) * (D + K) + L**2 + L
 
 

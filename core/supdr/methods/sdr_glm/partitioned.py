@@ -134,16 +134,11 @@ class SummedFeatures(SharedFeatures):
 
     def __init__(self, rows: GLMRows, c: float) -> None:
         self._rows, self.c = rows, c
-        self._latest = (None,)
 
     @cached_property
     def total(self) -> float:
         """|X|^2."""
         return float(self._rows.total(_size, self._rows.X))
-
-    def cross(self, loadings: NDArray) -> Any:
-        """Return X Vt' in partitions."""
-        return self._rows.each(_cross, self._rows.X, loadings, self.c)
 
 
 # --- on a partition -----------------------------------------------------------------------------------------------
@@ -159,10 +154,6 @@ def _size(X: NDArray) -> float:
 
 def _weighted_features(X: NDArray, codes: NDArray, c: float, bound: str) -> WeightedFeatures:
     return WeightedFeatures(X, codes, c, bound)
-
-
-def _cross(X: NDArray, loadings: NDArray, c: float) -> NDArray:
-    return SharedFeatures(X, c).cross(loadings)
 
 
 def _without_targets(side: TargetSide, bound: str) -> TargetSide:
