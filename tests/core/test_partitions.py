@@ -272,6 +272,20 @@ def test_what_travels_is_what_the_cost_model_says(kind, settings, rows, labels, 
         assert 0 <= travelled["received"] - received <= 6
 
 
+@pytest.mark.parametrize(("rows", "rounds"), [(X, 4), (BITS, 2)])
+def test_a_pass_of_sdr_glm_waits_for_the_partitions_a_few_times(rows, rounds, monkeypatch):
+    """Three alternations of U and W, or one; then the gauge, whose visit brings what the objective is made of."""
+    waits = []
+    for name in ("total", "spread_and_total", "spread"):
+        original = getattr(partitioned, name)
+        monkeypatch.setattr(partitioned, name, lambda *a, by=original, **k: waits.append(by.__name__) or by(*a, **k))
+    stream = model().iterate(spread(rows, 4), spread(Y, 4))
+    next(stream)
+    waits.clear()
+    next(stream)
+    assert waits == ["spread_and_total"] * rounds
+
+
 @pytest.mark.slow
 def test_a_worker_killed_in_a_pass_changes_no_number():
     import os

@@ -1,7 +1,7 @@
 """SDR-GLM on rows in partitions: latent rows stay there, loadings and heads come from sums over partitions.
 
 A pass sends [V; b_x] (L + 1, D) and [W; b_y] (L + 1, K) out, and brings back the systems of the columns (one of size
-L + 1 for complete Gaussian data, else D packed ones), those of the heads, and sums of L and L² numbers for the gauge.
+L + 1 for complete Gaussian data, else D packed ones), those of the heads, and [U, 1]'[U, 1] for the gauge.
 """
 
 from __future__ import annotations
