@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from supdr import datasets
 from supdr.datasets import Dataset
 from supdr_viz.settings.knobs import TASK
-from supdr_viz.settings.menu import MENU, METHODS_GROUP
+from supdr_viz.settings.menu import MENU, METHODS_GROUP, Method
 from supdr_viz.settings.on_disk import RowsOnDisk, offered
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
@@ -108,11 +108,13 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
     ------
     Unusable
         If the method takes bits only and a column holds something else, needs cells that are missing, or there are more
-        rows than it takes.
+        rows than it takes; if it, or a value of one of its knobs, needs all rows in memory and they are on disk.
     """
     method = MENU[settings.method]
     if isinstance(dataset, RowsOnDisk) and not method.takes_partitions:
         raise Unusable(f"{method.label} needs all rows in memory. {partition_takers()}")
+    if isinstance(dataset, RowsOnDisk):
+        _check_for_partitions(settings, method)
     if dataset.n_samples > method.most_rows:
         takers = [each.label for each in MENU.values() if each.most_rows > method.most_rows]
         others = f"; {', '.join(takers[:-1])} and {takers[-1]} take more" if takers else ""
@@ -134,6 +136,23 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
         raise Unusable(
             f"{method.label} takes columns of 0 and 1 only; {dataset.feature_names[column]} is {X[row, column]:.3g} in "
             f"row {row}: choose {MENU['LogisticUDR'].label} for these data."
+        )
+
+
+def _check_for_partitions(settings: Settings, method: Method) -> None:
+    """Raise `Unusable` if a knob has a value for which all rows must be in memory, in the words of the form."""
+    options, accepted = settings.method_options, method.estimator.accepted_in_partitions
+    for spec in method.form:
+        if spec.name not in accepted or not spec.applies({**options, TASK: "classification"}):
+            continue
+        if any(value is options[spec.name] or value == options[spec.name] for value in accepted[spec.name]):
+            continue
+        if spec.kind == "bool":
+            raise Unusable(f"{spec.label} needs all rows in memory: switch it off for rows on disk.")
+        texts = dict(spec.choices)
+        others = " or ".join(f"“{texts[value]}”" for value in accepted[spec.name] if value in texts)
+        raise Unusable(
+            f"{spec.label} “{texts[options[spec.name]]}” needs all rows in memory: choose {others} for rows on disk."
         )
 
 

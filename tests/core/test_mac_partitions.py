@@ -125,3 +125,16 @@ def test_without_distributed_a_sentence_says_what_to_install(rows, monkeypatch):
     monkeypatch.setattr("supdr.engine.optional.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"Rows in partitions needs distributed: pip install"):
         model().fit(partitioned(rows[0], 2), partitioned(rows[1], 2))
+
+
+def test_all_that_a_pass_asks_of_its_end_is_one_visit(rows, monkeypatch):
+    X, y, *_ = rows
+    seen, original = [], partitioned_passes.total
+    monkeypatch.setattr(
+        partitioned_passes, "total", lambda work, *a, **k: seen.append(work.__name__) or original(work, *a, **k)
+    )
+    steps = model(early_stopping=False, tol=-1.0).iterate(partitioned(X, 3), partitioned(y, 3))
+    for _ in range(3):
+        seen.clear()
+        next(steps)
+        assert seen.count("_hinges") == 1

@@ -8,6 +8,7 @@ import pytest
 from supdr import MAC
 from supdr.methods.mac import two_layer
 from supdr.methods.mac.classes import simplex_numbers
+from supdr.rows.partitions import gathered
 
 
 @pytest.fixture(autouse=True)
@@ -68,8 +69,8 @@ def test_beyond_the_sample_all_rows_are_looked_at(rows, monkeypatch):
     model_ = model(n_centers=40)
     last = list(model_.iterate(partitioned(X, 3), partitioned(y, 3)))[-1]
     state = last.state
-    left_out = np.concatenate(dask.compute(*state.second.left_out.parts))
-    hidden = np.concatenate(dask.compute(*state.first.hidden.parts))
+    left_out = np.concatenate(gathered(np.asarray, state.second.left_out))
+    hidden = np.concatenate(gathered(np.asarray, state.first.hidden))
     labelled = ~np.isnan(y)
     assert len(model_.hidden_) < len(hidden) == labelled.sum()
     prepared = model_._preprocessing.transform(X[labelled])

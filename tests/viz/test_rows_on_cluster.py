@@ -46,6 +46,12 @@ def waited(condition, seconds=120):
     return value
 
 
+def rests(player):
+    """Take what was painted, as a page does, and tell whether a pause has left nothing to do."""
+    player.take_frame(), player.take_surface()
+    return player.status.phase is Phase.paused and player.at_rest
+
+
 @pytest.mark.slow
 def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(folder, local, monkeypatch):
     monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([f"clouds={folder}"]))
@@ -74,7 +80,7 @@ def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(f
         session.apply(Experiment(settings.with_options(C=3.0), dataset))
         waited(lambda: session.player.iteration > before)
         session.player.pause()
-        waited(lambda: session.player.status.phase is Phase.paused and session.player.at_rest)
+        waited(lambda: rests(session.player))
         session.player.run()
         waited(lambda: session.player.status.phase is Phase.running)
         local.close()

@@ -1,6 +1,8 @@
 """Rows on disk in the explorer: chosen by name, learnt in partitions, counted by partition."""
 
 import json
+import re
+from contextlib import nullcontext
 
 import dask
 import numpy as np
@@ -15,7 +17,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings import on_disk
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset
+from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, check_columns
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.splitting import split
@@ -150,6 +152,34 @@ def test_it_is_told_how_far_a_pass_is_and_pausing_breaks_it_off(experiment):
     session.player._worker.work(0.0)
     assert any(words.startswith("pass 1: ") and " of 5 partitions" in words for words in said)
     assert session.player.status.progress == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "said"),
+    [
+        ("SDRGLM", {"solver": "literal"}, "Solver “the paper's sweep” needs all rows in memory: choose “fast”"),
+        ("LSDR", {"early_stopping": True}, "Early stopping needs all rows in memory: switch it off"),
+        ("MAC", {"solver": "admm"}, "Solver “ADMM” needs all rows in memory: choose “MAC (the paper's)”"),
+    ],
+)
+def test_values_that_need_all_rows_in_memory_say_so_in_the_words_of_the_form(experiment, method, option, said):
+    _, session = begun(experiment)
+    settings = Settings(data="rows", data_options=experiment.settings.data_options, method=method)
+    with pytest.raises(Unusable, match=re.escape(said)):
+        session.apply(Experiment(settings.with_options(**option), experiment.table))
+
+
+@pytest.mark.parametrize("name", [name for name, each in MENU.items() if each.takes_partitions and not each.bits_only])
+def test_every_value_of_a_choice_is_taken_by_the_library_or_refused_by_the_form(experiment, name):
+    for spec in MENU[name].form:
+        if spec.kind != "choice" or spec.name not in MENU[name].estimator.accepted_in_partitions:
+            continue
+        for value, _ in spec.choices:
+            settings = Settings(data="rows", data_options=experiment.settings.data_options, method=name)
+            settings = settings.with_options(**{spec.name: value})
+            taken = value in MENU[name].estimator.accepted_in_partitions[spec.name]
+            with nullcontext() if taken else pytest.raises(Unusable, match="needs all rows in memory: choose “"):
+                check_columns(settings, experiment.table)
 
 
 def test_methods_that_need_all_rows_in_memory_say_so(experiment):

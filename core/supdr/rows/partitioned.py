@@ -60,6 +60,10 @@ class PartitionedRows:
         checkpoint()
         return spread_and_total(work, *arguments, add=added)
 
+    def entries(self, values: Partitions, count: int) -> tuple[Partitions, ...]:
+        """Return the entries of values that are tuples of so many, which `each` or `both` has kept."""
+        return tuple(values.item(number) for number in range(count))
+
     def normal(self, rng: np.random.Generator, width: int) -> Partitions:
         """Return normally distributed numbers (N, width), the same whatever the partitions."""
         return spread(_normal, self.streams(rng, width), listed(self.sizes), width)

@@ -7,13 +7,14 @@ elsewhere when a worker is lost, and what travels is independent of the number o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import itemgetter
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import dask
 from dask.delayed import Delayed, delayed
 
-from supdr.rows.waiting import computed
+from supdr.rows.waiting import computed, kept_and_computed
 
 FAN_IN = 8
 """Partial sums that one addition takes."""
@@ -32,15 +33,15 @@ class Work:
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.function = function
-        self.places = [number for number, each in enumerate(arguments) if isinstance(each, Partitions)]
+        self.places = [(number, each.entry) for number, each in enumerate(arguments) if isinstance(each, Partitions)]
         self.shared = [None if isinstance(each, Partitions) else each for each in arguments]
         self.__name__ = getattr(function, "__name__", type(function).__name__).lstrip("_")
 
     def __call__(self, *values: Any) -> Any:
         """Return what the function gives for a partition."""
         arguments = list(self.shared)
-        for place, value in zip(self.places, values):
-            arguments[place] = value
+        for (place, entry), value in zip(self.places, values):
+            arguments[place] = reduce(getitem, entry, value)
         return self.function(*arguments)
 
 
@@ -54,10 +55,12 @@ class Partitions:
     homes : tuple of str, optional
         Addresses of the workers that should work on the partitions: all that belongs to one stays together.  Another
         worker does it if that one is lost.
+    entry : tuple of int, optional
+        Which entry of each value is meant, where values are tuples, which entry of that, and so on.
     """
 
-    def __init__(self, parts: Iterable[Delayed], homes: tuple[str, ...] = ()) -> None:
-        self.parts, self.homes = tuple(parts), homes
+    def __init__(self, parts: Iterable[Delayed], homes: tuple[str, ...] = (), entry: tuple[int, ...] = ()) -> None:
+        self.parts, self.homes, self.entry = tuple(parts), homes, entry
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -65,11 +68,11 @@ class Partitions:
     def some(self, numbers: list[int]) -> Partitions:
         """Return some of the partitions, by their numbers."""
         homes = tuple(self.homes[number] for number in numbers) if self.homes else ()
-        return Partitions((self.parts[number] for number in numbers), homes)
+        return Partitions((self.parts[number] for number in numbers), homes, self.entry)
 
     def item(self, number: int) -> Partitions:
-        """Return the entries `number` of values that are tuples, kept where those are."""
-        return spread(itemgetter(number), self)
+        """Return the entries `number` of values that are tuples; they stay within these."""
+        return Partitions(self.parts, self.homes, (*self.entry, number))
 
 
 def listed(values: Iterable[Any]) -> Partitions:
@@ -114,8 +117,7 @@ def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
     homes = next((each.homes for each in arguments if isinstance(each, Partitions) and each.homes), ())
     parts = []
     for number, values in enumerate(zip(*columns, strict=True)):
-        place = {"workers": [homes[number]], "allow_other_workers": True} if homes else {}
-        with dask.annotate(**place):
+        with dask.annotate(**_at(homes[number] if homes else "")):
             parts.append(work(*values))
     return Partitions(parts, homes)
 
@@ -131,7 +133,7 @@ def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
         As for `planned`.
     """
     plan = planned(function, *arguments)
-    return Partitions(dask.persist(*plan.parts), plan.homes)
+    return Partitions(kept_and_computed(plan.parts, None)[0], plan.homes)
 
 
 def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -160,8 +162,8 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
     add : callable, default=sum
         Maps a list of at most `FAN_IN` values to their sum.
     """
-    parts = planned(function, *arguments).parts
-    return computed([_tree(parts, add)], parts)[0]
+    plan = planned(function, *arguments)
+    return computed([_tree(plan, add)], plan.parts)[0]
 
 
 def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
@@ -181,15 +183,38 @@ def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callabl
     kept : Partitions
     summed : object
     """
-    plan = planned(function, *arguments)
-    first, second = (planned(itemgetter(number), plan) for number in (0, 1))
-    *kept, summed = dask.persist(*first.parts, _tree(second.parts, add))
-    return Partitions(kept, plan.homes), computed([summed], tuple(kept))[0]
+    pairs = planned(function, *arguments)
+    kept, summed = kept_and_computed(pairs.parts, _tree(pairs.item(1), add))
+    return Partitions(kept, pairs.homes, (0,)), summed
 
 
-def _tree(parts: Iterable[Delayed], add: Callable[[list[Any]], Any]) -> Delayed:
-    """Return the sum of the parts, at most `FAN_IN` at a time."""
-    level, join = list(parts), delayed(add, pure=False)
+def _tree(values: Partitions, add: Callable[[list[Any]], Any]) -> Delayed:
+    """Return the sum of the values, at most `FAN_IN` at a time; what they are entries of does not travel."""
+    join = delayed(add, pure=False)
+    level = []
+    for start in range(0, len(values), FAN_IN):
+        few = slice(start, start + FAN_IN)
+        parts, homes = values.parts[few], values.homes[few]
+        if not values.entry:
+            level.append(join(list(parts)))
+        elif len(set(homes)) <= 1:
+            with dask.annotate(**_at(homes[0] if homes else "")):
+                level.append(delayed(_entries_added, pure=False)(list(parts), values.entry, add))
+        else:
+            level.append(join(list(planned(_itself, Partitions(parts, homes, values.entry)).parts)))
     while len(level) > 1:
         level = [join(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
     return level[0]
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _entries_added(values: list[Any], entry: tuple[int, ...], add: Callable[[list[Any]], Any]) -> Any:
+    return add([reduce(getitem, entry, value) for value in values])
+
+
+def _at(home: str) -> dict[str, Any]:
+    """Return what Dask is told of where a task belongs; it may be done elsewhere if that worker is lost."""
+    return {"workers": [home], "allow_other_workers": True} if home else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,13 +38,13 @@ def followed(tell: Tell) -> Iterator[None]:
         _current.tell = before
 
 
-def computed(wanted: list[Delayed], parts: tuple[Delayed, ...]) -> list[Any]:
+def computed(wanted: list[Delayed], parts: Sequence[Delayed]) -> list[Any]:
     """Return the values of `wanted`, which are made of `parts`.
 
     Parameters
     ----------
     wanted : list of Delayed
-    parts : tuple of Delayed
+    parts : sequence of Delayed
         One per partition.
 
     Returns
@@ -56,13 +56,60 @@ def computed(wanted: list[Delayed], parts: tuple[Delayed, ...]) -> list[Any]:
     Interrupted
         If the run of this thread was asked to stop meanwhile; what has begun on a cluster is left to end by itself.
     """
+    tell = _tell()
+    if tell is None:
+        return list(dask.compute(*wanted))
+    client = _client()
+    if client is None:
+        return list(dask.compute(*wanted, callbacks=_between_tasks(parts, tell)))
+    known = {each.key: each for each in (*parts, *wanted)}
+    futures = dict(zip(known, client.compute(list(known.values()))))
+    ours, results = ([futures[each.key] for each in some] for some in (parts, wanted))
+    return _awaited(client, ours, results, tell)
+
+
+def kept_and_computed(parts: Sequence[Delayed], wanted: Delayed | None) -> tuple[Sequence[Delayed], Any]:
+    """Return references to the values of `parts`, kept where they are computed, and the value of `wanted`.
+
+    Parameters
+    ----------
+    parts : sequence of Delayed
+        One per partition.
+    wanted : Delayed or None
+        Made of them.  None: on a cluster nothing is waited for.
+
+    Returns
+    -------
+    kept : sequence of Delayed
+    value : object
+
+    Raises
+    ------
+    Interrupted
+        As for `computed`.
+    """
+    tell, client = _tell(), _client()
+    if client is None:
+        between = {} if tell is None else {"callbacks": _between_tasks(parts, tell)}
+        *kept, last = dask.persist(*parts, wanted, **between)
+        return kept, None if wanted is None else last.compute(scheduler="synchronous")
+    from distributed import futures_of
+
+    plans = [*parts] if wanted is None else [*parts, wanted]
+    kept = client.persist(plans)
+    if wanted is None:
+        return kept, None
+    *ours, result = (futures_of(each)[0] for each in kept)
+    return kept[:-1], (client.gather(result) if tell is None else _awaited(client, ours, [result], tell)[0])
+
+
+def _tell() -> Tell | None:
+    """Return who is to be told; None: nobody, and nothing can be given up.  Raises `Interrupted` if it is already."""
     tell = getattr(_current, "tell", None)
     if tell is None and current_flag() is None:
-        return list(dask.compute(*wanted))
+        return None
     checkpoint()
-    tell = tell or _to_nobody
-    client = _client()
-    return _in_threads(wanted, parts, tell) if client is None else _on_cluster(client, wanted, parts, tell)
+    return tell or _to_nobody
 
 
 def _to_nobody(_done: int, _count: int) -> None:
@@ -81,36 +128,35 @@ def _client() -> Any:
         return None
 
 
-def _in_threads(wanted: list[Delayed], parts: tuple[Delayed, ...], tell: Tell) -> list[Any]:
+def _between_tasks(parts: Sequence[Delayed], tell: Tell) -> list[tuple]:
+    """Return what threads of this process call between tasks: it tells how far they are."""
     keys, done = {part.key for part in parts}, set()
 
     def after(key: Any, *_others: Any) -> None:
-        """Tell how far it is; the thread that waits calls this between tasks."""
+        """Tell how far it is; the thread that waits calls this."""
         checkpoint()
         if key in keys:
             done.add(key)
             tell(len(done), len(keys))
 
-    return list(dask.compute(*wanted, callbacks=[(None, None, None, after, None)]))
+    return [(None, None, None, after, None)]
 
 
-def _on_cluster(client: Any, wanted: list[Delayed], parts: tuple[Delayed, ...], tell: Tell) -> list[Any]:
+def _awaited(client: Any, parts: list[Any], wanted: list[Any], tell: Tell) -> list[Any]:
+    """Return the values of the futures `wanted`, which are made of `parts`."""
     from distributed import wait
 
-    known = {each.key: each for each in (*parts, *wanted)}
-    futures = dict(zip(known, client.compute(list(known.values()))))
-    ours, results = ([futures[each.key] for each in some] for some in (parts, wanted))
     try:
         while True:
-            tell(sum(future.done() for future in ours), len(ours))
+            tell(sum(future.done() for future in parts), len(parts))
             checkpoint()
             try:
-                wait(results, timeout=GLANCE)
+                wait(wanted, timeout=GLANCE)
                 break
             except TimeoutError:
                 continue
     except Interrupted:
-        for future in futures.values():  # what nobody wants any more is not begun
+        for future in (*parts, *wanted):  # what nobody wants any more is not begun
             future.release()
         raise
-    return list(client.gather(results))
+    return list(client.gather(wanted))

@@ -42,6 +42,10 @@ class WholeRows:
         kept, summed = work(*arguments)
         return kept, summed
 
+    def entries(self, values: tuple, count: int) -> tuple:
+        """Return the entries of a tuple of so many, which `each` or `both` has kept."""
+        return values
+
     def normal(self, rng: np.random.Generator, width: int) -> Any:
         """Return normally distributed numbers (N, width), the same whatever the partitions."""
         return rng.standard_normal((self.n_rows, width))

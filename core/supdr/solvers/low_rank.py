@@ -34,21 +34,23 @@ LARGEST_CONDITION = 1e12
 OVERSAMPLING, POWER_STEPS = 10, 6
 
 
-def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
+def row_blocks(shape: tuple[int, int], cells: int | None = None) -> Iterator[slice]:
     """Yield slices of rows, with a look at the stop flag before each.
 
     Parameters
     ----------
     shape : (int, int)
         Rows and columns of the matrix.
+    cells : int, optional
+        Of one block; `BLOCK` by default.
 
     Yields
     ------
     slice
     """
     n_rows, n_columns = shape
-    width = max(n_columns, 1)
-    size = max(BLOCK // width, min(LEAST_ROWS, 32 * BLOCK // width), 1)
+    width, cells = max(n_columns, 1), BLOCK if cells is None else cells
+    size = max(cells // width, min(LEAST_ROWS, 32 * cells // width), 1)
     for begin in range(0, n_rows, size):
         checkpoint()
         yield slice(begin, min(begin + size, n_rows))

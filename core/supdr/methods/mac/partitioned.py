@@ -163,13 +163,40 @@ class PartitionedPenalty(Penalty):
 
     # --- what needs all rows ------------------------------------------------------------------------------------------
 
+    def terms(self, state: MACState) -> dict[str, float]:
+        """Return the terms of E."""
+        self._look(state)
+        return super().terms(state)
+
+    def penalised(self, state: MACState) -> float:
+        """Return Q_mu."""
+        self._look(state)
+        return super().penalised(state)
+
+    @cached_property
+    def _seen(self) -> dict[str, Any]:
+        return {}
+
+    def _look(self, state: MACState) -> None:
+        """Visit the rows once for all that E and Q_mu ask of a state, unless that was done last."""
+        of = state.latent, state.targets, state.heads
+        if any(known is not each for known, each in zip(self._seen.get("of", (None,) * 3), of)):
+            heads = state.heads
+            sums = total(_hinges, state.latent, state.targets, self.signs, self.costs, heads.coef, heads.intercept)
+            self._seen.update(of=of, sums=sums)
+
     def hinge(self, latent: Any, heads: Heads) -> float:
-        """Return C times the sum of the hinges."""
-        return float(total(_hinge, latent, self.signs, self.costs, heads.coef, heads.intercept))
+        """Return C times the sum of the hinges, of a state that was looked at."""
+        return float(self._seen["sums"][0 if latent is self._seen["of"][0] else 1])
 
     def distance(self, targets: Any, latent: Any) -> float:
-        """Return |Z - F|^2."""
-        return float(total(_distance, targets, latent))
+        """Return |Z - F|^2, of a state that was looked at."""
+        return float(self._seen["sums"][2])
+
+    def release(self) -> None:
+        """Free what was computed of the rows."""
+        super().release()
+        self._seen.clear()
 
     def move(self, images: Any, heads: Heads, mu: float, multiplier: Any) -> tuple[Any, Any]:
         """Return targets and multipliers of the Z step, in partitions."""
@@ -303,8 +330,12 @@ def _hinge(latent: Array, signs: Array, costs: Array, coef: Array, intercept: Ar
     return float(costs @ np.where(signs != 0.0, np.maximum(missing, 0.0), 0.0).sum(axis=1))
 
 
-def _distance(targets: Array, latent: Array) -> float:
-    return float(((targets - latent) ** 2).sum())
+def _hinges(
+    latent: Array, targets: Array, signs: Array, costs: Array, coef: Array, intercept: Array
+) -> NDArray[np.float64]:
+    """Return the hinges of latent rows and of targets, and the squared distance between these."""
+    of_each = (_hinge(points, signs, costs, coef, intercept) for points in (latent, targets))
+    return np.array([*of_each, ((targets - latent) ** 2).sum()])
 
 
 def _moved(

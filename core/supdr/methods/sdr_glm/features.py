@@ -49,8 +49,10 @@ class GaussianFeatures:
             latest = self._latest = (loadings, *self._inner(loadings))
         return latest[1], latest[2]
 
-    def value(self, explained: float) -> float:
-        """Return L_X, given what `explained` says of all rows: no N x D residual is formed."""
+    def value(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
+        """Return L_X, given the sums of `loading_sums` over all rows: no N x D residual is formed."""
+        square, _ = sums
+        explained = 2.0 * self._agreement(sums, loadings) - float(np.vdot(square, self.gram(loadings)))
         return -self.c * float(self.total - explained)
 
     def gram(self, loadings: NDArray) -> NDArray:
@@ -59,8 +61,7 @@ class GaussianFeatures:
 
     def loading_sums(self, latent: NDArray) -> tuple[NDArray, NDArray]:
         """Return Ua'Ua and Ua'X, the latter in this form's terms: sums over rows that loadings are made of."""
-        wide = augmented(latent)
-        return wide.T @ wide, self._pulled(wide)
+        raise NotImplementedError
 
     def solve_loadings(self, sums: tuple[NDArray, NDArray], weight: float, reg_v: float) -> NDArray:
         """Return the loadings that maximise J: (2 c lam Ua'Ua + reg_v I)^-1 2 c lam Ua' X, in this form's terms."""
@@ -77,15 +78,9 @@ class GaussianFeatures:
     def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
         raise NotImplementedError
 
-    def _pulled(self, wide: NDArray) -> NDArray:
-        """Return Ua' X in this form's terms."""
+    def _agreement(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
+        """Return <X, Ua Vt>."""
         raise NotImplementedError
-
-
-def explained(latent: NDArray, cross: NDArray, gram: NDArray) -> float:
-    """Return |X|^2 - |X - Ua Vt|^2 of rows, given X Vt' and Vt Vt'."""
-    wide = augmented(latent)
-    return 2.0 * np.vdot(wide, cross) - np.vdot(wide.T @ wide, gram)
 
 
 class SharedFeatures(GaussianFeatures):
@@ -113,12 +108,18 @@ class SharedFeatures(GaussianFeatures):
         """Return Vt Vt', (L + 1, L + 1)."""
         return loadings @ loadings.T
 
-    def _pulled(self, wide: NDArray) -> NDArray:
-        columns = padded(wide)
-        pulled = np.zeros((self.X.shape[1], columns.shape[1]))
+    def loading_sums(self, latent: NDArray) -> tuple[NDArray, NDArray]:
+        """Return Ua'Ua and Ua'X."""
+        width = latent.shape[1] + 1
+        square, pulled = np.zeros((width, width)), np.zeros((self.X.shape[1], padded_width(width)))
         for rows in row_blocks(self.X.shape):
-            pulled += self.X[rows].T @ columns[rows]
-        return pulled.T[: wide.shape[1]]
+            wide = augmented(latent[rows])
+            square += wide.T @ wide
+            pulled += self.X[rows].T @ padded(wide)
+        return square, pulled.T[:width]
+
+    def _agreement(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
+        return float(np.vdot(sums[1], loadings))
 
 
 class GramFeatures(GaussianFeatures):
@@ -148,8 +149,13 @@ class GramFeatures(GaussianFeatures):
         """Return Vt Vt' = B K B', (L + 1, L + 1)."""
         return self.inner(loadings)[1]
 
-    def _pulled(self, wide: NDArray) -> NDArray:
-        return wide.T
+    def loading_sums(self, latent: NDArray) -> tuple[NDArray, NDArray]:
+        """Return Ua'Ua and Ua': the loadings are coordinates in the rows of X."""
+        wide = augmented(latent)
+        return wide.T @ wide, wide.T
+
+    def _agreement(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
+        return float(np.vdot(sums[1].T, self.inner(loadings)[0]))
 
 
 @dataclass(frozen=True)

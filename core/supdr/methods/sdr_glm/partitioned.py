@@ -1,7 +1,7 @@
 """SDR-GLM on rows in partitions: latent rows stay there, loadings and heads come from sums over partitions.
 
 A pass sends [V; b_x] (L + 1, D) and [W; b_y] (L + 1, K) out, and brings back the systems of the columns (one of size
-L + 1 for complete Gaussian data, else D packed ones), those of the heads, and sums of L and L² numbers for the gauge.
+L + 1 for complete Gaussian data, else D packed ones), those of the heads, and [U, 1]'[U, 1] for the gauge.
 """
 
 from __future__ import annotations
@@ -134,16 +134,11 @@ class SummedFeatures(SharedFeatures):
 
     def __init__(self, rows: GLMRows, c: float) -> None:
         self._rows, self.c = rows, c
-        self._latest = (None,)
 
     @cached_property
     def total(self) -> float:
         """|X|^2."""
         return float(self._rows.total(_size, self._rows.X))
-
-    def cross(self, loadings: NDArray) -> Any:
-        """Return X Vt' in partitions."""
-        return self._rows.each(_cross, self._rows.X, loadings, self.c)
 
 
 # --- on a partition -----------------------------------------------------------------------------------------------
@@ -159,10 +154,6 @@ def _size(X: NDArray) -> float:
 
 def _weighted_features(X: NDArray, codes: NDArray, c: float, bound: str) -> WeightedFeatures:
     return WeightedFeatures(X, codes, c, bound)
-
-
-def _cross(X: NDArray, loadings: NDArray, c: float) -> NDArray:
-    return SharedFeatures(X, c).cross(loadings)
 
 
 def _without_targets(side: TargetSide, bound: str) -> TargetSide:

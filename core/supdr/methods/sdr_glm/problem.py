@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -22,10 +23,9 @@ from supdr.methods.sdr_glm.features import (
     GramFeatures,
     SharedFeatures,
     WeightedFeatures,
-    explained,
     solve_columns,
 )
-from supdr.methods.sdr_glm.state import Point, SDRGLMState
+from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
 from supdr.rows.whole import WholeRows, largest
 from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks
@@ -184,14 +184,20 @@ class SDRGLMProblem(Problem):
 
     def step(self, state: SDRGLMState) -> SDRGLMState:
         """Return the state after one sweep; J never falls."""
-        following = self.sweep(self._point(state))
-        moved, size = np.sqrt(self.rows.total(_lengths, following.latent, state.latent))
-        change = float(moved) / max(float(size), np.finfo(float).tiny)
-        return self._state(following, state.seed, state.iteration + 1, change)
+        following, values = self.sweep(self._point(state))
+        change = math.sqrt(values.moved / max(values.size, np.finfo(float).tiny))
+        result = self._state(following, state.seed, state.iteration + 1, change)
+        self._latest["values"] = result, values
+        return result
 
-    def sweep(self, point: Point) -> Point:
-        """Return the point after one sweep."""
+    def sweep(self, point: Point) -> tuple[Point, Values]:
+        """Return the point after one sweep, and what the rows say of it."""
         raise NotImplementedError
+
+    @cached_property
+    def _latest(self) -> dict[str, tuple[SDRGLMState, Values]]:
+        """Where the latest sweep ended and what the rows said of it: its objective needs no visit of its own."""
+        return {}
 
     def yardstick(self, objective: float) -> float:
         """Return lam H_X + H_Y: the objective itself depends on the units of counts, and its zero means nothing."""
@@ -200,19 +206,23 @@ class SDRGLMProblem(Problem):
     def terms(self, state: SDRGLMState) -> dict[str, float]:
         """Return the terms of -J."""
         point = self._point(state)
-        if self.weighted:
-            parts = self.feature_part, self.target_part
-            fit, label, size = self.rows.total(_weighted_values, *parts, *point)
-        else:
-            inner = self.features.inner(point.loadings)
-            fit, label, size = self.rows.total(_gaussian_values, self.target_part, state.latent, point.head, *inner)
-            fit = self.features.value(fit)
+        seen, values = self._latest.get("values", (None, None))
+        if values is None or seen is not state:
+            values = self._values(point)
         ridge = (
-            self.reg_u * size
+            self.reg_u * values.size
             + self.reg_v * float(np.trace(self.features.gram(point.loadings)))
             + self.reg_w * float(np.vdot(point.head, point.head))
         )
-        return {"reconstruction": -self.weight * fit, "label": -label, "regularisation": 0.5 * ridge}
+        return {"reconstruction": -self.weight * values.fit, "label": -values.label, "regularisation": 0.5 * ridge}
+
+    def _values(self, point: Point) -> Values:
+        """Return what the rows say of a point that no sweep has just left."""
+        if self.weighted:
+            return Values(*self.rows.total(_weighted_values, self.feature_part, self.target_part, *point))
+        parts = self.feature_part, self.target_part
+        sums, label, size = self.rows.total(_gaussian_values, *parts, point.latent, point.head)
+        return Values(self.features.value(sums, point.loadings), label, size)
 
     def readings(self, state: SDRGLMState) -> dict[str, float]:
         """Return lam, the change of U, and the threshold of the singular values of UV."""
@@ -345,11 +355,11 @@ def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float) -> NDA
 
 
 def _gaussian_values(
-    targets: TargetSide, latent: NDArray, head: NDArray, cross: NDArray, gram: NDArray
-) -> tuple[float, float, float]:
-    """Return what the loadings explain of |X|^2, L_Y, and |U|^2."""
+    features: SharedFeatures | GramFeatures, targets: TargetSide, latent: NDArray, head: NDArray
+) -> tuple[tuple[NDArray, NDArray], float, float]:
+    """Return the sums for the loadings, of which L_X is made too, L_Y, and |U|^2."""
     theta = latent @ head[:-1] + head[-1]
-    return explained(latent, cross, gram), targets.value(theta), float(np.vdot(latent, latent))
+    return features.loading_sums(latent), targets.value(theta), float(np.vdot(latent, latent))
 
 
 def _weighted_values(
@@ -362,12 +372,6 @@ def _weighted_values(
 
 def _loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
     return features.loading_sums(latent)
-
-
-def _lengths(latent: NDArray, before: NDArray) -> NDArray:
-    """Return |U - previous U|^2 and |U|^2."""
-    change, now = (latent - before).ravel(), latent.ravel()
-    return np.array([change @ change, now @ now])
 
 
 def _square(latent: NDArray) -> NDArray:

@@ -46,3 +46,12 @@ class Point(NamedTuple):
     latent: NDArray
     loadings: NDArray
     head: NDArray
+
+
+class Values(NamedTuple):
+    """What all rows say of a point: L_X, L_Y, |U|^2, and after a sweep |U - previous U|^2."""
+
+    fit: float
+    label: float
+    size: float
+    moved: float = 0.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.interruption import checkpoint
 from supdr.functions.families import (
     BERNOULLI,
     POISSON,
@@ -24,8 +24,12 @@ from supdr.functions.families import (
     residuals,
     softmax,
 )
-from supdr.solvers.low_rank import augmented, pack, packed_products, solve_systems
+from supdr.functions.softmax_kernels import softmax_pulls, softmax_values
+from supdr.solvers.low_rank import augmented, pack, packed_products, row_blocks, solve_systems
 from supdr.solvers.positive_definite import solve_positive
+
+FEW_CELLS = 2**13
+"""Cells of one block of targets."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +69,26 @@ class TargetSide:
         """Indices of the Poisson columns."""
         return np.flatnonzero(self.codes == POISSON) if self.codes is not None else np.empty(0, dtype=int)
 
+    def blocks(self, n_components: int) -> Iterator[tuple[slice, TargetSide]]:
+        """Yield slices of few rows and their targets.
+
+        What is computed for a block stays in the cache, and takes few pages from the system: Dask's workers give back
+        at once what they are done with, and taking it again costs more than the sums.
+        """
+        for rows in row_blocks((len(self.Y), max(self.Y.shape[1], n_components + 1)), FEW_CELLS):
+            part = replace(self, Y=self.Y[rows], weights=None if self.weights is None else self.weights[rows])
+            part.__dict__["observed"] = self.observed[rows]
+            yield rows, part
+
     def value(self, theta: NDArray) -> float:
         """Return L_Y at the natural parameters (N, K)."""
         if self.codes is not None:
             if self.weights is None:
                 return log_likelihood(self.codes, self.Y, theta, self.c)
             return float(self.weights @ log_likelihoods(self.codes, self.Y, theta, self.c).sum(axis=1))
-        rows = self.observed
-        return float(self._weighted((self.Y[rows] * theta[rows]).sum(axis=1) - softmax(theta[rows])[1], rows).sum())
+        values = np.empty(len(theta))
+        softmax_values(self.Y, np.ascontiguousarray(theta), self.observed, values)
+        return float(self._weighted(values).sum())
 
     def pull(self, theta: NDArray) -> NDArray:
         """Return dL_Y / dtheta, (N, K); 0 where not observed."""
@@ -82,7 +98,9 @@ class TargetSide:
         """Return dl / dtheta of every cell without the weights, (N, K); 0 where not observed."""
         if self.codes is not None:
             return residuals(self.codes, self.Y, theta, self.c)
-        return np.where(self.observed[:, None], self.Y - softmax(theta)[0], 0.0)
+        pulls = np.array(theta, order="C")
+        softmax_pulls(self.Y, pulls, self.observed, np.zeros(theta.shape[1]), 0.0)
+        return pulls
 
     # --- sums over rows -----------------------------------------------------------------------------------------------
 
@@ -150,7 +168,8 @@ class TargetSide:
         -------
         array of shape (n, L)
         """
-        theta = latent @ head[:-1] + head[-1]
+        theta = latent @ head[:-1]
+        theta += head[-1]
         if self.codes is None:
             return self._solve_softmax(system, reg_u, right, theta, head, rows)
         curvature, linear = self._expand(theta, rows)
@@ -167,18 +186,17 @@ class TargetSide:
         labelled = self.observed[rows]
         W = head[:-1]
         spread = W - W.mean(axis=1, keepdims=True)
-        free = theta - head[-1]
-        linear = self.Y[rows] - softmax(theta)[0] + 0.5 * (free - free.mean(axis=1, keepdims=True))
-        right = right + self._weighted(np.where(labelled[:, None], linear, 0.0), rows) @ W.T
         own = 0.5 * (spread @ spread.T)
+        softmax_pulls(self.Y[rows], theta, labelled, head[-1], 0.5)
+        right = self._weighted(theta, rows) @ W.T + right
         if system.shape != own.shape or self.weights is not None:
             shared = pack(system) if system.shape == own.shape else system
             strength = self._weighted(labelled[:, None].astype(float), rows)
             return solve_systems(shared + strength * pack(own), reg_u, right)
         ridge = reg_u * np.eye(len(own))
-        solution = np.empty_like(right)
-        for mask, matrix in ((labelled, system + own + ridge), (~labelled, system + ridge)):
-            solution[mask] = solve_positive(matrix, right[mask].T).T
+        solution = right @ solve_positive(system + own + ridge, np.eye(len(own)))
+        if not labelled.all():
+            solution[~labelled] = right[~labelled] @ solve_positive(system + ridge, np.eye(len(own)))
         return solution
 
     def _expand(self, theta: NDArray, rows: slice) -> tuple[NDArray, NDArray]:
@@ -194,17 +212,25 @@ class TargetSide:
 
         The softmax has one system; its right-hand sides are the gradient.
         """
+        count = 1 if self.codes is None else head.shape[1]
+        systems, rights = np.zeros((count, len(head), len(head))), np.zeros_like(head)
+        for rows, part in self.blocks(latent.shape[1]):
+            more = part._block_head_sums(latent[rows], head)
+            systems += more[0]
+            rights += more[1]
+        return systems, rights
+
+    def _block_head_sums(self, latent: NDArray, head: NDArray) -> tuple[NDArray, NDArray]:
         wide = augmented(latent)
         theta = wide @ head
         if self.codes is None:
             # Exact: every row of the gradient sums to 0, and on sums of 0 Böhning's matrix is I / 2.
-            labelled = wide[self.observed]
+            labelled = wide if self.observed.all() else wide[self.observed]
             system = 0.5 * (self._weighted(labelled, self.observed).T @ labelled)
             return system[None], wide.T @ self.pull(theta)
         curvature, linear = self._expand(theta, slice(None))
         systems, rights = np.empty((head.shape[1], len(head), len(head))), np.empty_like(head)
         for k in range(head.shape[1]):
-            checkpoint()
             systems[k] = (wide * curvature[:, k : k + 1]).T @ wide
             rights[:, k] = (wide.T @ linear[:, k : k + 1])[:, 0]
         return systems, rights
