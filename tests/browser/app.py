@@ -53,10 +53,13 @@ LONGEST_MOTION = """() => {
   return longest
 }"""
 
-STANDS_STILL = """() => {
-  const moves = (root) => root.getAnimations().some((each) => each.playState === "running") ||
-    [...root.querySelectorAll("*")].some((each) => each.shadowRoot && moves(each.shadowRoot))
-  return !moves(document)
+STANDS_STILL = """async () => {
+  const moving = (root) => [
+    ...root.getAnimations().filter((each) => each.playState === "running"),
+    ...[...root.querySelectorAll("*")].flatMap((each) => (each.shadowRoot ? moving(each.shadowRoot) : [])),
+  ]
+  for (let found = moving(document); found.length; found = moving(document))
+    await Promise.allSettled(found.map((each) => each.finished))
 }"""
 
 # Files of ours draw with the next frame of the browser, and what moves comes to rest soon.
@@ -265,7 +268,7 @@ class App:
         self.press("Toggle theme")
         self.page.wait_for_selector(f'html[data-theme="{wanted}"]', state="attached")
         self.settle()
-        self.page.wait_for_function(STANDS_STILL)  # colours change within a moment, also with little motion
+        self.page.evaluate(STANDS_STILL)  # colours change within a moment, also with little motion
 
     def key(self, name, times=1):
         for _ in range(times):

@@ -10,13 +10,17 @@ FROM_THE_KIT = {
 }
 BAD = ("serious", "critical")
 
+# Style sheets and media are not fetched anew: no rule of those that are on and count asks for them.  Selectors of what
+# was found are not worked out: its HTML says where it is.
+OPTIONS = {"resultTypes": ["violations"], "preload": False, "selectors": False}
+
 
 def findings(page, within="html"):
     """Serious and critical findings: rule, what it is, where; of the whole page or of the last of these elements."""
     if not page.evaluate("'axe' in window"):
         script = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js")
         page.evaluate(script.read_text(encoding="utf-8"))
-    report = page.locator(within).last.evaluate("(part) => axe.run(part, {resultTypes: ['violations']})")
+    report = page.locator(within).last.evaluate("(part, options) => axe.run(part, options)", OPTIONS)
     return [
         f"{each['id']} ({each['impact']}): {each['help']}: {[node['html'][:160] for node in each['nodes'][:3]]}"
         for each in report["violations"]
