@@ -115,7 +115,7 @@ def test_a_map_of_more_rows_than_all_pairs():
     train, new = slice(0, EXACT_ROWS + 1000), slice(EXACT_ROWS + 1000, None)
     quality = {}
     for most in (500, len(X)):
-        model = ClassAtlas(n_landmarks=most, preprocessing="none", max_iter=60, random_state=0)
+        model = ClassAtlas(n_landmarks=most, preprocessing="none", max_iter=30, random_state=0)
         snapshots = list(model.iterate(X[train], codes[train]))
         for before, after in itertools.pairwise(snapshots):
             assert before.stage != after.stage or after.objective <= before.objective

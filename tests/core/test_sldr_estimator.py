@@ -281,6 +281,7 @@ def test_gauss4_comes_near_the_best_possible():
     assert np.mean(accuracies) >= 0.875
 
 
+@pytest.mark.slow
 @pytest.mark.papers
 def test_multifeat_takes_few_support_vectors(data_dir):
     """Digits 0-4 against 5-9 in six views (paper: 97.09 %, 2.89 % support vectors; all views: 97.69 %, 23.34 %)."""

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from supdr_viz.compare.presets import COMPARISON_PRESETS
 from tests.viz.visitor import Visitor
 
 TWO = "?data=moons&data.n_samples=100&method=LSDR&method.tol=0&b=NSDR&b.tol=0&b.C=5"
@@ -18,23 +19,21 @@ def iterations(visitor):
     return [int(found) for found in re.findall(r"iteration (\d+)", visitor.status)]
 
 
-def test_an_example_fills_the_page_and_is_left_by_the_first_change():
+def test_an_example_fills_the_page_starts_afresh_and_is_left_by_the_first_change():
     with compared("") as visitor:
         visitor.choose("Example", "MAC, Fig. 6: λ = 0.1").settle()
         assert visitor.sees("Two steps")
         assert visitor.sees("three ways down")
         visitor.press("Step").settle()
         assert visitor.sees("lower bound")
-        visitor.press("Remove").settle()
-        assert not visitor.sees("three ways down")
-
-
-def test_an_example_starts_afresh():
-    with compared("") as visitor:
-        visitor.choose("Example", "MAC, Fig. 6: λ = 0.1").press("Step").settle()
         assert set(iterations(visitor)) == {1}
         visitor.choose("Example", "MAC, Fig. 6: λ = 0.001").settle()
         assert visitor.stands == ("ready", 0)
+        assert not visitor.sees("three ways down")
+        note = COMPARISON_PRESETS["mac-figure-6-stuck"].note[:40]
+        assert visitor.sees(note)
+        visitor.press("Remove").settle()
+        assert not visitor.sees(note)
 
 
 def test_columns_run_to_their_ends_in_step():

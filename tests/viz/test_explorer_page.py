@@ -11,6 +11,7 @@ import pytest
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
 from supdr_viz.settings.menu import MENU
+from supdr_viz.studies import few_labels
 from tests.viz.visitor import Visitor
 
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.tol=0&speed=fast"
@@ -195,7 +196,8 @@ def test_views_of_a_file_have_a_local_model_each():
             assert re.search(rf"{view} \d+ %", visitor.text)
 
 
-def test_a_table_of_a_paper_begins_when_its_data_come():
+def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
+    monkeypatch.setattr(few_labels, "N_DRAWS", 1)
     rng = np.random.default_rng(0)
     columns = np.round(rng.normal(size=(54, 8)), 4)
     rows = [",".join(f"{cell}" for cell in (*row, round(row[0] + row[1] ** 2, 4))) for row in columns]

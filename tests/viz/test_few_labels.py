@@ -14,8 +14,9 @@ from supdr_viz.reproduce.snf import SETS
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings
+from supdr_viz.studies import few_labels
 from supdr_viz.studies.data import load_scaled, scaled
-from supdr_viz.studies.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
+from supdr_viz.studies.few_labels import FOLDS, Cell, Study, folds, known
 from supdr_viz.studies.snf_paper import METHODS, reported
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
@@ -45,6 +46,10 @@ SMALL_SHEET = {**SHEET, "data_options": {"n_samples": 60, "n_features": 6}, "lab
 # --- the protocol -----------------------------------------------------------------------------------------------------
 
 
+DRAWS = 2
+"""Fewer than a page draws, of which the first are the same."""
+
+
 @pytest.fixture(scope="module")
 def study():
     rng = np.random.default_rng(0)
@@ -52,16 +57,18 @@ def study():
     X[3, 1] = np.nan
     y = X[:, 0] + 0.3 * np.nan_to_num(X[:, 1]) + 0.1 * rng.normal(size=40)
     y[7] = np.nan
-    done = Study(X, y, (0.15, 0.3), ("Constant", "LS-SVM", "SNF", "LLR", "LapRLS"))
-    while not done.finished:
-        done.work(0.05)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(few_labels, "N_DRAWS", DRAWS)
+        done = Study(X, y, (0.15, 0.3), ("Constant", "LS-SVM", "SNF", "LLR", "LapRLS"))
+        while not done.finished:
+            done.work(0.05)
     return done
 
 
 def test_the_study_has_an_error_for_every_draw(study):
     assert set(study.errors) == {Cell(method, share) for method in study.methods for share in (0.15, 0.3)}
-    assert {len(errors) for errors in study.errors.values()} == {N_DRAWS}
-    assert study.done == study.total == 2 * 5 * N_DRAWS
+    assert {len(errors) for errors in study.errors.values()} == {DRAWS}
+    assert study.done == study.total == 2 * 5 * DRAWS
     assert study.X.shape == (38, 4)  # incomplete rows and the constant column are left out
     assert abs(study.X).max() == abs(study.y).max() == 1
 
@@ -75,7 +82,7 @@ def test_the_constants_errors_are_those_of_the_labels_mean(study):
 
 
 def test_draws_are_those_of_the_benchmark(study):
-    for draw in range(N_DRAWS):
+    for draw in range(few_labels.N_DRAWS):
         expected = np.random.default_rng(100 + draw).permutation(38)[: round(0.3 * 38)]
         np.testing.assert_array_equal(study.drawn(0.3, draw), expected)
 
@@ -119,14 +126,15 @@ def test_folds_divide_the_labelled_rows():
 
 @pytest.mark.parametrize("method", ["SNF", "LLR", "LS-SVM", "LapRLS"])
 def test_the_sweeps_estimator_gives_the_studys_errors(study, method):
-    for draw in range(2):
+    for draw in range(DRAWS):
         rows = study.drawn(0.3, draw)
         predicted = Chosen(method).fit(study.X, known(study.y, rows)).transduction_
         error = np.mean(np.delete(predicted - study.y, rows) ** 2)
         assert study.errors[Cell(method, 0.3)][draw] == pytest.approx(error, rel=1e-12)
 
 
-def test_work_comes_in_small_pieces_and_does_not_depend_on_them():
+def test_work_comes_in_small_pieces_and_does_not_depend_on_them(monkeypatch):
+    monkeypatch.setattr(few_labels, "N_DRAWS", DRAWS)
     X = np.random.default_rng(1).normal(size=(20, 3))
     errors = []
     for seconds in (0.0, 10.0):

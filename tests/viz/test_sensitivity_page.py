@@ -102,7 +102,7 @@ def test_an_example_chosen_during_a_sweep_can_be_run(gate):
         visitor.press("Run")
         visitor.choose("Example", SWEEP_PRESETS["sldr-dimensions"].label)
         assert visitor.model("curve 0").yaxis[0].axis_label == "accuracy"
-        visitor.choose("Method", "LSDR").press("Run")
+        visitor.choose("Method", "LSDR").choose("Data set", "Iris").press("Run")
         assert visitor.chip == "stopping"
         gate.release(1000)
         visitor.settle()
