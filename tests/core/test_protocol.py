@@ -86,9 +86,7 @@ AGAIN = {(2, "some"), (3, "all")}
 def cell(name, settings, n_classes, labels):
     slow = (n_classes, labels) in AGAIN and settings.get("solver") not in TWO_CLASSES
     words = [name, *map(str, settings.values()), str(n_classes), labels]
-    return pytest.param(
-        name, settings, n_classes, labels, marks=[pytest.mark.slow] if slow else [], id="-".join(words)
-    )
+    return pytest.param(name, settings, n_classes, labels, marks=[pytest.mark.slow] if slow else [], id="-".join(words))
 
 
 CELLS = [cell(*each, labels) for each in matrix() for labels in ("all", "some")]
