@@ -66,6 +66,7 @@ class Painter:
         self._measuring: Measuring | None = None
         self._measured: tuple[Any, ...] | None = None
         self._measured_of: tuple[Any, ...] | None = None
+        self._sharpened: tuple[Any, ...] | None = None
 
     # --- what the page and the player say ------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ class Painter:
             waits.append(self._next_frame - now)
         if self._surface_due(snapshot, at_rest):
             waits.append(self._next_surface - now)
-        if self._study_due(at_rest) or self._truth_due(snapshot, at_rest):
+        if self._study_due(at_rest) or self._truth_due(snapshot, at_rest) or self._sharpening_due(snapshot, at_rest):
             waits.append(0.0)
         return min(waits, default=None)
 
@@ -171,6 +172,8 @@ class Painter:
             self._stale = True
         if self._truth_due(snapshot, at_rest):
             self._measure(snapshot)
+        if self._sharpening_due(snapshot, at_rest):
+            self._sharpen(snapshot)
 
     def _paint_frame(self, snapshot: Snapshot, live: bool, at_rest: bool, current: Callable[[], bool]) -> bool:
         now = self._clock()
@@ -258,6 +261,20 @@ class Painter:
         except StopIteration as end:
             self.builder.truth, self._measured, self._measuring, self._stale = end.value, key, None, True
 
+    def _sharpen(self, snapshot: Snapshot) -> None:
+        """Work for a while on the diagnostics on display; a frame tells the page when they stand."""
+        ends = self._clock() + STUDY_SLICE
+        while snapshot.diagnostics.sharpen():
+            if self._clock() >= ends:
+                return
+        self._sharpened, self._stale = self._snapshot_key(snapshot), True
+
+    def _sharpening_due(self, snapshot: Snapshot | None, at_rest: bool) -> bool:
+        """Whether diagnostics may not stand yet: at rest after steps, and with the page up to date."""
+        if snapshot is None or snapshot.iteration == 0 or not at_rest or self._stale:
+            return False
+        return self._snapshot_key(snapshot) != self._sharpened
+
     def _truth_due(self, snapshot: Snapshot | None, at_rest: bool) -> bool:
         """Whether it is asked how true the plane is, and not known: at rest, and with the page up to date."""
         if snapshot is None or self.builder.plane is None:
@@ -266,7 +283,10 @@ class Painter:
         return wanted and self._truth_key(snapshot) != self._measured
 
     def _truth_key(self, snapshot: Snapshot) -> tuple[Any, ...]:
-        return (id(snapshot.state), snapshot.iteration, self._options.latent, self._options.latent_axes)
+        return (*self._snapshot_key(snapshot), self._options.latent, self._options.latent_axes)
+
+    def _snapshot_key(self, snapshot: Snapshot) -> tuple[Any, ...]:
+        return (id(snapshot.state), snapshot.iteration)
 
     def _study_due(self, at_rest: bool) -> bool:
         """Whether an experiment is on display and may go on: at rest, and with the page up to date."""

@@ -30,7 +30,7 @@ def folder(tmp_path):
 def local(monkeypatch):
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as made:
         monkeypatch.setenv(cluster.VARIABLE, made.scheduler_address)
         yield made
     if cluster._client is not None:
