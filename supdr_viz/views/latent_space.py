@@ -95,7 +95,7 @@ def _how_true(frame: Frame) -> str:
     """Say how true the plane is, in words."""
     truth = frame.truth
     if truth is None:
-        return "pause to see how true it is"
+        return "known at rest"
     if truth.iteration != frame.iteration:
         return f"as of iteration {truth.iteration:,}"
     return f"{100 * truth.numbers['neighbourhood_overlap']:.0f} % of neighbours here are true"

@@ -219,7 +219,7 @@ def test_without_a_measurement_rows_are_grey():
     board.show_scene(scene)
     board.show_frame(make_frame(scene))
     assert np.isnan(board.stage.get("rows", "colour")).all()
-    assert board.latent.caption() == "pause to see how true it is"
+    assert board.latent.caption() == "known at rest"
 
 
 def test_links_and_files_carry_the_colours():
