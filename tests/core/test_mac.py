@@ -202,7 +202,7 @@ def test_long_calls_are_left_alone_when_a_stop_is_asked_for():
 @check_conventions(
     others=[
         MAC(max_iter=5),
-        MAC(solver="lbfgs", n_centers=20, max_iter=3),
+        MAC(solver="lbfgs", max_iter=3),
         MAC(scheme="ovo", solver="admm", max_iter=5),
         MAC(mapping="linear", C=100.0),
     ]
