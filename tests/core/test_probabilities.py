@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import supdr
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
+from supdr.methods.mac.bounds import Bounded
 from tests.core.variants import ALWAYS
 
 CLASSIFIERS = {
@@ -87,6 +88,17 @@ def test_no_clone_is_fitted_before_somebody_asks(monkeypatch):
     for _ in range(3):
         fitted.predict_proba(X)
     assert len(fits) == 1  # and then it is known
+
+
+def test_no_bound_is_searched_for_rows_that_are_left_out(monkeypatch):
+    """Closing it takes many times as long as the fit, and no score depends on it."""
+    X, y = data()
+    searched, closed_bound = [], Bounded.closed_bound
+    monkeypatch.setattr(Bounded, "closed_bound", lambda *given: searched.append(1) or closed_bound(*given))
+    fitted = supdr.MAC(max_iter=5, calibrate=False, random_state=0).fit(X, y)
+    assert len(searched) == 1
+    fitted.predict_proba(X)
+    assert len(searched) == 1
 
 
 def test_left_out_rows_are_scored_without_their_labels():

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
@@ -206,6 +206,10 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return head outputs of training rows as if their labels were not known, and the numbers of these rows."""
         X, targets = self._training
         return crossfitted_scores(self, self._preprocessing.inverse_transform(X), targets, self._state.seed)
+
+    def _to_be_scored(self) -> Any:
+        """Return an unfitted clone of which nothing but its scores will be asked."""
+        return clone(self)
 
     def _own_scores(self) -> NDArray:
         """Score the training rows (n, K) from their own latent rows, by the head learnt with them."""

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
-from sklearn.base import clone
 
 from supdr.engine.targets import Targets
 
@@ -121,7 +120,9 @@ def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) 
         y[~targets.labelled] = np.nan
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fitted = clone(estimator).set_params(**{key: value for key, value in settings.items() if key in known})
+            fitted = estimator._to_be_scored().set_params(
+                **{key: value for key, value in settings.items() if key in known}
+            )
             fitted.fit(X, y, **options)
             scores.append(np.asarray(fitted.decision_function(X[hidden])).reshape(len(hidden), -1))
         rows.append(hidden)

@@ -350,6 +350,11 @@ class MAC(MACInPartitions, FittedMAC):
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None
 
+    def _to_be_scored(self) -> Any:
+        other = super()._to_be_scored()
+        other._bounded = False
+        return other
+
     def _finish(self) -> None:
         if self.n_layers == 2:
             return
