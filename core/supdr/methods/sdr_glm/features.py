@@ -49,10 +49,10 @@ class GaussianFeatures:
             latest = self._latest = (loadings, *self._inner(loadings))
         return latest[1], latest[2]
 
-    def value(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
-        """Return L_X, given the sums of `loading_sums` over all rows: no N x D residual is formed."""
-        square, _ = sums
-        explained = 2.0 * self._agreement(sums, loadings) - float(np.vdot(square, self.gram(loadings)))
+    def value(self, latent: NDArray, loadings: NDArray) -> float:
+        """Return L_X: no N x D residual is formed."""
+        (cross, gram), wide = self.inner(loadings), augmented(latent)
+        explained = 2.0 * np.vdot(wide, cross) - np.vdot(wide.T @ wide, gram)
         return -self.c * float(self.total - explained)
 
     def gram(self, loadings: NDArray) -> NDArray:
@@ -76,10 +76,6 @@ class GaussianFeatures:
         raise NotImplementedError
 
     def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
-        raise NotImplementedError
-
-    def _agreement(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
-        """Return <X, Ua Vt>."""
         raise NotImplementedError
 
 
@@ -118,9 +114,6 @@ class SharedFeatures(GaussianFeatures):
             pulled += self.X[rows].T @ padded(wide)
         return square, pulled.T[:width]
 
-    def _agreement(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
-        return float(np.vdot(sums[1], loadings))
-
 
 class GramFeatures(GaussianFeatures):
     """Complete Gaussian data, no more rows than columns; loadings B (L + 1, N) with Vt = B X."""
@@ -153,9 +146,6 @@ class GramFeatures(GaussianFeatures):
         """Return Ua'Ua and Ua': the loadings are coordinates in the rows of X."""
         wide = augmented(latent)
         return wide.T @ wide, wide.T
-
-    def _agreement(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
-        return float(np.vdot(sums[1].T, self.inner(loadings)[0]))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from supdr.functions.families import GAUSSIAN
 from supdr.methods.sdr_glm.facts import Facts, gather_facts
 from supdr.methods.sdr_glm.features import SharedFeatures, WeightedFeatures
+from supdr.methods.sdr_glm.problem import loading_sums
 from supdr.methods.sdr_glm.solvers import Fast
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.rows.partitioned import PartitionedRows
@@ -104,6 +105,12 @@ class PartitionedFast(Fast):
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
         return self.held.facts.column_null
 
+    def gaussian_fit(self, latent: Any, loadings: NDArray, sums: Any) -> float:
+        """Return L_X, complete Gaussian data: of the sums that loadings are made of, without a visit of its own."""
+        if sums is None:
+            sums = self.rows.total(loading_sums, self.feature_part, latent), loadings
+        return self.features.value_of(*sums)
+
     def without_targets(self) -> Self:
         """Return the same problem for features alone: unsupervised reduction."""
         held = replace(self.held, sides=spread(_without_targets, self.held.sides, self.bound))
@@ -139,6 +146,12 @@ class SummedFeatures(SharedFeatures):
     def total(self) -> float:
         """|X|^2."""
         return float(self._rows.total(_size, self._rows.X))
+
+    def value_of(self, sums: tuple[NDArray, NDArray], loadings: NDArray) -> float:
+        """Return L_X, given the sums of `loading_sums` over all rows."""
+        square, pulled = sums
+        explained = 2.0 * np.vdot(pulled, loadings) - np.vdot(square, self.gram(loadings))
+        return -self.c * float(self.total - explained)
 
 
 # --- on a partition -----------------------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ class SDRGLMProblem(Problem):
         point = self._point(state)
         seen, values = self._latest.get("values", (None, None))
         if values is None or seen is not state:
-            values = self._values(point)
+            values = self.values(point)
         ridge = (
             self.reg_u * values.size
             + self.reg_v * float(np.trace(self.features.gram(point.loadings)))
@@ -216,13 +216,9 @@ class SDRGLMProblem(Problem):
         )
         return {"reconstruction": -self.weight * values.fit, "label": -values.label, "regularisation": 0.5 * ridge}
 
-    def _values(self, point: Point) -> Values:
+    def values(self, point: Point) -> Values:
         """Return what the rows say of a point that no sweep has just left."""
-        if self.weighted:
-            return Values(*self.rows.total(_weighted_values, self.feature_part, self.target_part, *point))
-        parts = self.feature_part, self.target_part
-        sums, label, size = self.rows.total(_gaussian_values, *parts, point.latent, point.head)
-        return Values(self.features.value(sums, point.loadings), label, size)
+        raise NotImplementedError
 
     def readings(self, state: SDRGLMState) -> dict[str, float]:
         """Return lam, the change of U, and the threshold of the singular values of UV."""
@@ -276,7 +272,7 @@ class SDRGLMProblem(Problem):
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
         """Return the loadings that are best for U, complete Gaussian data."""
-        sums = self.rows.total(_loading_sums, self.feature_part, latent)
+        sums = self.rows.total(loading_sums, self.feature_part, latent)
         return self.features.solve_loadings(sums, self.weight, self.reg_v)
 
     def weighted_loadings(self, sums: ColumnSums | None, latent: Any, loadings: NDArray) -> NDArray:
@@ -354,23 +350,8 @@ def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float) -> NDA
     return number_losses(codes, X, centre, c)
 
 
-def _gaussian_values(
-    features: SharedFeatures | GramFeatures, targets: TargetSide, latent: NDArray, head: NDArray
-) -> tuple[tuple[NDArray, NDArray], float, float]:
-    """Return the sums for the loadings, of which L_X is made too, L_Y, and |U|^2."""
-    theta = latent @ head[:-1] + head[-1]
-    return features.loading_sums(latent), targets.value(theta), float(np.vdot(latent, latent))
-
-
-def _weighted_values(
-    features: WeightedFeatures, targets: TargetSide, latent: NDArray, loadings: NDArray, head: NDArray
-) -> tuple[float, float, float]:
-    """Return L_X, L_Y, and |U|^2."""
-    theta = latent @ head[:-1] + head[-1]
-    return features.value(latent, loadings), targets.value(theta), float(np.vdot(latent, latent))
-
-
-def _loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
+def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the sums over rows that loadings are made of."""
     return features.loading_sums(latent)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +35,25 @@ class Fast(SDRGLMProblem):
         """Return the point after one sweep, and what the rows say of it."""
         swept, sums = self._weighted_sweep(point) if self.weighted else self._gaussian_sweep(point)
         turned, turn = self._turned(swept, sums[0]) if self.gauge and self.may_turn else (swept, NO_TURN)
+        return self._ended(turned, turn, point.latent, (sums, swept.loadings))
+
+    def values(self, point: Point) -> Values:
+        """Return what the rows say of a point that no sweep has just left; in memory what a sweep said, to the bit."""
+        return self._ended(point, NO_TURN, point.latent)[1]
+
+    def _ended(self, point: Point, turn: Turn, before: Any, sums: Any = None) -> tuple[Point, Values]:
+        """Turn the latent rows, and ask them; `sums` are those of `_gaussian_sweep` and the loadings that they gave."""
+        latent, loadings, head = point
         if self.weighted:
             parts = self.feature_part, self.target_part
-            latent, values = self.rows.both(_weighted_end, *parts, swept.latent, point.latent, turn, *turned[1:])
-            return turned._replace(latent=latent), Values(*values.tolist())
-        latent, values = self.rows.both(_gaussian_end, self.target_part, swept.latent, point.latent, turn, turned.head)
-        return turned._replace(latent=latent), Values(self.features.value(sums, swept.loadings), *values.tolist())
+            latent, values = self.rows.both(_weighted_end, *parts, latent, before, turn, loadings, head)
+            return point._replace(latent=latent), Values(*values.tolist())
+        latent, values = self.rows.both(_gaussian_end, self.target_part, latent, before, turn, head)
+        return point._replace(latent=latent), Values(self.gaussian_fit(latent, loadings, sums), *values.tolist())
+
+    def gaussian_fit(self, latent: Any, loadings: NDArray, _sums: Any) -> float:
+        """Return L_X, complete Gaussian data: of X Vt', which the next sweep needs, too."""
+        return self.features.value(latent, loadings)
 
     def _gaussian_sweep(self, point: Point) -> tuple[Point, tuple[NDArray, NDArray]]:
         """X V' and V V' stay what they are while V does: inner alternations of U and W cost O(N L^2).
