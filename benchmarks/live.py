@@ -68,15 +68,20 @@ MANY = """async (count) => {
 """Paints so many rows in three squares, sent ten times a second, without a server."""
 
 
+def watched(served: Served, page, seconds: float) -> tuple[dict, dict, int]:
+    """Let a page run for a while; return the gauges before and after, and the paints between."""
+    run_key(page)
+    page.wait_for_timeout(3000)
+    before, seen = served.gauges(), painted(page)
+    page.wait_for_timeout(1000 * seconds)
+    return before, served.gauges(), painted(page) - seen
+
+
 def frames(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
     """Painted and sent frames and surfaces a second, what a sent frame costs, and paints of many rows."""
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, FAST)
-        run_key(page)
-        page.wait_for_timeout(3000)
-        before, seen = served.gauges(), painted(page)
-        page.wait_for_timeout(1000 * seconds)
-        after, seen = served.gauges(), painted(page) - seen
+        before, after, seen = watched(served, page, seconds)
         run_key(page)
         page.wait_for_timeout(1000)
         many = {count: page.evaluate(MANY, count) for count in (20_000, 100_000)}
@@ -101,11 +106,7 @@ def certified(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str
     """Painted and sent frames of MAC on two spirals of 1,000 points each, while its lower bound is found."""
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, CERTIFIED)
-        run_key(page)
-        page.wait_for_timeout(3000)
-        before, seen = served.gauges(), painted(page)
-        page.wait_for_timeout(1000 * seconds)
-        after, seen = served.gauges(), painted(page) - seen
+        before, after, seen = watched(served, page, seconds)
         browser.close()
     elapsed = after["now"] - before["now"]
     sent, steps = ((after[name] - before[name]) / elapsed for name in ("acknowledged", "steps"))
@@ -120,11 +121,7 @@ def compared(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, COMPARED, "compare")
         page.wait_for_timeout(2000)
-        run_key(page)
-        page.wait_for_timeout(3000)
-        before, seen = served.gauges(), painted(page)
-        page.wait_for_timeout(1000 * seconds)
-        after, seen = served.gauges(), painted(page) - seen
+        before, after, seen = watched(served, page, seconds)
         browser.close()
     elapsed = after["now"] - before["now"]
     rates = [(b - a) / elapsed for a, b in zip(before["per_session"], after["per_session"], strict=True)]

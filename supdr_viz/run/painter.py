@@ -194,10 +194,8 @@ class Painter:
                 self._curves = self._recording.losses.curves(), self._recording.errors.curves()
                 self._next_curves = now + CURVES_INTERVAL
             losses, errors = self._curves
-            numbers, estimator = (
-                self._recording.numbers(snapshot, at_rest=at_rest),
-                self._recording.estimator_of(snapshot),
-            )
+            numbers = self._recording.numbers(snapshot, at_rest=at_rest)
+            estimator = self._recording.estimator_of(snapshot)
             legs = tuple(leg.first_iteration for leg in self._recording.legs)
         frame = self.builder.build(
             standing(estimator, snapshot, self.builder.split),

@@ -8,7 +8,7 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def softmax_pulls(Y, theta, observed, intercept, half):  # noqa: ANN001, ANN201
+def softmax_pulls(Y, theta, observed, intercept, half) -> None:  # noqa: ANN001
     """Overwrite theta (n, K) with Y - p + half (f - mean f), f = theta - intercept; 0 in rows without a label."""
     for i in range(theta.shape[0]):
         if not observed[i]:
@@ -30,7 +30,7 @@ def softmax_pulls(Y, theta, observed, intercept, half):  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def softmax_values(Y, theta, observed, values):  # noqa: ANN001, ANN201
+def softmax_values(Y, theta, observed, values) -> None:  # noqa: ANN001
     """Write the log-likelihood of every row, (n,); 0 without a label."""
     for i in range(theta.shape[0]):
         values[i] = 0.0
