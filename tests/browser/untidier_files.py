@@ -46,7 +46,9 @@ def visits() -> bytes:
 def tumours() -> bytes:
     """The id first, then what is to be predicted, then thirty numbers, as in a well-known table of a hospital."""
     numbers, kind = signals(22, 30)
-    rows = [[842_000 + 37 * k, "BM"[c], *(f"{value:.4f}" for value in row)] for k, (row, c) in enumerate(zip(numbers, kind))]
+    rows = [
+        [842_000 + 37 * k, "BM"[c], *(f"{value:.4f}" for value in row)] for k, (row, c) in enumerate(zip(numbers, kind))
+    ]
     return written(["id", "diagnosis", *(f"feature {j}" for j in range(30))], rows).encode()
 
 

@@ -181,7 +181,9 @@ def one_spelling(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, list[str]]:
     columns: dict[str, pandas.Series] = {}
     notes = []
     for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
-        counts = frame[name].dropna().astype(str).value_counts().sort_index().sort_values(ascending=False, kind="stable")
+        counts = (
+            frame[name].dropna().astype(str).value_counts().sort_index().sort_values(ascending=False, kind="stable")
+        )
         words: dict[str, str] = {}
         for text in counts.index:
             words.setdefault(_folded(text), text.strip())
