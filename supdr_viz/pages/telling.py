@@ -143,7 +143,7 @@ class Teller:
         self._bridge.announce(summary(self._session, status))
 
     def _standing(self) -> tuple[Snapshot | None, bool]:
-        """The newest iterate, and whether its errors are known."""
+        """Return the newest iterate, and whether its errors are known."""
         player = self._session.player
         known = player.curves()[1].iteration
         return player.newest, player.newest is not None and len(known) > 0 and known[-1] == player.newest.iteration

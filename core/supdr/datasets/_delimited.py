@@ -109,8 +109,8 @@ def _distinct(names: list[str]) -> tuple[list[str], list[str]]:
 def _first_line(text: str, delimiter: str) -> tuple[int, list[str]]:
     """Return the line at which the table begins, below its titles, and a note.
 
-    Titles are lines of one cell above wider ones, or of at most half as many cells as most lines have, or remarks: words
-    may hold the delimiter, too.
+    Titles are lines of one cell above wider ones, or of at most half as many cells as most lines have: words may hold
+    the delimiter, too.  Where there are remarks, these are the titles.
     """
     remarks = _remarks(text, delimiter)
     if remarks:
