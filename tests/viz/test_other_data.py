@@ -1,6 +1,7 @@
 """Data of one's own, and other data than before: with which settings they begin, and what counts at once."""
 
 import numpy as np
+import panel as pn
 import pytest
 
 from supdr_viz.settings.making import build_dataset
@@ -89,3 +90,16 @@ def test_drawn_points_count_at_once():
         visitor.settle()
         assert "drawn" not in visitor.query
         assert len(visitor.places("input")) == rows
+
+
+def test_what_a_closed_drawer_has_not_drawn_is_emptied_and_not_hidden():
+    """The kit cannot show a pane that was hidden before it was drawn: on a phone the controls wait in a drawer."""
+    with Visitor(SPIRALS) as visitor:
+        about = next(each for each in visitor.page.select(pn.pane.HTML) if "training and" in str(each.object))
+        hidden = []
+        about.param.watch(lambda event: hidden.append(event.new), "visible")
+        visitor.choose("Example", "Fig. 3: NSDR on ionosphere").settle()
+        assert "training and" not in about.object
+        visitor.choose("Data set", "Two moons").settle()
+        assert "training and" in about.object
+        assert hidden == []
