@@ -228,7 +228,8 @@ class Door(Handler):
         session_context : SessionContext
             Of a page that comes next, or of one that a browser brings back.
         """
-        if session_context.request is None or session_context.request.path.endswith("/ws"):
+        request = getattr(session_context, "request", None)
+        if request is None or request.path.endswith("/ws"):
             return
         await self._queue.lull()
         asyncio.get_running_loop().call_soon(self._queue.built)  # the page is built before anything else happens

@@ -16,9 +16,10 @@ from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.sweep import SweepControls
 from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import GONE, Bridge
+from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.caller import current_caller
 from supdr_viz.kit.page_thread import follow
+from supdr_viz.pages import begin
 from supdr_viz.pages.sensitivity_layout import SensitivityLayout
 from supdr_viz.settings.making import NotAtHand, build_dataset
 from supdr_viz.settings.menu import MENU
@@ -49,7 +50,7 @@ def sensitivity() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
+    begin()
     arguments = pn.state.session_args
     if not arguments:
         opening = SWEEP_PRESETS.opening
