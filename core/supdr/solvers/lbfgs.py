@@ -129,15 +129,15 @@ def lbfgs_step(state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, reach
 def _direction(state: LBFGSState) -> NDArray:
     """Return -H g by the two-loop recursion; H starts from the scaled identity s'y / y'y."""
     direction = -state.gradient
-    weights = []
-    for s, y in reversed(state.pairs):
-        weight = (s @ direction) / (s @ y)
-        direction = direction - weight * y
+    newest_first, weights = [(s, y, s @ y) for s, y in reversed(state.pairs)], []
+    for s, y, curvature in newest_first:
+        weight = (s @ direction) / curvature
+        direction -= weight * y
         weights.append(weight)
-    s, y = state.pairs[-1]
-    direction = direction * ((s @ y) / (y @ y))
-    for (s, y), weight in zip(state.pairs, reversed(weights)):
-        direction = direction + (weight - (y @ direction) / (s @ y)) * s
+    _, y, curvature = newest_first[0]
+    direction *= curvature / (y @ y)
+    for (s, y, curvature), weight in zip(reversed(newest_first), reversed(weights)):
+        direction += (weight - (y @ direction) / curvature) * s
     return direction
 
 

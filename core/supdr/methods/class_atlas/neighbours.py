@@ -27,29 +27,44 @@ EMBED_STEPS, EMBED_TOLERANCE = 150, 1e-5
 def neighbour_loss(P: Affinities, Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
     """Return E and its gradient (n, d) at a picture Z (n, d).  See `pair_sums` for the cost and for threads."""
     U, slopes = pair_sums(Z, n_jobs)
-    gradient = np.zeros(Z.shape)
-    logs = _attraction(P.starts, P.partners, P.values, Z, gradient)
-    gradient *= 2.0
-    gradient += slopes / U
-    return P.constant + logs + math.log(U), gradient
+    forces = np.zeros(Z.shape[::-1])
+    logs = _attraction(P.starts, P.partners, P.values, np.ascontiguousarray(Z.T), forces)
+    return P.constant + logs + math.log(U), 2.0 * forces.T + slopes / U
 
 
-@njit(cache=True, nogil=True)
-def _attraction(starts: NDArray, partners: NDArray, values: Array, Z: Array, forces: Array) -> float:
-    """Add 2 sum_j P_ij u_ij (z_i - z_j) to forces (n, d) in place; return sum_ij P_ij log(1 + |z_i - z_j|^2)."""
-    n, d = Z.shape
+@njit(cache=True, nogil=True, error_model="numpy")
+def _attraction(starts: NDArray, partners: NDArray, values: Array, columns: Array, forces: Array) -> float:
+    """Add 2 sum_j P_ij u_ij (z_i - z_j) to forces (d, n) in place; return sum_ij P_ij log(1 + |z_i - z_j|^2).
+
+    columns (d, n) holds Z across.  One loop for each thing to do: half the time of one for all.
+    """
+    d, n = columns.shape
+    room = 0
+    for i in range(n):
+        room = max(room, starts[i + 1] - starts[i])
+    squares, apart = np.empty(room), np.empty((d, room))
     total = 0.0
     for i in range(n):
-        for place in range(starts[i], starts[i + 1]):
-            j, square = partners[place], 1.0
-            for k in range(d):
-                square += (Z[i, k] - Z[j, k]) ** 2
-            total += values[place] * math.log(square)
-            weight = values[place] / square
-            for k in range(d):
-                pull = weight * (Z[i, k] - Z[j, k])
-                forces[i, k] += pull
-                forces[j, k] -= pull
+        first, count = starts[i], starts[i + 1] - starts[i]
+        partner, value = partners[first : first + count], values[first : first + count]
+        square = squares[:count]
+        square[:] = 1.0
+        for k in range(d):
+            own, column, difference = columns[k, i], columns[k], apart[k]
+            for j in range(count):
+                difference[j] = own - column[partner[j]]
+                square[j] += difference[j] ** 2
+        for j in range(count):
+            total += value[j] * math.log(square[j])
+        for j in range(count):
+            square[j] = value[j] / square[j]
+        for k in range(d):
+            difference, force, sum_of_pulls = apart[k], forces[k], 0.0
+            for j in range(count):
+                pull = square[j] * difference[j]
+                sum_of_pulls += pull
+                force[partner[j]] -= pull
+            force[i] += sum_of_pulls
     return total
 
 
