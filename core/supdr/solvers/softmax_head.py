@@ -109,7 +109,7 @@ def fitted_head(
     return minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(start.shape)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _log_loss(scores: NDArray, own: NDArray, shares: NDArray) -> float:
     """Return the log loss of scores (n, K), rows counting by `shares` (n,), and write its slopes over the scores.
 

@@ -60,7 +60,7 @@ def told(
     return share * (known - logs), in_latent, in_centres, -b * share * slope
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _disagreement(
     Z: Array, centres: Array, b: float, proba: Array, in_latent: Array, in_centres: Array
 ) -> tuple[float, float]:
