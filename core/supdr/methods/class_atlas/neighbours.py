@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 
 from supdr.methods.class_atlas.affinities import Affinities, affinities
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
+from supdr.solvers.logs import write_logs
 from supdr.solvers.pair_sums import pair_sums
 
 Array = NDArray[np.float64]
@@ -27,29 +28,57 @@ EMBED_STEPS, EMBED_TOLERANCE = 150, 1e-5
 def neighbour_loss(P: Affinities, Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
     """Return E and its gradient (n, d) at a picture Z (n, d).  See `pair_sums` for the cost and for threads."""
     U, slopes = pair_sums(Z, n_jobs)
-    gradient = np.zeros(Z.shape)
-    logs = _attraction(P.starts, P.partners, P.values, Z, gradient)
-    gradient *= 2.0
-    gradient += slopes / U
-    return P.constant + logs + math.log(U), gradient
+    forces = np.zeros(Z.shape[::-1])
+    logs = _attraction(P.starts, P.partners, P.values, np.ascontiguousarray(Z.T), forces)
+    return P.constant + logs + math.log(U), 2.0 * forces.T + slopes / U
 
 
-@njit(cache=True, nogil=True)
-def _attraction(starts: NDArray, partners: NDArray, values: Array, Z: Array, forces: Array) -> float:
-    """Add 2 sum_j P_ij u_ij (z_i - z_j) to forces (n, d) in place; return sum_ij P_ij log(1 + |z_i - z_j|^2)."""
-    n, d = Z.shape
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"}, error_model="numpy")
+def _attraction(starts: NDArray, partners: NDArray, values: Array, columns: Array, forces: Array) -> float:
+    """Add 2 sum_j P_ij u_ij (z_i - z_j) to forces (d, n) in place; return sum_ij P_ij log(1 + |z_i - z_j|^2).
+
+    columns (d, n) holds Z across.  Where most rows that follow are partners all of them are looked at, in order.
+    """
+    d, n = columns.shape
+    squares, logs, room, apart, share = np.empty(n), np.empty(n), np.empty(n), np.empty((d, n)), np.zeros(n)
     total = 0.0
-    for i in range(n):
-        for place in range(starts[i], starts[i + 1]):
-            j, square = partners[place], 1.0
-            for k in range(d):
-                square += (Z[i, k] - Z[j, k]) ** 2
-            total += values[place] * math.log(square)
-            weight = values[place] / square
-            for k in range(d):
-                pull = weight * (Z[i, k] - Z[j, k])
-                forces[i, k] += pull
-                forces[j, k] -= pull
+    for i in range(n - 1):
+        partner, value = partners[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]]
+        whole = 2 * len(value) > n - i - 1
+        if whole:
+            share[i + 1 :] = 0.0
+            for j in range(len(value)):
+                share[partner[j]] = value[j]
+            value = share[i + 1 :]
+        count = len(value)
+        square, log = squares[:count], logs[:count]
+        square[:] = 1.0
+        for k in range(d):
+            own, column, following, difference = columns[k, i], columns[k], columns[k, i + 1 :], apart[k]
+            if whole:
+                for j in range(count):
+                    difference[j] = own - following[j]
+            else:
+                for j in range(count):
+                    difference[j] = own - column[partner[j]]
+            for j in range(count):
+                square[j] += difference[j] ** 2
+        write_logs(square, log, room[:count])
+        for j in range(count):
+            total += value[j] * log[j]
+            square[j] = value[j] / square[j]
+        for k in range(d):
+            difference, force, later, sum_of_pulls = apart[k], forces[k], forces[k, i + 1 :], 0.0
+            for j in range(count):
+                difference[j] *= square[j]
+                sum_of_pulls += difference[j]
+            force[i] += sum_of_pulls
+            if whole:
+                for j in range(count):
+                    later[j] -= difference[j]
+            else:
+                for j in range(count):
+                    force[partner[j]] -= difference[j]
     return total
 
 
