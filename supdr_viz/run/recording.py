@@ -78,8 +78,8 @@ class Recording:
 
     def watch(self, snapshot: Snapshot) -> None:
         """Note what is drawn with the losses and only known of snapshots that are looked at, as this one is."""
-        diagnostics = snapshot.diagnostics
-        late = {name: diagnostics[name] for name in WATCHED if name in diagnostics and name not in diagnostics.at_hand}
+        known, at_hand = snapshot.diagnostics.known, snapshot.diagnostics.at_hand
+        late = {name: known[name] for name in WATCHED if name in known and name not in at_hand}
         if late:
             self.losses.insert(snapshot.iteration, late)
 
@@ -111,8 +111,9 @@ class Recording:
         ``"gap"``: by how many per cent of the objective it may lie above its least value, if a bound is known.
         """
         numbers = {"objective": snapshot.objective, "rate": self._rate()}
-        if "bound" in snapshot.diagnostics and snapshot.objective > 0:
-            numbers["gap"] = 100.0 * (1.0 - max(snapshot.diagnostics["bound"], 0.0) / snapshot.objective)
+        known = snapshot.diagnostics.known
+        if "bound" in known and snapshot.objective > 0:
+            numbers["gap"] = 100.0 * (1.0 - max(known["bound"], 0.0) / snapshot.objective)
         within = STALE if at_rest else snapshot.iteration
         return {**numbers, **self.errors.latest(snapshot.iteration, within)}
 

@@ -10,7 +10,7 @@ a step and those for the end of a round.  The line search is content with any cl
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,7 +99,14 @@ class Move(NamedTuple):
 
 
 def solve_summed_heads(
-    Z: Partitions, signs: Partitions, C: Partitions, n_heads: int, start: Heads | None = None, *, tol: float = 1e-6
+    Z: Partitions,
+    signs: Partitions,
+    C: Partitions,
+    n_heads: int,
+    start: Heads | None = None,
+    *,
+    tol: float = 1e-6,
+    known: Callable[[Array, Array], Any] | None = None,
 ) -> Heads:
     """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
@@ -114,9 +121,11 @@ def solve_summed_heads(
     n_heads : int
         P.
     start : Heads, optional
-        Where to start from, its multipliers in partitions.
+        Where to start from, its multipliers in partitions; None of those: as if there were no start, but from there.
     tol : float, default=1e-6
         Relative duality gap.
+    known : callable, optional
+        ``known(coef, intercept)`` is told of the classifiers at the end of every round, by this thread.
 
     Returns
     -------
@@ -126,16 +135,9 @@ def solve_summed_heads(
     columns = spread(_columns, signs)
     d, sizes = total(_sizes, Z, columns, C, add=_joined_sizes)
     centres = spread(_first_centres, columns, C, None if start is None else start.alpha)
-    heads = [
-        _head(
-            np.zeros(d + 1) if start is None else np.append(start.coef[k], start.intercept[k]),
-            start is None,
-            sizes[k],
-            tol,
-            MAX_STEPS,
-        )
-        for k in range(n_heads)
-    ]
+    cold = start is None or start.alpha is None
+    theta = np.zeros((n_heads, d + 1)) if start is None else np.column_stack([start.coef, start.intercept])
+    heads = [_head(theta[k].copy(), cold, sizes[k], tol, MAX_STEPS) for k in range(n_heads)]
     wishes: dict[int, Where | Along | Move] = {}
     results: dict[int, tuple] = {}
 
@@ -153,8 +155,11 @@ def solve_summed_heads(
         checkpoint()
         while moves := {k: wish for k, wish in wishes.items() if isinstance(wish, Move)}:
             centres = spread(_moved_centres, Z, columns, centres, moves)
-            for k in moves:
+            for k, move in moves.items():
+                theta[k] = theta[k] if move.theta is None else move.theta
                 go_on(k, None)
+            if known is not None:
+                known(np.ascontiguousarray(theta[:, :-1]), theta[:, -1].copy())
         if wishes:
             for k, answer in total(_answers, Z, columns, C, centres, dict(wishes), add=_joined).items():
                 go_on(k, answer)
