@@ -135,7 +135,8 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
         Empty where rows are on disk and were not counted.  Keys ``"train"``, ``"test"``, ``"support vectors"``;
         ``"as new"``: training rows as if they were new, of many those that are drawn; ``"labelled"`` and
         ``"unlabelled"`` training rows, where the labels of some are hidden; ``"validation"``: training rows
-        that early stopping holds out; ``"constant"``: of the mean of the labels, for regression, on rows whose target the method does not see.  As far as they apply.
+        that early stopping holds out; ``"constant"``: of the mean of the labels, for regression, on rows whose target
+        the method does not see.  As far as they apply.
     """
     if scene.n_rows > len(scene.position) and not surface.rates:
         return {}  # those of the sample are not those of all rows, which were not counted

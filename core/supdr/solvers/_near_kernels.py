@@ -6,13 +6,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-BINS = 32
-"""Groups of either sign on either side of the margin: each reaches farther by a factor of sqrt(2)."""
+CELLS = 256
+"""Of the space of the rows."""
 
-NEAREST_BIN = -20
-"""Of |t|, in half powers of two: where the second bin begins."""
-
-GROUPS = 4 * BINS
+GROUPS = 4 * CELLS
+"""Rows of either sign, on either side of the margin, by cell."""
 
 _SUMS = {"reassoc", "nsz", "contract"}
 
@@ -30,18 +28,28 @@ def margins(Z: Array, signs: NDArray[np.int8], theta: Array) -> Array:
     return t
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _group(sign: int, t: float) -> int:
-    """Return the number of the group of a row, by its sign, its side of the margin, and how far from it it lies."""
-    size = abs(t)
-    half_powers = NEAREST_BIN if size == 0.0 else int(np.floor(2.0 * np.log2(size)))
-    place = min(max(half_powers - NEAREST_BIN, 0), BINS - 1)
-    return (2 * (sign > 0) + (t > 0.0)) * BINS + place
+@njit(cache=True, nogil=True)
+def cells(Z: Array, middle: Array, unit: Array) -> NDArray[np.int16]:
+    """Return the number of the cell in which each row (n, d) lies: three units to either side of the middle are cut up.
+
+    As many coordinates are cut, the first ones, and in as many pieces of equal length, as there are cells for.
+    """
+    n, d = Z.shape
+    pieces = max(2, int(np.floor(CELLS ** (1.0 / d) + 1e-9)))
+    cut = min(d, int(np.floor(np.log(CELLS) / np.log(pieces) + 1e-9)))
+    found = np.zeros(n, dtype=np.int16)
+    for i in range(n):
+        place = 0
+        for j in range(cut):
+            share = (Z[i, j] - middle[j]) / (6.0 * unit[j]) + 0.5
+            place = place * pieces + min(max(int(share * pieces), 0), pieces - 1)
+        found[i] = place
+    return found
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
 def grouped(
-    Z: Array, signs: NDArray[np.int8], weight: Array, t: Array, apart: NDArray[np.bool_]
+    Z: Array, signs: NDArray[np.int8], weight: Array, t: Array, cell: NDArray[np.int16], apart: NDArray[np.bool_]
 ) -> tuple[Array, float]:
     """Return weighted sums of the rows of each group, those `apart` left out, and the hinge of all rows.
 
@@ -55,7 +63,7 @@ def grouped(
         hinge += weight[i] * max(t[i], 0.0)
         if apart[i]:
             continue
-        group = _group(signs[i], t[i])
+        group = (2 * (signs[i] > 0) + (t[i] > 0.0)) * CELLS + cell[i]
         for j in range(d):
             sums[group, j] += weight[i] * Z[i, j]
         sums[group, d] += weight[i]
@@ -63,10 +71,30 @@ def grouped(
 
 
 @njit(cache=True, nogil=True)
-def shared_out(signs: NDArray[np.int8], t: Array, shares: Array) -> Array:
+def shared_out(signs: NDArray[np.int8], t: Array, cell: NDArray[np.int16], shares: Array) -> Array:
     """Return the share (n,) of every row's group, of shares (GROUPS,)."""
     found = np.zeros(len(t))
     for i in range(len(t)):
         if signs[i] != 0:
-            found[i] = shares[_group(signs[i], t[i])]
+            found[i] = shares[(2 * (signs[i] > 0) + (t[i] > 0.0)) * CELLS + cell[i]]
     return found
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
+def hinges_along(
+    Z: Array, signs: NDArray[np.int8], weight: Array, theta: Array, direction: Array, lengths: Array
+) -> Array:
+    """Return the hinge of all rows at theta + s direction for each length s, (S,)."""
+    n, d = Z.shape
+    hinges = np.zeros(len(lengths))
+    for i in range(n):
+        if signs[i] == 0:
+            continue
+        score, change = theta[d], direction[d]
+        for j in range(d):
+            score += theta[j] * Z[i, j]
+            change += direction[j] * Z[i, j]
+        t, step = 1.0 - signs[i] * score, -signs[i] * change
+        for k in range(len(lengths)):
+            hinges[k] += weight[i] * max(t + lengths[k] * step, 0.0)
+    return hinges

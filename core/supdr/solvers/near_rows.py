@@ -3,10 +3,10 @@
     E(theta) = 1/2 |w|^2 + sum_i C_i max(0, t_i),     t_i = 1 - y_i (w'z_i + b)
 
 A partition sends its rows with the least |t| as they are, and all others as means of groups: by their sign, by the side
-of the margin that they lie on, and by how far.  As the hinge is convex, the mean of a group with the weight of all of it
-costs no more than the group.  So the problem of rows and means is a lower bound of E everywhere, and the same as E
-while no group crosses its margin.  Its dual is that of all rows with one multiplier a group.  At its solution the next
-rows are chosen; E there and the dual meet after a few visits, whatever the number of rows.
+of the margin that they lie on, and by the cell of the space.  As the hinge is convex, the mean of a group with the
+weight of all of it costs no more than the group.  So the problem of rows and means is a lower bound of E everywhere,
+and the same as E while no group crosses its margin.  Its dual is that of all rows with one multiplier a group.  At its
+solution the next rows are chosen; E there and the dual meet after a few visits, whatever the number of rows.
 
 The bound by convexity is that of bundle methods (C. Teo, S. Vishwanathan, A. Smola, Q. Le, JMLR 11, 2010), with rows
 and means in place of planes.
@@ -22,19 +22,26 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, listed, spread, total
-from supdr.solvers._near_kernels import grouped, margins, shared_out
+from supdr.rows.whole import added
+from supdr.solvers._near_kernels import cells, grouped, hinges_along, margins, shared_out
 from supdr.solvers.linear_svm import solve_linear_svm
 
 Array = NDArray[np.float64]
 
-NEAR_ROWS = 8192
+NEAR_ROWS = 16384
 """Rows of all partitions together that a classifier sees one by one in a visit."""
 
-VISITS = 12
+VISITS = 16
 """At most so many."""
 
-INNER = 0.1
-"""Share of the tolerance to which the small problems are solved."""
+MOST_WORSE = 4
+"""Worse trials of a classifier, after which these rows are known to be too few: groups cross their margin."""
+
+SHORTER: Array = 0.5 ** np.arange(0.5, 12.5, 0.5)
+"""Shares of a way to a trial that was worse."""
+
+INNER, FINEST = 0.1, 1e-9
+"""Share of the tolerance to which the small problems are solved, and where rounding makes less of it useless."""
 
 
 class Near(NamedTuple):
@@ -60,6 +67,18 @@ class Near(NamedTuple):
     sums: Array
     hinge: float
     counts: tuple[int, ...]
+
+
+class Line(NamedTuple):
+    """What is asked where a trial is worse than the best point: the hinges at `SHORTER` ways from there to it.
+
+    Attributes
+    ----------
+    theta, direction : arrays of shape (d + 1,)
+    """
+
+    theta: Array
+    direction: Array
 
 
 class Dual(NamedTuple):
@@ -135,30 +154,42 @@ def approached(
     Approached
     """
     quota = max(1, NEAR_ROWS // len(Z))
+    count, sums, squares = total(_moments, Z, add=added)
+    middle = sums / count
+    unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
+    cell = spread(cells, Z, middle, unit)
     trial, best = start.copy(), start.copy()
     value, bound = np.full(len(start), np.inf), np.full(len(start), -np.inf)
     duals: dict[int, Dual] = {}
-    wanted, visits = list(range(len(start))), 0
-    while wanted and visits < VISITS:
+    wanted, worse, visits, failures = list(range(len(start))), set[int](), 0, np.zeros(len(start), dtype=int)
+    while wanted and visits < VISITS and failures.max() <= MOST_WORSE:
         checkpoint()
         visits += 1
-        for k, near in total(_near, Z, columns, C, {k: trial[k] for k in wanted}, quota, add=_joined).items():
-            there = 0.5 * float(trial[k, :-1] @ trial[k, :-1]) + near.hinge
-            better = there < value[k]
-            if better:
-                value[k], best[k] = there, trial[k]
+        questions = {k: Line(best[k], trial[k] - best[k]) if k in worse else trial[k] for k in wanted}
+        for k, found in total(_answers, Z, columns, C, cell, questions, quota, add=_joined).items():
+            if k in worse:
+                worse.remove(k)
+                trial[k] = best[k] + _shorter(best[k], trial[k] - best[k], found) * (trial[k] - best[k])
+                continue
+            there = 0.5 * float(trial[k, :-1] @ trial[k, :-1]) + found.hinge
+            if there >= value[k]:
+                worse.add(k)
+                failures[k] += 1
+                continue
+            value[k], best[k] = there, trial[k]
             if value[k] - bound[k] <= tol * value[k]:
                 wanted.remove(k)
                 continue
-            solution, dual = _small(near, trial[k], INNER * tol, warm=visits > 1)
+            solution, dual = _small(found, trial[k], max(INNER * tol, min(tol, FINEST)), warm=visits > 1)
             if solution.objective > bound[k]:
                 bound[k], duals[k] = solution.objective, dual
-            # The rows chosen here say little of where E is lower if groups have crossed their margin on the way.
-            trial[k] = np.append(solution.coef, solution.bias) if better else 0.5 * (best[k] + trial[k])
+            trial[k] = np.append(solution.coef, solution.bias)
+            if value[k] - bound[k] <= tol * value[k]:  # where it began was good enough
+                wanted.remove(k)
         if known is not None and wanted:
             known(trial)
     own = listed([duals[k].of(number) for k in range(len(start))] for number in range(len(Z)))
-    centres = spread(_centres, Z, columns, own, quota)
+    centres = spread(_centres, Z, columns, cell, own, quota)
     return Approached(best, centres, value - bound, not wanted, visits)
 
 
@@ -176,6 +207,12 @@ def _small(near: Near, theta: Array, tol: float, warm: bool) -> tuple[Any, Dual]
     return solution, Dual(theta.copy(), tuple(np.split(shares[: len(near.rows)], np.cumsum(near.counts)[:-1])), groups)
 
 
+def _shorter(theta: Array, direction: Array, hinges: Array) -> float:
+    """Return the share of a direction at which E is least, of those that were looked at."""
+    w = theta[:-1] + SHORTER[:, None] * direction[:-1]
+    return float(SHORTER[np.argmin(0.5 * (w**2).sum(axis=1) + hinges)])
+
+
 # --- on a partition -----------------------------------------------------------------------------------------------
 
 
@@ -187,37 +224,64 @@ def _nearest(t: Array, quota: int) -> NDArray[np.intp]:
     return np.sort(np.argpartition(np.abs(t), count)[:count])
 
 
-def _near(Z: Array, columns: NDArray[np.int8], C: Array, points: dict[int, Array], quota: int) -> dict[int, Near]:
-    """Return what this partition says of each classifier at a point."""
-    found = {}
-    for k, theta in points.items():
-        t = margins(Z, columns[k], theta)
-        near = _nearest(t, quota)
-        apart = np.zeros(len(t), dtype=bool)
-        apart[near] = True
-        found[k] = Near(Z[near], columns[k][near], C[near], *grouped(Z, columns[k], C, t, apart), (len(near),))
+def _moments(Z: Array) -> tuple[int, Array, Array]:
+    return len(Z), Z.sum(axis=0), (Z**2).sum(axis=0)
+
+
+def _answers(
+    Z: Array,
+    columns: NDArray[np.int8],
+    C: Array,
+    cell: NDArray[np.int16],
+    questions: dict[int, Array | Line],
+    quota: int,
+) -> dict[int, Near | Array]:
+    """Return what this partition says of each classifier."""
+    found: dict[int, Near | Array] = {}
+    for k, asked in questions.items():
+        if isinstance(asked, Line):
+            found[k] = hinges_along(Z, columns[k], C, *asked, SHORTER)
+        else:
+            found[k] = _near(Z, columns[k], C, cell, asked, quota)
     return found
 
 
-def _joined(parts: list[dict[int, Near]]) -> dict[int, Near]:
+def _near(Z: Array, signs: NDArray[np.int8], C: Array, cell: NDArray[np.int16], theta: Array, quota: int) -> Near:
+    """Return what this partition says of a classifier at a point."""
+    t = margins(Z, signs, theta)
+    near = _nearest(t, quota)
+    apart = np.zeros(len(t), dtype=bool)
+    apart[near] = True
+    return Near(Z[near], signs[near], C[near], *grouped(Z, signs, C, t, cell, apart), (len(near),))
+
+
+def _joined(parts: list[dict[int, Any]]) -> dict[int, Any]:
     """Return what several partitions say together."""
-    return {
-        k: Near(
-            *(np.concatenate([getattr(part[k], name) for part in parts]) for name in ("rows", "signs", "weight")),
-            np.sum([part[k].sums for part in parts], axis=0),
-            sum(part[k].hinge for part in parts),
-            sum((part[k].counts for part in parts), ()),
-        )
-        for k in parts[0]
-    }
+    return {k: _together([part[k] for part in parts]) for k in parts[0]}
 
 
-def _centres(Z: Array, columns: NDArray[np.int8], duals: list[Dual], quota: int) -> list[Array]:
+def _together(parts: list[Any]) -> Any:
+    if not isinstance(parts[0], Near):
+        return np.sum(parts, axis=0)
+    rows, signs, weight, sums, hinges, counts = zip(*parts)
+    return Near(
+        np.concatenate(rows),
+        np.concatenate(signs),
+        np.concatenate(weight),
+        np.sum(sums, axis=0),
+        sum(hinges),
+        sum(counts, ()),
+    )
+
+
+def _centres(
+    Z: Array, columns: NDArray[np.int8], cell: NDArray[np.int16], duals: list[Dual], quota: int
+) -> list[Array]:
     """Return the multipliers over their limits of every row."""
     found = []
     for signs, dual in zip(columns, duals):
         t = margins(Z, signs, dual.at)
-        shares = shared_out(signs, t, dual.groups)
+        shares = shared_out(signs, t, cell, dual.groups)
         shares[_nearest(t, quota)] = dual.near[0]
         found.append(shares)
     return found

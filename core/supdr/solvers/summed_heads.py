@@ -1,9 +1,9 @@
 """Linear support vector machines on rows in partitions: the method of `linear_svm` on summed gradients and Hessians.
 
 It is what remains where the rows near the margins, `near_rows`, do not close the gap, and begins where they have come
-to.  A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums; one
-pass over the partitions answers what all heads ask for at that time.  Between passes the partitions keep the centre of
-the proximal term, one number per row and head.
+to.  A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums;
+one pass over the partitions answers what all heads ask for at that time.  Between passes the partitions keep the
+centre of the proximal term, one number per row and head.
 
 A pass costs a message to every partition, whatever it computes.  So it brings all that may be asked next: the sums for
 a step and those for the end of a round.  The line search is content with any clear descent, and no rows are held.
