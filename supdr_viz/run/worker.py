@@ -94,7 +94,9 @@ class Worker:
             estimator, split, start = reel.estimator, reel.split, reel.newest
             if version != reel.course.version:
                 return
-        assert split is not None
+            assert split is not None
+            if split.whole is not None:  # what is known before all rows are does not wait for the page either
+                reel.spoil(surface=True)
         self._step_began = self._clock()
         try:
             with self._followed(split, "preparing", version, estimator):
