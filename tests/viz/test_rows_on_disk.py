@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from supdr import MAC
-from supdr.datasets import FileProblem, read_rows, split_rows
+from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
 from supdr.methods.mac import estimator as mac_estimator
-from supdr.rows import waiting
 from supdr.rows.counting import enclosed
 from supdr_viz.frames.density import cell_counts, shaded
-from supdr_viz.run import painter as painting
+from supdr_viz.pages.sensitivity import _in_memory
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings import on_disk
@@ -25,8 +24,7 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings, parse_query, to_query
-from supdr_viz.views.latent_space import LatentSpace
-from supdr_viz.views.points import Points
+from supdr_viz.sweeps.settings import SweepSettings, build_sweep
 from tests.viz.hands import Hands
 
 N, PARTITION = 900, 200
@@ -269,6 +267,51 @@ def test_a_polygon_holds_what_lies_within():
     assert enclosed(np.array([[2.0, 0.5], [2.0, 2.0], [0.5, 2.0]]), notched).tolist() == [True, False, True]
 
 
+def test_hidden_labels_are_those_of_a_share_of_every_partition(experiment):
+    settings = replace(experiment.settings, label_share=0.4)
+    parts = split(experiment.table, settings)
+    whole, seen = parts.whole, split(experiment.table, experiment.settings).whole
+    y, truth = whole.y_train.compute(), whole.truth_train.compute()
+    np.testing.assert_array_equal(truth, seen.y_train.compute())
+    np.testing.assert_array_equal(y[whole.rows], parts.y_train)
+    np.testing.assert_array_equal(truth[whole.rows], parts.truth_train)
+    kept = ~np.isnan(y)
+    np.testing.assert_array_equal(y[kept], truth[kept])
+    fewer = split(experiment.table, replace(settings, label_share=0.2)).whole.y_train.compute()
+    assert not (~np.isnan(fewer) & ~kept).any()
+    for block, labels in zip(whole.truth_train.blocks, whole.y_train.blocks):
+        assert len(labels.compute()) == len(block.compute())
+    hands, session = begun(Experiment(settings, experiment.table))
+    session.player.step()
+    hands.rest()
+    rates, fitted = session.player.take_surface().rates, session.player.fitted
+    X, hidden = whole.X_train.compute(), np.isnan(y) & ~np.isnan(truth)
+    assert 0.5 * len(y) < hidden.sum() < 0.62 * len(y)
+    assert rates["unlabelled"] == pytest.approx(100 * np.mean(fitted.predict(X[hidden]) != truth[hidden]))
+    assert rates["train"] == pytest.approx(
+        (rates["labelled"] * kept.sum() + rates["unlabelled"] * hidden.sum()) / (kept.sum() + hidden.sum())
+    )
+    assert "y_train = hide_row_labels(y_train, 0.4, random_state=3)" in session.python()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5, -0.1])
+def test_a_share_of_labels_that_is_none_is_refused(folder, share):
+    _, y = read_rows(folder / "rows.npy", folder / "labels.npy", partition_rows=PARTITION)
+    with pytest.raises(ValueError, match=r"label_share must be a number in \(0, 1\]"):
+        hide_row_labels(y, share)
+
+
+def test_a_sweep_takes_the_sample_and_says_so(experiment):
+    dataset, note = _in_memory(experiment.table)
+    assert note == "A sweep fits the sample of 120 rows, not all 900 that are on disk."
+    assert type(dataset) is Dataset
+    settings = SweepSettings(base=replace(experiment.settings, method="NSDR", method_options={}))
+    sweep, X, _ = build_sweep(settings, dataset)
+    assert X is experiment.table.X
+    assert sweep.cells
+    assert _in_memory(dataset) == (dataset, "")
+
+
 def test_phases_are_those_of_any_run(experiment):
     hands, session = begun(experiment)
     assert session.player.status.phase is Phase.ready
@@ -281,77 +324,3 @@ def test_phases_are_those_of_any_run(experiment):
     session.player.reset()
     hands.rest()
     assert session.player.iteration == 0
-
-
-def watched(experiment, monkeypatch):
-    """Return hands, a session, and what a page that takes every frame has been shown: frames with their surfaces."""
-    monkeypatch.setattr(painting, "GLIMPSE_INTERVAL", 0.0)
-    hands, seen = Hands(), []
-
-    def look():
-        frame = session.player.take_frame()
-        if frame is not None:
-            seen.append((frame, session.player.take_surface()))
-            session.player.request_frame()
-
-    session = Session(hands.pool, look)
-    session.apply(experiment)
-    hands.rest()
-    return hands, session, seen
-
-
-def test_the_sample_is_shown_before_all_rows_are_known_and_moves_within_a_pass(experiment, monkeypatch):
-    hands, session, seen = watched(experiment, monkeypatch)
-    first = seen[0][0]
-    assert (first.latent_caption, first.numbers) == ("the sample alone", {})
-    assert np.isfinite(first.latent).all()
-    start = seen[-1][0]
-    assert start.latent_caption == "saw the labels"
-    seen.clear()
-    session.player.step()
-    hands.rest()
-    within = [frame for frame, _ in seen if frame.latent_caption == "within pass 1"]
-    last = seen[-1][0]
-    assert len(within) >= 3
-    # Numbers are of complete iterations; places are those of the pass.
-    assert all(frame.iteration == 0 and frame.numbers["objective"] == start.numbers["objective"] for frame in within)
-    np.testing.assert_allclose(within[-1].latent, last.latent, atol=1e-6)
-    assert np.abs(within[-1].latent - start.latent).max() > 1e-3
-    assert last.iteration == 1
-    assert session.player.curves()[0].iteration.tolist() == [0, 1]
-
-
-def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
-    hands, session, _ = watched(experiment, monkeypatch)
-    session.player.step()
-    hands.rest()
-    visits, answered, compute = [], [], dask.compute
-    monkeypatch.setattr(waiting.dask, "compute", lambda *a, **k: visits.append(1) or compute(*a, **k))
-
-    def look():
-        if session.player.hurries:
-            answered.append(len(visits))
-
-    session.player._worker._notify = look
-    session.apply(Experiment(settings_of(C=5.0), experiment.table))
-    hands.rest()
-    assert answered[0] == 0  # no rows were asked for the first frame
-
-
-def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment, monkeypatch):
-    monkeypatch.setattr(painting, "COUNT_SHARE", 1e-9)
-    hands, session, seen = watched(experiment, monkeypatch)
-    session.player.run(until=2)
-    hands.rest()
-    running = [(frame, surface) for frame, surface in seen if surface is not None and surface.iteration == 1]
-    assert running
-    for _, surface in running:
-        assert surface.counted == 0
-        assert surface.rates == {}
-    frame, surface = next(pair for pair in reversed(seen) if pair[1] is not None)
-    assert surface.iteration == surface.counted == 2
-    assert surface.rates
-    assert set(session.player.curves()[1].iteration) == {0, 2}
-    plane = LatentSpace(points := Points())
-    points.frame, points.surface = replace(frame, iteration=1), running[-1][1]
-    assert plane.caption() == "saw the labels · density of iteration 0"
