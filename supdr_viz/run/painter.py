@@ -229,7 +229,7 @@ class Painter:
         Parameters
         ----------
         incomplete : Snapshot
-            See `supdr.engine.glimpses`.
+            See `supdr.engine.glimpses`; one with losses is of the sample, which is run by itself.
         last : Snapshot or None
             The newest complete one, of which numbers and curves are; None: the run has not begun.
         estimator : estimator
@@ -252,7 +252,8 @@ class Painter:
             options, losses, errors = self._options, recording.losses.curves(), recording.errors.curves()
             numbers = {} if last is None else recording.numbers(last)
             legs = tuple(leg.first_iteration for leg in recording.legs)
-        fitted = standing(estimator, incomplete, self.builder.split)
+        alone = bool(incomplete.losses)
+        fitted = estimator.at(incomplete) if alone else standing(estimator, incomplete, self.builder.split)
         frame = self.builder.build(
             fitted,
             incomplete,
@@ -263,7 +264,7 @@ class Painter:
             errors=errors,
             numbers=numbers,
             legs=legs,
-            incomplete="the sample alone" if last is None else f"within pass {incomplete.iteration + 1}",
+            incomplete="the sample alone" if alone else f"within pass {incomplete.iteration + 1}",
         )
         surface = self.builder.glimpsed(fitted) if now >= self._next_surface else None
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -98,6 +99,8 @@ class Worker:
             if split.whole is not None:  # what is known before all rows are does not wait for the page either
                 reel.spoil(surface=True)
         self._step_began = self._clock()
+        if split.whole is not None and start is None:
+            self._show_sample(estimator, split, version)
         try:
             with self._followed(split, "preparing", version, estimator):
                 iterates = estimator.iterate(*split.learnt, start=start, interrupted=lambda: self._breaks_off(version))
@@ -175,6 +178,20 @@ class Worker:
                 yield
         finally:
             self._reel.progress = ""
+
+    def _show_sample(self, estimator: Any, split: Split, version: int) -> None:
+        """Show where the sample of rows on disk would begin by itself: that is known long before all rows are read."""
+        alone = copy.copy(estimator)
+        if (getattr(alone, "n_centers", None) or 0) > len(split.X_train):
+            alone.n_centers = len(split.X_train)
+        try:
+            first = next(
+                alone.iterate(split.X_train, split.y_train, interrupted=lambda: self._breaks_off(version)), None
+            )
+        except ValueError:  # too few rows of a class, for one
+            return
+        if first is not None:
+            self._glimpse(first, estimator=alone, version=version)
 
     def _glimpse(self, incomplete: Snapshot, *, estimator: Any, version: int) -> None:
         """Show what is known of a step that is under way, unless an earlier iteration is on display."""

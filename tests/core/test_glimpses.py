@@ -10,7 +10,6 @@ from supdr.engine.glimpses import glimpse, glimpsed, glimpses_become
 from supdr.methods.mac import partitioned as partitioned_passes
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import least_ridge
-from supdr.rows import running
 from supdr.rows.partitions import gathered
 
 
@@ -72,17 +71,6 @@ def test_a_pass_shows_its_map_and_then_its_classifiers(rows):
         np.testing.assert_allclose(known.embedding_, complete.embedding_, atol=1e-12)
         np.testing.assert_allclose(known.transform(X), complete.transform(X), atol=1e-12)
     assert any((each.state.heads.coef != before.state.heads.coef).any() for each in shown[1])
-
-
-def test_the_start_is_that_of_the_sample_until_all_rows_are_known(rows, monkeypatch):
-    monkeypatch.setattr(running, "SAMPLE_ROWS", 300)
-    fit, steps, shown = run(rows)
-    X, y = (values[::7] for values in rows)
-    first, start = fit.at_rows(shown[0][0], X, y, np.arange(0, 600, 7)), steps[0]
-    assert first.embedding_.shape == (len(X), 2)
-    complete = fit.at_rows(start, X, y, np.arange(0, 600, 7)).embedding_
-    assert np.abs(first.embedding_ - complete).mean() < 0.2 * np.abs(complete).mean()
-    assert not first.support_.size  # not known of these rows
 
 
 def values_of(partitions):

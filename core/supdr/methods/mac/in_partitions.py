@@ -33,15 +33,11 @@ class MACInPartitions(InPartitions):
         return (state.latent, self.partitions_.codes) if isinstance(state, MACState) else None
 
     def _completed(self, state: MACState | TwoLayerState) -> MACState | TwoLayerState:
-        """Return a state with images of its rows, and without multipliers and moved targets, where it has none."""
+        """Return a state with the images of its rows, where it has none."""
         if not isinstance(state, MACState) or state.latent is not None:
             return state
         X, targets = self._training
-        latent = state.image(np.ascontiguousarray(X[targets.labelled]))
-        if state.targets is not None:
-            return state._replace(latent=latent)
-        none = np.zeros((len(latent), len(state.heads.coef)))
-        return state._replace(latent=latent, targets=latent, multiplier=none, heads=state.heads._replace(alpha=none))
+        return state._replace(latent=state.image(np.ascontiguousarray(X[targets.labelled])))
 
     def _calibration(self, snapshot: Snapshot) -> dict[str, Any]:
         if not isinstance(snapshot.state, MACState):

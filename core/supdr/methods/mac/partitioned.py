@@ -28,7 +28,7 @@ from supdr.methods.mac.target_step import move_points
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, random_rows, taken
 from supdr.rows.partitions import Partitions, planned, spread, spread_and_total, total
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import feature_blocks
+from supdr.solvers.left_out import Choice, feature_blocks
 from supdr.solvers.linear_svm import Heads
 from supdr.solvers.summed_heads import solve_summed_heads
 
@@ -63,6 +63,9 @@ class LabelledRows(PartitionedRows):
             return numbers[labelled]
         return taken(self.places, self.all_sizes, numbers[labelled])
 
+
+SEARCHED = 4_000
+"""Rows of a sample on which width and ridge are chosen."""
 
 PULLS: WeakKeyDictionary[Partitions, tuple[Mapping, dict[int, Array]]] = WeakKeyDictionary()
 """What each partition's targets add to Phi'Z, of passes that somebody looks at."""
@@ -165,20 +168,16 @@ class PartitionedPenalty(Penalty):
         mapping, reg_w = self._chosen(seed)
         return mapping, reg_w * self._growth
 
-    def started(self, mapping: Mapping, reg_w: float, seed: int) -> MACState:
-        """Return the start of a run; who looks on is shown that of the sample first, which is near."""
-        if looked_at():
-            self.known(self._begun_on_sample(mapping, reg_w, seed))
-        return super().started(mapping, reg_w, seed)
-
-    def _begun_on_sample(self, mapping: Mapping, reg_w: float, seed: int) -> MACState:
-        """Return the start of a run on the sample alone, each row of which stands for as many; without its rows."""
-        share = len(self.X) / self.rows.n_rows
+    def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
+        """Return the best width and ridge; of a sample of the rows that are there some thousands are enough."""
+        n = len(self.X)
+        if n == self.rows.n_rows or n <= SEARCHED:
+            return super()._search(centers, unit, widths, rng)
+        some = np.sort(rng.choice(n, SEARCHED, replace=False))
         given = {each.name: getattr(self, each.name) for each in fields(Penalty) if each.init}
-        alone = Penalty(**given | {"C": self.C / share})
-        begun = alone.started(mapping, reg_w * share, seed)
-        heads = begun.heads._replace(alpha=None)  # type: ignore[arg-type]
-        return begun._replace(heads=heads, targets=None, multiplier=None, reg_w=reg_w)  # type: ignore[arg-type]
+        fewer = {name: given[name][some] for name in ("X", "codes", "row_weights")}
+        choice = Penalty(**given | fewer)._search(centers, unit, widths, rng)
+        return choice._replace(ridge=choice.ridge * n / SEARCHED)
 
     def adopt(self, state: MACState) -> MACState:
         """Return `state` made consistent with this problem; who looks on sees at once what it goes on from."""
@@ -261,9 +260,10 @@ class PartitionedPenalty(Penalty):
 
     def classify(self, targets: Any, start: Heads | None = None) -> Heads:
         """Return classifiers fitted to the targets."""
-        rows: Any = targets, self.signs, self.costs
+        signs: Any = self.signs
+        costs: Any = self.costs
         told = self._classified_so_far if looked_at() else None
-        return solve_summed_heads(*rows, self.n_heads, start, tol=SVM_TOL, known=told)
+        return solve_summed_heads(targets, signs, costs, self.n_heads, start, tol=SVM_TOL, known=told)
 
     def first_targets(self, seed: int) -> Any:
         """Return the targets that a run starts from: whatever the partitions, each row has the same."""
@@ -338,7 +338,7 @@ class PartitionedPenalty(Penalty):
         features = self.features(state.mapping)
         numbers = np.arange(len(self.rows.judged))
         q = np.minimum(features.leverages(numbers, least_ridge(state.reg_w, state.mu, features)), 1.0 - 1e-10)[:, None]
-        latent, wanted = state.image(features.X), self.rows.taken(state.targets, self.rows.judged)  # type: ignore[arg-type]
+        latent, wanted = state.image(features.X), self.rows.taken(state.targets, self.rows.judged)
         return (latent - q * wanted) / (1.0 - q)
 
 
