@@ -195,7 +195,8 @@ class Painter:
                 self._wanted = self._stale = True
                 self._hurried |= hurried
                 return False
-            self._recording.watch(snapshot)
+            if snapshot.diagnostics.complete:
+                self._recording.watch(snapshot)
             options, recorded = self._options, self._recording.ring.iterations
             if self._curves is None or at_rest or hurried or now >= self._next_curves:
                 self._curves = self._recording.losses.curves(), self._recording.errors.curves()

@@ -78,8 +78,8 @@ class Recording:
 
     def watch(self, snapshot: Snapshot) -> None:
         """Note what is drawn with the losses and only known of snapshots that are looked at, as this one is."""
-        known, at_hand = snapshot.diagnostics.known, snapshot.diagnostics.at_hand
-        late = {name: known[name] for name in WATCHED if name in known and name not in at_hand}
+        diagnostics = snapshot.diagnostics
+        late = {name: diagnostics[name] for name in WATCHED if name in diagnostics and name not in diagnostics.at_hand}
         if late:
             self.losses.insert(snapshot.iteration, late)
 

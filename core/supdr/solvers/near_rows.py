@@ -28,7 +28,7 @@ from supdr.solvers.linear_svm import solve_linear_svm
 
 Array = NDArray[np.float64]
 
-NEAR_ROWS = 16384
+NEAR_ROWS = 8192
 """Rows of all partitions together that a classifier sees one by one in a visit."""
 
 VISITS = 16
