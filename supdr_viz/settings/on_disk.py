@@ -266,8 +266,8 @@ def open_rows(name: str, target: str) -> RowsOnDisk:
     if len(classes) < 2 or len(classes) > MOST_CLASSES or (classes.dtype.kind == "f" and (classes % 1).any()):
         raise FileProblem(
             f"The target of rows on disk must name 2 to {MOST_CLASSES} classes here; {target or wanted} has "
-            f"{len(classes) if len(classes) <= MOST_CLASSES else 'more'} values: numbers are learnt by LSDR, SDR-GLM and "
-            "SNF in Python."
+            f"{len(classes) if len(classes) <= MOST_CLASSES else 'more'} values: numbers are learnt by LSDR, SDR-GLM "
+            "and SNF in Python."
         )
     names = [f"{value:g}" if isinstance(value, float) else str(value) for value in classes.tolist()]
     return RowsOnDisk(

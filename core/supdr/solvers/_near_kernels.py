@@ -98,3 +98,12 @@ def hinges_along(
         for k in range(len(lengths)):
             hinges[k] += weight[i] * max(t + lengths[k] * step, 0.0)
     return hinges
+
+
+def compile_all() -> None:
+    """Call every kernel once, on next to nothing: only rows in partitions need them."""
+    Z, signs, ones = np.zeros((2, 1)), np.array([1, -1], dtype=np.int8), np.ones(2)
+    t, cell = margins(Z, signs, ones), cells(Z, np.zeros(1), np.ones(1))
+    grouped(Z, signs, ones, t, cell, np.zeros(2, dtype=bool))
+    shared_out(signs, t, cell, np.zeros(GROUPS))
+    hinges_along(Z, signs, ones, ones, ones, ones)

@@ -157,7 +157,7 @@ def approached(
     count, sums, squares = total(_moments, Z, add=added)
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
-    cell = spread(cells, Z, middle, unit)
+    cell = spread(_cells, Z, middle, unit)
     trial, best = start.copy(), start.copy()
     value, bound = np.full(len(start), np.inf), np.full(len(start), -np.inf)
     duals: dict[int, Dual] = {}
@@ -240,10 +240,14 @@ def _answers(
     found: dict[int, Near | Array] = {}
     for k, asked in questions.items():
         if isinstance(asked, Line):
-            found[k] = hinges_along(Z, columns[k], C, *asked, SHORTER)
+            found[k] = hinges_along(Z, columns[k], C, *map(np.array, asked), SHORTER)
         else:
-            found[k] = _near(Z, columns[k], C, cell, asked, quota)
+            found[k] = _near(Z, columns[k], C, cell, np.array(asked), quota)
     return found
+
+
+def _cells(Z: Array, middle: Array, unit: Array) -> NDArray[np.int16]:
+    return cells(Z, np.array(middle), np.array(unit))
 
 
 def _near(Z: Array, signs: NDArray[np.int8], C: Array, cell: NDArray[np.int16], theta: Array, quota: int) -> Near:
@@ -280,8 +284,8 @@ def _centres(
     """Return the multipliers over their limits of every row."""
     found = []
     for signs, dual in zip(columns, duals):
-        t = margins(Z, signs, dual.at)
-        shares = shared_out(signs, t, cell, dual.groups)
+        t = margins(Z, signs, np.array(dual.at))
+        shares = shared_out(signs, t, cell, np.array(dual.groups))
         shares[_nearest(t, quota)] = dual.near[0]
         found.append(shares)
     return found

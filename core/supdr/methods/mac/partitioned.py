@@ -428,7 +428,8 @@ def _moved(
 ) -> tuple[Array, NDArray[np.float32]]:
     """Return targets and multipliers; these only say where the next search begins: half the memory is enough."""
     start = multiplier.astype(np.float64)
-    targets, multiplier = move_points(images, coef, intercept, signs, 2.0 * costs / mu, start)
+    # What has travelled cannot be written to, and a kernel is compiled once more for such arrays.
+    targets, multiplier = move_points(images, coef.copy(), intercept.copy(), signs, 2.0 * costs / mu, start)
     return targets, multiplier.astype(np.float32)
 
 
