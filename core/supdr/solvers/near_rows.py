@@ -240,7 +240,8 @@ def _answers(
     found: dict[int, Near | Array] = {}
     for k, asked in questions.items():
         if isinstance(asked, Line):
-            found[k] = hinges_along(Z, columns[k], C, *map(np.array, asked), SHORTER)
+            theta, direction = (np.array(each) for each in asked)
+            found[k] = hinges_along(Z, columns[k], C, theta, direction, SHORTER)
         else:
             found[k] = _near(Z, columns[k], C, cell, np.array(asked), quota)
     return found
