@@ -11,9 +11,10 @@ from supdr_viz.compare.comparison import LETTERS
 from supdr_viz.kit.markup import escape
 
 CSS = """
-table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: none; padding: 2px 8px; }
+table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: none; padding: 2px 6px; }
+th[scope=col] { white-space: normal; vertical-align: bottom; } td.model { white-space: normal; min-width: 110px; }
 th.number, td.number { text-align: right; } tr:last-child > * { border-bottom: none; }
-td.note { white-space: normal; color: var(--supdr-secondary); min-width: 160px; }
+td.note { white-space: normal; color: var(--supdr-secondary); min-width: 130px; }
 td.best { font-weight: 700; color: var(--supdr-running); } tr.chosen td:first-child { color: var(--supdr-primary); }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 """
@@ -57,7 +58,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
             mark = " best" if value is not None and value == best[name] and len(rows) > 1 else ""
             cells.append(f'<td class="number{mark}">{said(value, name, task)}</td>')
         seconds = "" if row.seconds is None else f"{row.seconds:.2f}"
-        cells += [f"<td>{escape(row.size) or '–'}</td>", f'<td class="number">{seconds}</td>']
+        cells += [f'<td class="model">{escape(row.size) or "–"}</td>', f'<td class="number">{seconds}</td>']
         cells.append(f"<td>{escape(row.state)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     return (

@@ -254,7 +254,7 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
 
 
 def _error(value: float, task: str) -> str:
-    return f"{value:.1f} %" if task == "classification" else f"{value:.4g}"
+    return f"{value:.1f} %" if task == "classification" else f"{value:.3g}"
 
 
 def _joined(parts: list[str]) -> str:

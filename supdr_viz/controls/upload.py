@@ -24,6 +24,9 @@ from supdr_viz.settings.sources import IMPUTE
 FEWEST_OF_A_CLASS = 3
 """Rows, on average of its most frequent values, that make text a likely target."""
 
+MANY_NUMBERS = 20
+"""Columns of numbers that words in front of them are about: as in spectra, and unlike in tables of measures."""
+
 TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
 PASTED = "pasted.csv"
@@ -315,9 +318,18 @@ def _names_classes(column: ColumnFacts) -> bool:
 
 
 def _likely_target(look: Preview) -> str:
-    """Name the target that the library would choose; if it is none, the last column that may be one."""
-    able = [each.name for each in look.facts if not each.against or _names_classes(each)]
-    return look.target if look.target in able or not able else able[-1]
+    """Name the target that the library would choose; if it is none, the last column that may be one.
+
+    Where nothing speaks for that one but its place, words in front of many columns of numbers are what these are about.
+    """
+    able = [each for each in look.facts if not each.against or _names_classes(each)]
+    if not able:
+        return look.target
+    first, *others = able
+    chosen = look.target if any(each.name == look.target for each in able) else able[-1].name
+    by_place = chosen == able[-1].name and look.task_of(chosen) == "regression"
+    about = first.kind in ("text", "yes/no") and all(each.kind == "number" for each in others)
+    return first.name if by_place and about and len(others) >= MANY_NUMBERS else chosen
 
 
 class OpenMLPanel:

@@ -57,7 +57,7 @@ def evaluate(
     # Training rows have two predictions: their own, which saw their labels, and that of the regions they lie in.
     tested = _predict(fitted, split.X_test)
     predicted = np.concatenate([fitted.transduction_, tested])
-    placed = np.concatenate([_placed(fitted, scene, split), tested])
+    placed = np.concatenate([_placed(fitted, scene, split, at_rest=resolution >= FINE), tested])
     truth = np.concatenate([split.truth_train, split.y_test])
     if scene.task == "regression":
         finite = truth[np.isfinite(truth)]
@@ -98,8 +98,13 @@ def with_latent(surface: Surface, fitted: Any, scene: Scene, latent: LatentPlane
     return replace(surface, latent=_latent_sheet(fitted, latent, classes, surface.value_range, COARSE))
 
 
-def _placed(fitted: Any, scene: Scene, split: Split) -> NDArray:
-    """Predict training rows as new ones; of many only those that are drawn, the others have their own prediction."""
+def _placed(fitted: Any, scene: Scene, split: Split, *, at_rest: bool) -> NDArray:
+    """Predict training rows as new ones; of many only those that are drawn, the others have their own prediction.
+
+    NaN of a regression that goes on: no ring depends on it, and it is a third of what a surface costs.
+    """
+    if scene.task == "regression" and not at_rest:
+        return np.full(len(split.X_train), np.nan)
     if scene.drawn is None:
         return _predict(fitted, split.X_train)
     placed, some = np.array(fitted.transduction_), scene.drawn[scene.drawn < len(split.X_train)]
@@ -133,10 +138,10 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     -------
     dict
         Empty where rows are on disk and were not counted.  Keys ``"train"``, ``"test"``, ``"support vectors"``;
-        ``"as new"``: training rows as if they were new, of many those that are drawn; ``"labelled"`` and
-        ``"unlabelled"`` training rows, where the labels of some are hidden; ``"validation"``: training rows
-        that early stopping holds out; ``"constant"``: of the mean of the labels, for regression, on rows whose target
-        the method does not see.  As far as they apply.
+        ``"as new"``: training rows as if they were new, of many those that are drawn, where that was computed;
+        ``"labelled"`` and ``"unlabelled"`` training rows, where the labels of some are hidden; ``"validation"``:
+        training rows that early stopping holds out; ``"constant"``: of the mean of the labels, for regression, on rows
+        whose target the method does not see.  As far as they apply.
     """
     if scene.n_rows > len(scene.position) and not surface.rates:
         return {}  # those of the sample are not those of all rows, which were not counted
@@ -145,7 +150,7 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     known = np.isfinite(scene.target)
     loss = (surface.predicted - scene.target) ** 2 if scene.task == "regression" else 100.0 * surface.wrong
     rates = {"train": float(loss[known & ~scene.is_test].mean())}
-    as_new = known & ~scene.is_test
+    as_new = known & ~scene.is_test & np.isfinite(surface.placed)
     if scene.drawn is not None:
         as_new[np.setdiff1d(np.arange(len(as_new)), scene.drawn)] = False
     if as_new.any():

@@ -315,7 +315,7 @@ class Surface:
         Predictions of all rows of the scene (training rows from their own latent rows).
     placed : float32 array of shape (n,)
         Predictions of all rows as new ones, as the boundary over the input space has them; training rows that are not
-        drawn have their own.
+        drawn have their own.  NaN: not computed, of training rows of a regression that goes on.
     wrong : bool array of shape (n,)
         Misclassified rows (classification only; else all False).
     beyond : bool array of shape (n,)

@@ -41,7 +41,7 @@ from supdr_viz.views.points import Points, shows_pictures
 TALL, SHORT = 262, 142
 """Heights of the curves: nothing scrolls at 1440 × 900, nor with the short ones on a projector of 1280 × 720."""
 
-MAX_LETTERS = 20
+MAX_LETTERS = 15
 """Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu."""
 
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"

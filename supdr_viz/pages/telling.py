@@ -17,6 +17,8 @@ from supdr_viz.settings.menu import MENU
 STATUS_INTERVAL = 0.25
 """Seconds between two updates of the status line: numbers that change more often cannot be read."""
 
+AT_REST = (Phase.ready, Phase.paused, Phase.finished)
+
 RANGE_INTERVAL = 3.0
 """Seconds between two updates of the scrubber while a run goes on: its thumb stands at the end, whatever that is."""
 
@@ -46,7 +48,7 @@ class Teller:
         self._status_at = self._range_at = 0.0
         self._phase: Phase | None = None
         self._progress = ""
-        self._told: Snapshot | None = None
+        self._told: tuple[Snapshot | None, bool] = (None, False)
 
     def hasten(self) -> None:
         """Let the next frame's numbers not wait for their turn."""
@@ -110,7 +112,7 @@ class Teller:
             self._transport.bar.show_progress(status.progress)
         if status.phase is not self._phase or status.message:
             self._show_phase(status)
-        elif status.phase is Phase.paused and self._session.player.newest is not self._told:
+        elif status.phase in AT_REST and not self._transport.viewing and self._standing() != self._told:
             self._tell(status)
         self._progress = status.progress
 
@@ -136,9 +138,15 @@ class Teller:
         self._tell(status)
 
     def _tell(self, status: Status) -> None:
-        """Say how the run stands: when its state changes, and after single steps."""
-        self._told = self._session.player.newest
+        """Say how the run stands: when its state changes, after single steps, and when errors come after these."""
+        self._told = self._standing()
         self._bridge.announce(summary(self._session, status))
+
+    def _standing(self) -> tuple[Snapshot | None, bool]:
+        """Return the newest iterate, and whether its errors are known."""
+        player = self._session.player
+        known = player.curves()[1].iteration
+        return player.newest, player.newest is not None and len(known) > 0 and known[-1] == player.newest.iteration
 
 
 def summary(session: Session, status: Status) -> str:
@@ -160,8 +168,9 @@ def summary(session: Session, status: Status) -> str:
         words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
         words.append(f"objective {newest.objective:.4g}")
         errors = session.player.curves()[1]
+        theirs = len(errors.iteration) > 0 and errors.iteration[-1] == newest.iteration
         for name in ("train", "unlabelled", "test"):
-            if name in errors.values and len(errors.iteration):
+            if theirs and name in errors.values:
                 value = f"{errors.values[name][-1]:.3g}"
                 words.append(f"{name} error {value} %" if scene.task == "classification" else f"{name} MSE {value}")
     if status.message:

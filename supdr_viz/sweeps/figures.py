@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,8 +24,14 @@ from supdr.sensitivity import Cell, Result
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import palette
 
-MOST_TICKS = {"heatmap": 10, "narrow": 5, "curve": 4}
-"""Labels of values that have room beside an axis."""
+MOST_LETTERS = {"heatmap": 72, "narrow": 34, "curve": 40}
+"""Letters that have room below an axis."""
+
+MOST_UP = 10
+"""Labels that have room beside an axis that goes up."""
+
+BETWEEN = 2
+"""Letters between two labels."""
 
 OPEN_RUN = """
 const [number] = source.selected.indices
@@ -156,7 +163,7 @@ class SweepFigures:
         }
         self.mark.data = {"x": [], "y": []}
         _set_axis(self.heatmap.xaxis[0], self.heatmap.x_range, values[0], titles[0], self._across)
-        _set_axis(self.heatmap.yaxis[0], self.heatmap.y_range, values[1] if up > 1 else [""], titles[1], "heatmap")
+        _set_axis(self.heatmap.yaxis[0], self.heatmap.y_range, values[1] if up > 1 else [""], titles[1], "")
         for number, curve in enumerate(self.curves):
             self.lines[number].data = _no_line()
             self.marks[number].data = {"x": [], "y": []}
@@ -259,14 +266,26 @@ def place_of(values: Sequence[Any], value: Any) -> float | None:
 
 
 def _set_axis(axis: Any, span: Any, values: Sequence[Any], title: str, where: str) -> None:
+    """Label as many values as have room `where` the axis lies; an empty text: it goes up."""
     span.update(start=-0.5, end=len(values) - 0.5, reset_start=-0.5, reset_end=len(values) - 0.5)
-    stride = max(1, math.ceil(len(values) / MOST_TICKS[where]))
+    texts = [tick_text(value) for value in values]
+    stride = _stride([len(text) for text in texts], MOST_LETTERS[where]) if where else -(-len(values) // MOST_UP)
     shown = list(range(0, len(values), stride))
     axis.update(
         ticker=FixedTicker(ticks=shown),
-        major_label_overrides={place: tick_text(values[place]) for place in shown},
+        major_label_overrides={place: texts[place] for place in shown},
         axis_label=title,
     )
+
+
+def _stride(lengths: Sequence[int], most: int) -> int:
+    """Return the smallest stride at which labels of these lengths do not touch."""
+    room = most / len(lengths)
+    for stride in range(1, len(lengths)):
+        shown = lengths[::stride]
+        if all((left + right) / 2 + BETWEEN <= stride * room for left, right in itertools.pairwise(shown)):
+            return stride
+    return len(lengths)
 
 
 def _no_cells() -> dict[str, list[Any]]:

@@ -218,6 +218,7 @@ def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
         for code, name in enumerate(scene.class_names):
             told = _counted(name, shown == code, many and colour_by != "prediction")
             entries.append(LegendEntry(told, css(f"class {code % n_colours}"), kind="point"))
+        entries.append(LegendEntry(RINGS["error"].name, css(RINGS["error"].role), kind="ring"))
     if scene.is_test.any():
         entries.append(LegendEntry("test", css("secondary"), kind="ring"))
     if few and regression:

@@ -147,3 +147,17 @@ def test_on_a_phone_everything_fits_and_keys_work(open_app):
     assert app.chip == "paused"
     app.key("r").settle()
     assert iterations(app) == ["0", "0"]
+
+
+def test_the_whole_table_is_in_sight(open_app):
+    app = open_app(
+        f"{DATA}&method=PCAProjection&b=LSDR&b.max_iter=3&c=NSDR&c.max_iter=3&d=MAC&d.max_iter=3", page="compare"
+    )
+    app.press("Run").settle()
+    assert "basis functions" in rows(app)[3][-3]
+    assert len(rows(app)[0]) >= 12  # how true the maps are is measured
+    region = app.page.get_by_role("region", name="Results")
+    for width in (1440, 1280):
+        app.resize(width, 900)
+        app.settle()
+        assert region.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 0

@@ -137,3 +137,14 @@ def test_every_step_is_reached_by_a_key_and_runs(open_app, name):
             app.settle()
             assert step_of(app) == step.title
             assert app.iteration >= step.run
+
+
+@pytest.mark.parametrize(
+    ("name", "caption"),
+    [("6-few-labels-many-points", "against true values"), ("7-what-can-a-map-promise", "drawn against true")],
+)
+def test_captions_are_whole_on_a_projector(open_app, name, caption):
+    app = open_app(f"?{address(name, 2)}", page="lessons", size=(1280, 720))
+    assert app.sees(caption)
+    cut = "(all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)"
+    assert app.page.locator(".head .note").evaluate_all(cut) == []

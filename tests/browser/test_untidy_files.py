@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.browser.untidy_files import FILES
+from tests.browser import untidier_files, untidy_files
+
+FILES = {**untidy_files.FILES, **untidier_files.FILES}
 
 TARGETS = {
     "orders.csv": "Returned",
@@ -17,6 +19,16 @@ TARGETS = {
     "exported.csv": "label",
     "unicode.txt": "ответ",
     "flats.csv": "price",
+    "wages.csv": "Gekündigt",
+    "visits.csv": "satisfied",
+    "tumours.csv": "diagnosis",
+    "passengers.csv": "Survived",
+    "ledger.csv": "Customer",
+    "logger.csv": "fault",
+    "spectra.tsv": "Sorte",
+    "rooms.csv": "room class",
+    "herbarium.csv": "Art",
+    "survey.xlsx": "Group",
 }
 """Name of a file -> the column that had better be predicted."""
 

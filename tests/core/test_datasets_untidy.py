@@ -1,10 +1,12 @@
 """Tables as people have them: ids, dates, constants, text, gaps; what is proposed, and what comes of a choice."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from supdr.datasets import FileProblem, preview, read_file
+from supdr.datasets import FileProblem, encode_labels, preview, read_file
 
 ROWS = 40
 
@@ -213,3 +215,126 @@ def test_repeated_names_are_numbered():
 def test_a_header_that_is_also_a_value_is_a_header_above_numbers():
     columns, _ = read_columns("x,z,yes\n1,2,yes\n3,4,no\n5,6,yes\n")
     assert list(columns) == ["x", "z"]
+
+
+@pytest.mark.parametrize("texts", [["01.03.24", "13.03.24"], ["03/01/24", "03/13/24"], ["01/03/24", "13/03/24"]])
+def test_years_of_two_digits_are_dates(texts):
+    frame = pd.DataFrame({"when": texts, "x": [1, 2], "class": ["a", "b"]})
+    np.testing.assert_allclose(read_file(frame.to_csv(index=False).encode(), name="t.csv").X[:, 0], [19783, 19795])
+
+
+def test_what_windows_calls_latin_1_has_the_euro():
+    data = read_file("größe;preis;ort\n1;3,50 €;Köln\n2;1.200,00 €;Ulm\n".encode("cp1252"), name="t.csv")
+    np.testing.assert_array_equal(data.X, [[1, 3.5], [2, 1200]])
+    assert "read as Latin-1" in data.description
+    assert read_file(b"x,class\n1,\xe4\n2,\x81\n", name="t.csv").target_names == ("\x81", "ä")  # no letter on Windows
+
+
+@pytest.mark.parametrize("header", ["x;z;class", '"x";"z";"class"'])
+def test_rows_may_end_with_a_delimiter_that_the_header_lacks(header):
+    text = f"{header}\n" + "".join(f"{k};5;{'ab'[k % 2]};\n" for k in range(6))
+    columns, notes = read_columns(text)
+    np.testing.assert_array_equal(columns["x"], range(6))
+    assert "Left out: column 4, a column without a name" in notes
+
+
+def test_names_of_rows_may_have_no_name_themselves():
+    columns, _ = read_columns("x,z,class\n" + "".join(f"r{k},{k},5,{'ab'[k % 2]}\n" for k in range(6)))
+    np.testing.assert_array_equal(columns["x"], range(6))
+    look = preview(b"x,class\n7,1,a\n8,2,b\n9,3,a\n", "t.csv")
+    assert look.columns == ("x", "class")  # what counts rows is left out at once
+
+
+def test_rows_that_are_too_wide_otherwise_are_refused():
+    for row in ("1,5,a,6\n1,5,a,\n", "1,5,6,a\n1,7,8,b\n"):
+        with pytest.raises(FileProblem, match="Line 2 has 4 cells, the first line has 3"):
+            read_file(f"x,z,class\n{row}".encode(), name="t.csv")
+
+
+def test_rows_and_columns_of_nothing_are_left_out():
+    text = "x,z,class,,\n" + "".join(f"{k},5,{'ab'[k % 2]},,\n" for k in range(6)) + ",,,,\n" * 3
+    data = read_file(text.encode(), name="t.csv")
+    assert (data.n_samples, data.n_features, data.labelled.all()) == (6, 2, True)
+    assert "Left out: 3 rows without any value." in data.description
+    assert "Left out: column 4, column 5, columns without names" in data.description
+    assert preview(b"x,z,class\n1,2,a\n,3,b\n,,\n", "t.csv").n_rows == 2  # a gap is no row of nothing
+
+
+REMARKED = {
+    "a remark": ("# made, by, nobody\nx,z,class\n", ("x", "z")),
+    "a remark as wide": ("# a, b\n# made, by, nobody\nx,z,class\n", ("x", "z")),
+    "the header is one": ("# x, z, class\n", ("x", "z")),
+    "the last one is the header": ("# made, by, nobody\n# x, z, class\n", ("x", "z")),
+    "a number's sign": ("#,z,class\n", ("#", "z")),
+    "a mark at the first name": ("#x,z,class\n", ("x", "z")),
+}
+
+
+@pytest.mark.parametrize("head", REMARKED)
+def test_remarks_above_the_table_are_left_out(head):
+    lines, names = REMARKED[head]
+    rows = "".join(f"{k * k},{k},{'ab'[k % 2]}\n" for k in range(6))
+    columns, notes = read_columns(lines + rows)
+    assert tuple(columns) == names
+    np.testing.assert_array_equal(columns["z"], range(6))
+    assert ("Left out above the header: '# " in notes) == ("made" in lines)
+
+
+def test_a_first_column_of_marks_is_no_remark():
+    columns, _ = read_columns("colour,x,class\n" + "".join(f"#{k % 2}f,{k},{'ab'[k % 2]}\n" for k in range(6)))
+    assert list(columns) == ["colour=#1f", "x"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "classes"),
+    [
+        (["yes", "Yes", "yes", "NO", "no", "no"], ("no", "yes")),
+        (["Y", "y", "y", "n", "N", "n"], ("n", "y")),
+        (["new  York", "New York", "New York", "rome", "Rome", "Rome"], ("New York", "Rome")),
+        (["a", "A", "b", "B", "b", "b"], ("A", "B", "a", "b")),  # letters may be what is to be told apart
+        (["on", "On", "ON", "oN", "On", "On"], ("ON", "On", "oN", "on")),  # one class would be left
+    ],
+)
+def test_words_that_differ_in_capitals_are_one(cells, classes):
+    text = "x,class\n" + "".join(f"{k},{cell}\n" for k, cell in enumerate(cells))
+    data = read_file(text.encode(), name="t.csv")
+    assert data.target_names == classes
+    assert ("is read as" in data.description) == (len(classes) == 2)
+    distinct = {each.name: each.distinct for each in preview(text.encode(), "t.csv").facts}
+    assert distinct["class"] == len(classes)
+
+
+def test_spaces_around_words_are_nothing_to_speak_of():
+    text = "x,class\n1,yes \n2,yes\n3,no\n"
+    assert preview(text.encode(), "t.csv").notes == ()
+    assert read_file(text.encode(), name="t.csv").target_names == ("no", "yes")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "task"),
+    [
+        ("room class", 40, "classification"),
+        ("Label", 40, "classification"),
+        ("class_2", 40, "classification"),
+        ("age", 40, "regression"),
+        ("classified", 40, "regression"),
+        ("class", 90, "regression"),  # hardly two rows of each
+    ],
+)
+def test_many_whole_numbers_are_classes_where_they_are_called_so(name, values, task):
+    text = f"x,{name}\n" + "".join(f"{k % 7},{k % values}\n" for k in range(200))
+    assert preview(text.encode(), "t.csv").task == task
+    assert read_file(text.encode(), name="t.csv").task == task
+
+
+def test_classes_stand_in_the_order_of_their_numbers():
+    names = ["Town 10", "Town 2", "Town 1", "10", "9"]
+    text = "x,class\n" + "".join(f"{k},{name}\n" for k, name in enumerate(names))
+    assert read_file(text.encode(), name="t.csv").target_names == ("9", "10", "Town 1", "Town 2", "Town 10")
+    frame = pd.DataFrame({"x": range(4), "class": pd.Categorical(["10", "9", "2", "10"], ["10", "2", "9"])})
+    file = io.BytesIO()
+    frame.to_parquet(file)
+    assert read_file(file.getvalue(), name="t.parquet").target_names == ("2", "9", "10")
+    codes, known = encode_labels(["10", "9", None, "2"])
+    assert known == ("2", "9", "10")
+    np.testing.assert_array_equal(codes, [2, 1, np.nan, 0])

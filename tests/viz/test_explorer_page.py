@@ -257,6 +257,16 @@ def test_regression():
         assert "train MSE" in visitor.status
 
 
+def test_who_cannot_see_hears_the_errors_of_what_is_shown():
+    with Visitor("?data=diabetes&method=LSDR&method.max_iter=60&method.tol=0") as visitor:
+        visitor.press("Run").settle()
+        assert visitor.stands == ("finished", 60)
+        assert visitor.status.startswith("finished, LSDR on diabetes, iteration 60")
+        for word in ("train MSE", "test MSE"):
+            heard = float(re.search(rf"{word} ([\d.e+]+\d)", visitor.status)[1])
+            assert heard == pytest.approx(visitor.number(word), rel=1e-2)
+
+
 def test_predicted_values_come_first_for_a_regression():
     query = (
         "?data=wide_regression&data.n_samples=120&data.n_features=60&method=SDRGLM&method.n_components=3&method.tol=0"

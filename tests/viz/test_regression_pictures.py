@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score
 
 from supdr_viz.frames.modes import PREDICTIONS, modes_of
 from supdr_viz.frames.modes.regression import correlation, explained
-from supdr_viz.frames.surface import evaluate
+from supdr_viz.frames.surface import FINE, error_rates, evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_estimator
@@ -39,9 +39,9 @@ class Run:
         told = {"span": (0, 3), "live": True, "losses": NO_CURVES, "errors": NO_CURVES, "numbers": {}}
         return self.builder.build(self.estimator.at(snapshot), snapshot, options, **told)
 
-    def surface(self):
+    def surface(self, resolution=12):
         fitted = self.estimator.at(self.snapshots[-1])
-        return evaluate(fitted, self.scene, self.split, self.builder.plane, iteration=1, resolution=12)
+        return evaluate(fitted, self.scene, self.split, self.builder.plane, iteration=1, resolution=resolution)
 
 
 @pytest.mark.parametrize("method", REGRESSORS)
@@ -114,3 +114,19 @@ def test_facts_keep_clear_of_axes_only_where_there_are_some():
     picture = dataclasses.replace(run.frame().picture, rows=make_frame(scene).latent)
     board.show_frame(make_frame(scene, 4, picture=picture))
     assert board.method.has_axes
+
+
+def test_training_rows_are_predicted_as_new_ones_at_rest_only(monkeypatch):
+    run = Run("LSDR")
+    run.frame()
+    asked, predict = [], type(run.estimator).predict
+    monkeypatch.setattr(type(run.estimator), "predict", lambda self, X: asked.append(len(X)) or predict(self, X))
+    going, resting = run.surface(), run.surface(FINE)
+    assert asked.count(len(run.split.X_train)) == 1
+    test = run.scene.is_test
+    assert np.isnan(going.placed[~test]).all()
+    np.testing.assert_allclose(resting.placed[~test], predict(run.estimator.at(run.snapshots[-1]), run.split.X_train))
+    rates = [error_rates(surface, run.scene, run.snapshots[-1]) for surface in (going, resting)]
+    assert "as new" not in rates[0]
+    assert rates[1]["as new"] == pytest.approx(np.mean((resting.placed - run.scene.target)[~test] ** 2), rel=1e-4)
+    assert rates[0]["train"] == rates[1]["train"]

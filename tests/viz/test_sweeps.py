@@ -1,6 +1,7 @@
 """Sweeps of the page and of the command line: settings, files, presets, and the command itself."""
 
 import csv
+import itertools
 import re
 from urllib.parse import parse_qs
 
@@ -190,3 +191,18 @@ def test_problems_of_the_command_are_one_sentence(tmp_path, monkeypatch, capsys)
         said = capsys.readouterr().err
         assert said.startswith("supdr-viz sweep: ")
         assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("count", [4, 9, 25])
+def test_labels_of_an_axis_have_room(narrow, count):
+    figures = SweepFigures(narrow=narrow)
+    grid = {"a": np.geomspace(1e-4, 10.0, count).tolist(), "b": list(range(count))}
+    figures.show_grid(grid, ["a", "b"], [""] * count**2, "error")
+    across, up = figures.heatmap.xaxis[0], figures.heatmap.yaxis[0]
+    # In a window of 390 pixels the map is 214 wide, in one of 1,280 pixels 470; a letter is 6.3 wide.
+    cell, labels = (214 if narrow else 470) / count, list(across.major_label_overrides.items())
+    for (left, first), (right, second) in itertools.pairwise(labels):
+        assert (right - left) * cell >= 6.3 * (len(first) + len(second)) / 2 + 8
+    assert min(count, 3) <= len(across.major_label_overrides) == len(across.ticker.ticks)
+    assert min(count, 5) <= len(up.major_label_overrides) <= 10

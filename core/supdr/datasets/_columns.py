@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from supdr.datasets.labels import encode_labels
+from supdr.datasets.labels import NUMBER, encode_labels, in_order
 from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, shown
 
 if TYPE_CHECKING:
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 MAX_LEVELS = 20
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
-DATE_FORMATS = ("ISO8601", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M")
+DATE_FORMATS = (
+    "ISO8601",
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M"),
+    *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
+)
 
 
 class Feature(NamedTuple):
@@ -178,18 +182,22 @@ def _encode_levels(column: pandas.Series, name: str) -> Feature:
 
 
 def _level_codes(column: pandas.Series) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Give the distinct texts numbers, in declared order if there is one, else sorted: codes (n,), −1 where missing."""
+    """Give the distinct texts numbers, in declared order if there is one, else sorted: codes (n,), −1 where missing.
+
+    Levels that are numbers are sorted in any case: files declare them as text, "10" before "2".
+    """
     import pandas as pd
 
     rows, distinct = pd.factorize(column.astype(object))
     texts = [_as_text(value) for value in distinct]
     if isinstance(column.dtype, pd.CategoricalDtype):
         order = {_as_text(value): None for value in column.cat.categories}
-        levels = tuple(level for level in order if level in set(texts))
+        levels = [level for level in order if level in set(texts)]
+        levels = in_order(levels) if all(map(NUMBER.fullmatch, levels)) else levels
     else:
-        levels = tuple(sorted(set(texts)))
+        levels = in_order(set(texts))
     number = {level: k for k, level in enumerate(levels)}
-    return np.array([*(number[text] for text in texts), -1])[rows], levels
+    return np.array([*(number[text] for text in texts), -1])[rows], tuple(levels)
 
 
 def _as_text(value: object) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from supdr.datasets._tables import Table
-from supdr.datasets.limits import FileProblem, Limits, shown
+from supdr.datasets.limits import FileProblem, Limits, listed, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +28,10 @@ MOST_TITLES = 20
 
 HOLES = ("-", "--", "\u2013", "\u2014", ".", "n.a.", "N.A.", "None", "none", "missing")
 """What stands for a missing cell among numbers; elsewhere it may be the name of a class."""
+
+REMARK = "#"
+ANSWERS = frozenset("yntfjmw")
+"""Letters for yes and no, true and false, male and female, in English and German."""
 
 SIGNS = "$€£¥%"
 SEPARATORS = {".": ",' \u00a0\u202f", ",": ".' \u00a0\u202f"}
@@ -52,7 +56,7 @@ def _read(data: bytes, name: str, limits: Limits, delimiter: str | None) -> Tabl
 def read_text(text: str, name: str, limits: Limits, delimiter: str, notes: list[str]) -> Table:
     """Read separated text; `notes` are sentences that come first."""
     first_line, titles = _first_line(text, delimiter)
-    text = text.split("\n", first_line - 1)[-1]
+    text = _whole_header(text.split("\n", first_line - 1)[-1], delimiter)
     sample = _sample(text, delimiter)
     if not sample:
         raise FileProblem(f"{name} is empty.")
@@ -80,9 +84,11 @@ def read_text(text: str, name: str, limits: Limits, delimiter: str, notes: list[
         notes.append("The file has no header: its columns are called x1, x2, ….")
     if decimal == ",":
         notes.append("Numbers have decimal commas.")
+    frame, hollow = _without_empty_rows(frame)
     frame, dropped = _without_unnamed(frame, names)
     frame, bared = bare_numbers(frame, decimal)
-    notes += [*numbered, *dropped, *bared]
+    frame, spelt = one_spelling(frame)
+    notes += [*numbered, *hollow, *dropped, *bared, *spelt]
     return Table(frame, format=f"text separated by {DELIMITERS[delimiter]}", notes=tuple(notes))
 
 
@@ -104,8 +110,12 @@ def _first_line(text: str, delimiter: str) -> tuple[int, list[str]]:
     """Return the line at which the table begins, below its titles, and a note.
 
     Titles are lines of one cell above wider ones, or of at most half as many cells as most lines have: words may hold
-    the delimiter, too.
+    the delimiter, too.  Where there are remarks, these are the titles.
     """
+    remarks = _remarks(text, delimiter)
+    if remarks:
+        told = " / ".join(delimiter.join(cells).strip() for _, cells in remarks)
+        return 1 + remarks[-1][0], [f"Left out above the header: {shown(told)}."]
     head = records(text[:SAMPLE_CHARACTERS], delimiter=delimiter)
     widths = Counter(len(cells) for cells in _sample(text, delimiter))
     usual = widths.most_common(1)[0][0] if widths else 0
@@ -119,6 +129,77 @@ def _first_line(text: str, delimiter: str) -> tuple[int, list[str]]:
         if len(titles) > MOST_TITLES:
             break
     return 1, []
+
+
+def _remarks(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    """Return the lines at the top that begin with #, but for a last one that names the columns below it."""
+    head = list(records(text[:SAMPLE_CHARACTERS], delimiter=delimiter))
+    count = next((k for k, (_, cells) in enumerate(head) if not cells[0].startswith(REMARK)), 0)
+    rows = [cells for _, cells in head[count:]]
+    names_columns = count and len(head[count - 1][1]) == len(rows[0]) and not _has_header(rows, ".")
+    return head[: count - 1 if names_columns else count]
+
+
+def _whole_header(text: str, delimiter: str) -> str:
+    """Name the columns that the header does not: those behind a delimiter that ends every row, or rows' names before.
+
+    A remark's mark before the first name goes.
+    """
+    sample = _sample(text, delimiter)
+    if len(sample) < 2:
+        return text
+    header, *rows = sample
+    missing = len(rows[0]) - len(header)
+    if missing > 0 and all(len(cells) == len(rows[0]) for cells in rows):
+        hollow = all(not cell.strip() for cells in rows for cell in cells[-missing:])
+        if hollow and not any("\n" in cell for cell in header):
+            head, _, body = text.lstrip("\n").partition("\n")
+            return f"{_bare(head)}{delimiter * missing}\n{body}"
+        if missing == 1 and len({cells[0] for cells in rows}) == len(rows):
+            return f"{delimiter}{_bare(text)}"
+    return _bare(text)
+
+
+def _bare(header: str) -> str:
+    return header.lstrip(REMARK).lstrip() if header.startswith(REMARK) and header[1:2].strip(",;\t") else header
+
+
+def _without_empty_rows(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, list[str]]:
+    """Leave out rows of nothing but delimiters, and tell how many."""
+    kept = frame.dropna(how="all")
+    count = len(frame) - len(kept)
+    told = f"Left out: {count:,} {'row' if count == 1 else 'rows'} without any value."
+    return (kept.reset_index(drop=True), [told]) if count and len(kept) else (frame, [])
+
+
+def one_spelling(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, list[str]]:
+    """Write words that differ in capitals, or in spaces around them, in their most frequent way; tell where.
+
+    Letters are words only where they answer a question; "a" and "A" may well be two classes.  A column that would be
+    left with one word stays.  Returns the table and notes.
+    """
+    columns: dict[str, pandas.Series] = {}
+    notes = []
+    for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
+        counts = (
+            frame[name].dropna().astype(str).value_counts().sort_index().sort_values(ascending=False, kind="stable")
+        )
+        words: dict[str, str] = {}
+        for text in counts.index:
+            words.setdefault(_folded(text), text.strip())
+        letters = [word for word in words if len(word) == 1]
+        if not 1 < len(words) < len(counts) or (letters and not ANSWERS.issuperset(letters)):
+            continue
+        meant = {text: words[_folded(text)] for text in counts.index}
+        columns[str(name)] = frame[name].map(lambda cell, meant=meant: meant.get(cell, cell))
+        odd = [text for text, word in meant.items() if text.strip() != word]
+        if odd:
+            notes.append(f"In {shown(str(name))}, {shown(odd[0])} is read as {shown(meant[odd[0]])}.")
+    return frame.assign(**columns), notes
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def bare_numbers(frame: pandas.DataFrame, decimal: str) -> tuple[pandas.DataFrame, list[str]]:
@@ -148,7 +229,10 @@ def bare_numbers(frame: pandas.DataFrame, decimal: str) -> tuple[pandas.DataFram
 
 
 def decode(data: bytes, name: str) -> tuple[str, list[str]]:
-    """Turn bytes into text with plain line ends: UTF-8, UTF-16, otherwise Latin-1 and a note that says so."""
+    """Turn bytes into text with plain line ends: UTF-8, UTF-16, otherwise Latin-1 and a note that says so.
+
+    What Windows calls Latin-1 has the euro and quotation marks beside.
+    """
     notes = []
     encoding = "utf-8-sig"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -161,7 +245,10 @@ def decode(data: bytes, name: str) -> tuple[str, list[str]]:
     except UnicodeDecodeError:
         if encoding != "utf-8-sig":
             raise FileProblem(f"{name} is not valid {encoding.upper()} text; save it as UTF-8.") from None
-        text = data.decode("latin-1")
+        try:
+            text = data.decode("cp1252")
+        except UnicodeDecodeError:
+            text = data.decode("latin-1")
         notes.append("The file is not UTF-8; it was read as Latin-1.")
     if "\0" in text:
         raise FileProblem(f"{name} is not a text file: it contains zero bytes.")
@@ -278,5 +365,7 @@ def _without_unnamed(frame: pandas.DataFrame, names: list[str]) -> tuple[pandas.
         counts = values.dtype.kind == "i" and np.array_equal(values - values.iloc[0], np.arange(len(frame)))
         if values.isna().all() or counts:
             useless.append(frame.columns[j])
-    notes = [f"Left out: {shown(column)}, a column without a name that is empty or counts rows." for column in useless]
-    return frame.drop(columns=useless), notes
+    one = "a column without a name that is empty or counts rows"
+    many = "columns without names that are empty or count rows"
+    told = f"Left out: {listed(useless)}, {one if len(useless) == 1 else many}."
+    return frame.drop(columns=useless), [told] if useless else []

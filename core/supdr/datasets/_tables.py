@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 OTHERS = "other"
 """View of the columns that no group names."""
 
-TARGET_NAMES = ("target", "class", "label", "y", "outcome", "response")
+TARGET_NAMES = ("target", "class", "label", "y", "outcome", "response", "diagnosis", "species", "survived", "churn")
+
+CLASS_NAME = re.compile(r"(.*[\W_])?(class|label|category|cluster)([\W_].*)?", re.IGNORECASE)
+"""What a column of numbers is called that are names of classes, however many."""
+
+MOST_NUMBERED, FEWEST_OF_A_CLASS = 100, 3
+"""Classes that numbers may name; rows of each, on average."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +123,22 @@ def to_dataset(
 
 
 def guess_column_task(column: pandas.Series) -> str:
-    """Guess the task from a target column; text that mostly reads as numbers counts as numbers."""
+    """Guess the task from a target column; text that mostly reads as numbers counts as numbers.
+
+    Whole numbers in a column that is called a class are classes, also if they are more than a column of another name
+    may have.
+    """
     import pandas as pd
 
     if not reads_as_numbers(column):
         return "classification"
-    return guess_task(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    known = values[np.isfinite(values)]
+    if CLASS_NAME.fullmatch(str(column.name)) and (known == np.floor(known)).all():
+        count = len(np.unique(known))
+        if count <= MOST_NUMBERED and count * FEWEST_OF_A_CLASS <= len(known):
+            return "classification"
+    return guess_task(values)
 
 
 def without(table: Table, ignore: Sequence[str], target: str | None) -> Table:

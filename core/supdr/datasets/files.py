@@ -65,7 +65,8 @@ def read_file(
 
     The ending of the name tells the format: .csv, .tsv, .txt, .xlsx, .parquet, .arff, .npz or .libsvm, each also with
     .gz. Text separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8,
-    UTF-16 or Latin-1. A sheet of a workbook is read as such text; rows of titles above it are left out. An NPZ file
+    UTF-16 or Latin-1. A sheet of a workbook is read as such text; titles and remarks above it are left out, and rows
+    without any value. Words that differ in capitals only are read as one. An NPZ file
     holds one table or several views and the targets `y`. If all features are called `view:feature`, they are grouped
     into views.
 
@@ -80,10 +81,11 @@ def read_file(
     name : str, optional
         Name of the file with its ending; needed if the content is given.
     target : str, optional
-        Column to predict. Default: the one the format marks, else one called target, class, label, y, outcome or
-        response, else the last.
+        Column to predict. Default: the one the format marks, else one called target, class, label, y, outcome,
+        response, diagnosis, species, survived or churn, else the last.
     task : {"classification", "regression"}, optional
-        Default: classification for text and for at most 20 distinct whole numbers, else regression.
+        Default: classification for text, for at most 20 distinct whole numbers, and for more of them in a column that
+        is called a class, label, category or cluster; else regression.
     ignore : sequence of str
         Columns to leave out: ids and whatever else says nothing of the target; see `Preview.facts`.
     groups : mapping of str to sequence of str, optional

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,8 @@ import numpy as np
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 MAX_GUESSED_CLASSES = 20
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+DIGITS = re.compile(r"([0-9]{1,300})")
 
 
 def guess_task(y: Any) -> str:
@@ -50,7 +54,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     y : ndarray of shape (n,)
         Class numbers 0, 1, … as float64, NaN where unlabelled.
     target_names : tuple of str
-        Name of each class: numbers in increasing order, text in alphabetical order.
+        Name of each class: numbers in increasing order, text as `in_order` puts it.
 
     Raises
     ------
@@ -61,9 +65,37 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     present = ~missing_values(labels, None)
     values = uniform_labels(labels[present])
     distinct, numbers = np.unique(values, return_inverse=True)
+    names = [label_name(value) for value in distinct]
+    if values.dtype.kind not in "biuf":
+        order = in_order(names)
+        numbers = np.array([order.index(name) for name in names], dtype=int)[numbers]
+        names = order
     y = np.full(len(labels), np.nan)
     y[present] = numbers
-    return y, tuple(label_name(value) for value in distinct)
+    return y, tuple(names)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names as people do: what is a number by its value, and numbers within text likewise.
+
+    Parameters
+    ----------
+    names : iterable of str
+
+    Returns
+    -------
+    list of str
+        Numbers first: "-1", "2", "10", then "class 2" before "class 10".
+    """
+    return sorted(names, key=_place_in_order)
+
+
+def _place_in_order(name: str) -> tuple[Any, ...]:
+    if NUMBER.fullmatch(name):
+        return 0, float(name), (), name
+    # Words stand at even places, digits at odd ones: like is compared with like.
+    parts = DIGITS.split(name)
+    return 1, 0.0, tuple(int(part) if k % 2 else part for k, part in enumerate(parts)), name
 
 
 def label_name(value: Any) -> str:
