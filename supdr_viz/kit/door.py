@@ -45,7 +45,8 @@ SHARE = 0.5
 """Of the time that a page took to build, where that is more."""
 
 LULL = 0.02
-"""Seconds in which nobody new must have come before a page is built: who has, is told first that there is a line."""
+"""Seconds in which nobody new must have come before a page is built, or `BREATH` where somebody has: all who come
+together are told first that there is a line."""
 
 LONGEST_LULL = 0.5
 """Seconds that are waited for that, at most."""
@@ -139,10 +140,11 @@ class Queue:
 
     async def lull(self) -> None:
         """Wait until whoever is here already has a place in the queue: while a page is built, nobody is answered."""
-        until, came = self._clock() + LONGEST_LULL, -1
+        until, first = self._clock() + LONGEST_LULL, self._came
+        came = -1
         while came < self._came and self._clock() < until:
             came = self._came
-            await asyncio.sleep(LULL)
+            await asyncio.sleep(LULL if came == first else BREATH)  # where some have come, more may be on their way
         self._began = self._clock()
 
     def built(self) -> None:

@@ -164,7 +164,7 @@ def knock(at, path):
     return None
 
 
-def of_a_crowd(queue, count, between):
+def of_a_crowd(queue, pauses, between):
     """Let one in and knock for others meanwhile; return how many were answered before the page was built."""
     at, first = Door(queue, lambda caller: 0), request_of("/explorer")
 
@@ -172,8 +172,8 @@ def of_a_crowd(queue, count, between):
         at.process_request(first)
         page = asyncio.create_task(at.on_session_created(SimpleNamespace(request=first)))
         answered = 0
-        for _ in range(count):
-            await asyncio.sleep(LULL / 4)
+        for pause in pauses:
+            await asyncio.sleep(pause)
             between()
             if page.done():
                 break
@@ -188,7 +188,7 @@ def of_a_crowd(queue, count, between):
 
 
 def test_who_has_come_is_answered_before_a_page_is_built(queue):
-    assert of_a_crowd(queue, 12, between=lambda: None) == 12
+    assert of_a_crowd(queue, [LULL / 4] * 9 + [BREATH / 2] * 3, between=lambda: None) == 12
     assert queue.waiting == 12
 
 
@@ -196,7 +196,7 @@ def test_a_stream_of_others_does_not_keep_a_page_from_being_built(queue, clock):
     def later():
         clock.now += LONGEST_LULL / 3
 
-    assert of_a_crowd(queue, 40, between=later) < 40
+    assert of_a_crowd(queue, [LULL / 4] * 40, between=later) < 40
 
 
 def test_a_browser_that_comes_back_does_not_touch_the_queue(queue, clock):
