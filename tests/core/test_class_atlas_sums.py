@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.datasets import make_classification
 from sklearn.manifold import smacof
 
 from supdr.methods.class_atlas import gate as gate_module
+from supdr.methods.class_atlas import neighbours
 from supdr.methods.class_atlas.affinities import affinities
 from supdr.methods.class_atlas.cells import cell_logs, told
 from supdr.methods.class_atlas.layout import less_stressed
@@ -61,6 +63,19 @@ def test_the_neighbour_term_is_its_formula_for_few_partners_and_for_many(perplex
     assert value == pytest.approx((dense[kept] * np.log(dense[kept] * u.sum() / u[kept])).sum(), rel=1e-10)
     expected = 4.0 * ((dense - u / u.sum())[:, :, None] * u[:, :, None] * (Z[:, None] - Z)).sum(axis=1)
     np.testing.assert_allclose(gradient, expected, atol=1e-12)
+
+
+def test_an_embedding_of_many_rows_ends_no_higher_than_without_exaggeration(monkeypatch):
+    """Of overlapping clumps it ends lower; a cloud without clumps, which exaggeration draws onto a point, stays."""
+    clumps, _ = make_classification(300, 8, n_informative=6, n_clusters_per_class=3, random_state=1)
+    cloud = np.random.default_rng(0).standard_normal((300, 10))
+    found = {}
+    for rows in (200, 10**9):
+        monkeypatch.setattr(neighbours, "EXAGGERATED_ROWS", rows)
+        for name, X in (("clumps", clumps / clumps.std(axis=0)), ("cloud", cloud)):
+            found[name, rows] = neighbour_loss(affinities(X, None, 20.0), neighbours.embedded(X, 20.0, X[:, :2]))[0]
+    assert found["clumps", 200] < 0.95 * found["clumps", 10**9]
+    assert found["cloud", 200] == found["cloud", 10**9]
 
 
 def test_what_the_plane_conceals_is_its_formula():
