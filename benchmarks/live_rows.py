@@ -14,10 +14,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr_viz.kit import cluster
 from supdr_viz.run.pool import Pool
@@ -38,11 +40,25 @@ def write_spirals(folder: Path, n: int) -> None:
     np.save(folder / "labels.npy", arm.astype(np.int8))
 
 
+class Seen(NamedTuple):
+    """A frame as it came: when, of which iteration, what is said of it, and where the sample's rows stand."""
+
+    at: float
+    iteration: int
+    caption: str
+    latent: NDArray
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is of a complete pass."""
+        return "within" not in self.caption and "sample" not in self.caption
+
+
 class Viewer:
     """Takes each frame as soon as it is there and asks for the next, as a page does."""
 
     def __init__(self, session: Session) -> None:
-        self.session, self.frames = session, []
+        self.session, self.frames = session, list[Seen]()
         self._ends = threading.Event()
         threading.Thread(target=self._look, daemon=True).start()
 
@@ -51,7 +67,7 @@ class Viewer:
             frame = self.session.player.take_frame()
             if frame is not None:
                 self.session.player.take_surface()
-                self.frames.append((time.monotonic(), frame.iteration))
+                self.frames.append(Seen(time.monotonic(), frame.iteration, frame.latent_caption, frame.latent))
                 self.session.player.request_frame()
 
     def end(self) -> None:
@@ -67,6 +83,31 @@ def waited(condition: Callable[[], Any], seconds: float = 600.0) -> float:
             raise TimeoutError("it did not happen")
         time.sleep(0.005)
     return time.monotonic() - began
+
+
+def moved(one: Seen, other: Seen) -> bool:
+    """Tell whether rows stand elsewhere in another frame."""
+    return not np.array_equal(one.latent, other.latent)
+
+
+def say_frames(frames: list[Seen], passes: int, took: float) -> None:
+    """Print how often the sample was shown, how often it stood elsewhere, and the longest time without a frame."""
+    steps = sum(moved(*pair) for pair in pairwise(frames))
+    longest = max((later.at - earlier.at for earlier, later in pairwise(frames)), default=took)
+    print(
+        f"{passes} passes in {took:.0f} s; {len(frames) / took:.2f} frames a second, {steps / took:.2f} in which rows "
+        f"have moved; longest time without one {longest:.1f} s"
+    )
+
+
+def turn(viewer: Viewer, name: str, experiment: Experiment) -> None:
+    """Change a hyper-parameter, and print how long its first frame takes, and the first one in which rows move."""
+    known, before, began = len(viewer.frames), viewer.frames[-1], time.monotonic()
+    viewer.session.apply(experiment)
+    waited(lambda: len(viewer.frames) > known)
+    first = viewer.frames[known].at - began
+    waited(lambda: any(moved(before, frame) for frame in viewer.frames[known:]))
+    print(f"{name} to its first frame: {first:.2f} s, to one in which rows move: {time.monotonic() - began:.2f} s")
 
 
 def processor_seconds(client: Any) -> float:
@@ -95,22 +136,22 @@ def measure(n: int, centers: int, seconds: float) -> None:
         began = time.monotonic()
         session.apply(Experiment(settings, dataset))
         waited(lambda: viewer.frames)
-        print(f"first frame of a new run: {time.monotonic() - began:.1f} s")
+        print(f"first frame of a new run, of the sample alone: {viewer.frames[0].at - began:.1f} s")
+        waited(lambda: any(frame.complete for frame in viewer.frames))
+        print(f"all rows at their start: {time.monotonic() - began:.1f} s")
         waited(lambda: session.player.at_rest or session.player.status.phase is Phase.failed)
-        print(f"with density and errors: {time.monotonic() - began:.1f} s")
+        print(f"with density and errors of all rows: {time.monotonic() - began:.1f} s")
         used, began, known = processor_seconds(client), time.monotonic(), len(viewer.frames)
         session.player.run()
         while time.monotonic() - began < seconds:
             time.sleep(0.1)
         passes, took = session.player.iteration, time.monotonic() - began
         cost = (processor_seconds(client) - used) / max(passes, 1)
-        shown = len({iteration for _, iteration in viewer.frames[known:]})
-        print(f"{passes} passes in {took:.0f} s, {shown} iterations shown: {shown / took:.2f} a second")
-        print(f"a pass with its frame, density and errors: {cost:.2f} s of the processor on both workers together")
-        known, began = len(viewer.frames), time.monotonic()
-        session.apply(Experiment(settings.with_options(C=2.0), dataset))
-        waited(lambda: len(viewer.frames) > known)
-        print(f"a knob to its first frame: {time.monotonic() - began:.2f} s")
+        say_frames(viewer.frames[known:], passes, took)
+        print(f"a pass with its frames, density and errors: {cost:.2f} s of the processor on both workers together")
+        for name, value in (("C", 2.0), ("n_centers", centers + 10)):
+            settings = settings.with_options(**{name: value})
+            turn(viewer, name, Experiment(settings, dataset))
         session.player.run()
         time.sleep(1.0)
         session.player.pause()

@@ -16,7 +16,7 @@ import threading
 from supdr.engine.optional import PackageMissing
 from supdr_viz import require_app
 from supdr_viz.kit.quotas import QUOTAS, checked, variable
-from supdr_viz.server import explained, serve
+from supdr_viz.server import explained, serve, uncollected
 
 COMMANDS = {
     "sweep": ("supdr_viz.sweeps.command", "add_sweep"),
@@ -71,7 +71,8 @@ def main(argv: list[str] | None = None) -> int:
             parser.error(f"--rows: {error}")
     if arguments.until_closed:
         threading.Thread(target=_end_with_input, daemon=True).start()
-    _warm_kernels()
+    with uncollected():
+        _warm_kernels()
     if arguments.desktop:
         from supdr_viz.desktop import open_window
 

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import functools
 import gc
 import importlib
 import secrets
 import sys
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from supdr.engine.processes import processors
 from supdr_viz.kit.quotas import most
 from supdr_viz.pages import PAGES, title_of
+
+if TYPE_CHECKING:
+    from panel.io.server import Server
+    from tornado.ioloop import IOLoop
+
+    from supdr_viz.kit.door import Queue
+    from supdr_viz.kit.guard import Visitors
+
+READY_AFTER = 1.5
+"""Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next."""
+
+BETWEEN = 0.1
+"""Seconds between two parts of that."""
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::")
@@ -34,13 +48,22 @@ SERVER_OPTIONS: dict[str, Any] = {
 }
 
 
-def _page(name: str) -> Callable[[], Any]:
-    """Import a page now, so that a visit only builds it."""
-    return getattr(importlib.import_module(f"supdr_viz.pages.{name}"), name)
+def _page(name: str) -> Any:
+    """Build a page; what it needs is imported when the first visitor asks for it, or `_get_ready` has done that."""
+    return getattr(importlib.import_module(f"supdr_viz.pages.{name}"), name)()
 
 
-def _build_unseen(page: Callable[[], Any]) -> None:
-    """Build a page for nobody, so that its first visitor does not wait for what it imports."""
+def _get_ready(loop: IOLoop, visitors: Visitors, names: Sequence[str]) -> None:
+    """Do ahead, bit by bit, what first visitors would wait for: import pages, and build one if nobody is there yet."""
+    if names:
+        importlib.import_module(f"supdr_viz.pages.{names[0]}")
+        loop.call_later(BETWEEN, _get_ready, loop, visitors, names[1:])
+    elif not visitors.open:
+        _build_unseen(next(iter(PAGES)))
+
+
+def _build_unseen(name: str) -> None:
+    """Build a page for nobody, so that its first visitor does not wait for what only building it imports."""
     from bokeh.core.types import ID
     from bokeh.document import Document
     from bokeh.server.contexts import BokehSessionContext
@@ -49,7 +72,7 @@ def _build_unseen(page: Callable[[], Any]) -> None:
     document = Document()
     nobody = BokehSessionContext(ID("nobody"), cast(Any, None), document)
     with set_curdoc(document):
-        page()
+        _page(name)
         for callback in document.session_destroyed_callbacks:
             callback(nobody)
 
@@ -135,6 +158,16 @@ def explained(error: OSError, address: str, port: int) -> str:
     return f"cannot listen on {address!r}: {error.strerror or error}."
 
 
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: imports leave next to none, and to look for it takes a sixth of their time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     """Serve until interrupted.
 
@@ -152,30 +185,89 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     int
         The exit status.
     """
+    with uncollected():
+        from supdr_viz.kit.bridge import close_old
+        from supdr_viz.kit.door import Queue
+        from supdr_viz.kit.guard import Visitors
+        from supdr_viz.kit.log import log_json
+
+        queue = Queue()
+        visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
+        try:
+            server = _server(arguments, port, show, queue, visitors)
+        except OSError as error:
+            print(f"supdr-viz: {explained(error, arguments.address, port)}", file=sys.stderr)
+            return 1
+        if arguments.log_json:
+            log_json()
+        print(greeting(arguments, port), flush=True)
+        # What is loaded now stays loaded: without it in every collection, the pauses are short.
+        gc.freeze()
+    server.start()
+    server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))
+    if hours := most("hours"):
+        from tornado.ioloop import PeriodicCallback
+
+        PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
+    server.io_loop.start()
+    return 0
+
+
+def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, visitors: Visitors) -> Server:
+    """Make the server with all its pages; it does not answer yet."""
     import panel as pn
     from bokeh.settings import settings
     from panel.io.application import build_applications
-    from tornado.ioloop import PeriodicCallback
-    from tornado.web import RedirectHandler
 
-    from supdr_viz.kit.bridge import close_old
     from supdr_viz.kit.caller import Cookie
-    from supdr_viz.kit.door import Door, Ended, Queue, Refusal, Turn
-    from supdr_viz.kit.guard import Headers, Health, Visitors
-    from supdr_viz.kit.log import answers, log_json
-    from supdr_viz.kit.own_files import OwnFile
-    from supdr_viz.pages.follow import FollowPage
-    from supdr_viz.run.pool import shared_pool
-    from supdr_viz.stage.socket import StageSocket
+    from supdr_viz.kit.door import Door, Refusal
+    from supdr_viz.kit.guard import Headers
+    from supdr_viz.kit.log import answers
 
     # What helps who writes a page costs who opens it.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
-    queue = Queue()
-    visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
+    routes = _routes(arguments, queue, visitors)
+    importlib.import_module(f"supdr_viz.pages.{next(iter(PAGES))}")
+    pages: dict[str, Any] = {name: visitors.admitting(functools.partial(_page, name)) for name in PAGES}
+    applications: dict[str, Any] = build_applications(pages, title={name: title_of(name) for name in PAGES})
+    for application in applications.values():
+        application.add(Door(queue, visitors.refuse))
+    named = (*PAGES, "ended", "follow", "health", "own", "stage", "static", "turn")
+    notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
+    return pn.io.server.get_server(
+        applications,
+        port=port,
+        address=arguments.address,
+        websocket_origin=origins(arguments.address, port, arguments.allow_websocket_origin),
+        basic_auth=arguments.basic_auth,
+        cookie_secret=cookie_secret,
+        show=show,
+        extra_patterns=routes,
+        **notes,
+        transforms=[
+            Refusal.saying(visitors.refusals),
+            Headers.shown_in(arguments.embed_in),
+            Cookie.of(arguments.worker),
+        ],
+        **SERVER_OPTIONS,
+    )
+
+
+def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> list[tuple[Any, ...]]:
+    """Return what is answered beside the pages."""
+    from tornado.web import RedirectHandler
+
+    from supdr_viz.kit.door import Ended, Turn
+    from supdr_viz.kit.guard import Health
+    from supdr_viz.kit.own_files import OwnFile
+    from supdr_viz.pages.follow import FollowPage
+    from supdr_viz.run.pool import shared_pool
+    from supdr_viz.stage.socket import StageSocket
+
     counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
-    routes = [
+    return [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
         OwnFile.route(),
@@ -185,43 +277,3 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         Ended.route(PAGES, most("hours")),
         Health.route(counts),
     ]
-    pages: dict[str, Any] = {name: _page(name) for name in PAGES}
-    _build_unseen(next(iter(pages.values())))
-    pages = {name: visitors.admitting(page) for name, page in pages.items()}
-    applications: dict[str, Any] = build_applications(pages, title={name: title_of(name) for name in PAGES})
-    for application in applications.values():
-        application.add(Door(queue, visitors.refuse))
-    named = (*PAGES, "ended", "follow", "health", "own", "stage", "static", "turn")
-    notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
-    try:
-        server = pn.io.server.get_server(
-            applications,
-            port=port,
-            address=arguments.address,
-            websocket_origin=origins(arguments.address, port, arguments.allow_websocket_origin),
-            basic_auth=arguments.basic_auth,
-            cookie_secret=cookie_secret,
-            show=show,
-            extra_patterns=routes,
-            **notes,
-            transforms=[
-                Refusal.saying(visitors.refusals),
-                Headers.shown_in(arguments.embed_in),
-                Cookie.of(arguments.worker),
-            ],
-            **SERVER_OPTIONS,
-        )
-    except OSError as error:
-        print(f"supdr-viz: {explained(error, arguments.address, port)}", file=sys.stderr)
-        return 1
-    if notes:
-        log_json()
-    print(greeting(arguments, port), flush=True)
-    # What is loaded now stays loaded: without it in every collection, the pauses are short.
-    gc.collect()
-    gc.freeze()
-    server.start()
-    if hours := most("hours"):
-        PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
-    server.io_loop.start()
-    return 0

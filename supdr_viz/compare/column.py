@@ -158,16 +158,23 @@ class Column:
         assert settings is not None
         method, status = MENU[settings.method], self.player.status
         known = self.frame is not None and not self.problem
+        fitted = self.player.fitted if known else None  # a frame may be of the sample alone
         return Facts(
             method.label,
             differences(settings),
             status.said,
             self.frame.iteration if known and method.iterates and self.frame is not None else None,
             self._scores() if known else {},
-            size_of(self.player.fitted) if known else "",
+            self._size(fitted) if fitted is not None else "",
             self.player.seconds if known else None,
             self.problem or (status.message if status.phase in (Phase.failed, Phase.diverged) else ""),
         )
+
+    def _size(self, fitted: Any) -> str:
+        """Say how large a model is; support vectors of rows on disk are those of the sample."""
+        text, split = size_of(fitted), self.session.split
+        on_disk = split is not None and split.whole is not None
+        return f"{text} in the sample" if on_disk and text.endswith("support vectors") else text
 
     def close(self) -> None:
         """End the run and let go of the data."""

@@ -25,7 +25,8 @@ class Everywhere:
     density : Density
         In the latent plane.
     rates : dict of str to float
-        ``"train"`` and ``"test"``: per cent of labelled rows that are wrong.
+        ``"train"`` and ``"test"``: per cent of the rows that are wrong, as far as that is known; where labels are
+        hidden also ``"labelled"`` and ``"unlabelled"`` of the training rows.
     """
 
     density: Density
@@ -66,8 +67,12 @@ def count_everywhere(
     else:
         counts = total(counted, *known, grid)
         rates["train"] = 100.0 * snapshot.diagnostics["training_error"]
-        if whole.has_gaps:
-            counts = counts + total(counted_unlabelled, light, *trained, grid)
+    if whole.has_gaps:
+        truth = trained[1] if whole.truth_train is None else _values(whole.truth_train)
+        found = total(counted_unlabelled, light, *trained, truth, grid)
+        if known is not None:
+            counts = counts + found[:-3].reshape(shape)
+        rates |= _with_hidden(rates["train"], *found[-3:].tolist())
     if whole.X_test is not None:
         found = total(counted_new, light, *_partitions(whole.X_test, whole.y_test), grid)
         more, rates["test"] = _as_new(found, shape)
@@ -79,6 +84,14 @@ def _as_new(found: NDArray, shape: tuple[int, ...]) -> tuple[NDArray, float]:
     """Return the counts of new rows, and per cent of the labelled ones that are wrong."""
     labelled, wrong = (float(number) for number in found[-2:])
     return found[:-2].reshape(shape), 100.0 * wrong / labelled if labelled else float("nan")
+
+
+def _with_hidden(labelled: float, n_labelled: int, n_hidden: int, wrong: int) -> dict[str, float]:
+    """Return the errors of training rows where labels of some are hidden; `labelled` is that of the others."""
+    if not n_hidden:
+        return {}
+    every = (labelled * n_labelled + 100.0 * wrong) / (n_labelled + n_hidden)
+    return {"train": every, "labelled": labelled, "unlabelled": 100.0 * wrong / n_hidden}
 
 
 def input_density(whole: Whole, plane: Plane, n_classes: int) -> Density:
@@ -151,3 +164,9 @@ def _partitions(X: Any, y: Any) -> tuple[Any, Any]:
 
     rows, labels = row_partitions(X, y)
     return planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))
+
+
+def _values(y: Any) -> Any:
+    from supdr.rows.partitions import at_home, planned
+
+    return planned(np.asarray, at_home(np.asarray(y.to_delayed(), dtype=object).ravel().tolist()))

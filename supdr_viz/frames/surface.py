@@ -5,6 +5,7 @@ They cost far more than a frame, so the player evaluates them within a budget: c
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,25 @@ def evaluate(
     )
 
 
+def with_latent(surface: Surface, fitted: Any, scene: Scene, latent: LatentPlane) -> Surface:
+    """Return a surface with the boundary that another estimator draws in the latent plane; all else stays.
+
+    Parameters
+    ----------
+    surface : Surface
+    fitted : estimator
+    scene : Scene
+    latent : LatentPlane
+        On display.
+
+    Returns
+    -------
+    Surface
+    """
+    classes = None if scene.task == "regression" else fitted.classes_.astype(np.uint8)
+    return replace(surface, latent=_latent_sheet(fitted, latent, classes, surface.value_range, COARSE))
+
+
 def _placed(fitted: Any, scene: Scene, split: Split, *, at_rest: bool) -> NDArray:
     """Predict training rows as new ones; of many only those that are drawn, the others have their own prediction.
 
@@ -117,11 +137,14 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     Returns
     -------
     dict
-        Keys ``"train"``, ``"test"``, ``"support vectors"``; ``"as new"``: training rows as if they were new, of many
-        those that are drawn, where that was computed; ``"labelled"`` and ``"unlabelled"`` training rows, where
-        the labels of some are hidden; ``"validation"``: training rows that early stopping holds out; ``"constant"``:
-        of the mean of the labels, for regression, on rows whose target the method does not see.  As far as they apply.
+        Empty where rows are on disk and were not counted.  Keys ``"train"``, ``"test"``, ``"support vectors"``;
+        ``"as new"``: training rows as if they were new, of many those that are drawn, where that was computed;
+        ``"labelled"`` and ``"unlabelled"`` training rows, where the labels of some are hidden; ``"validation"``:
+        training rows that early stopping holds out; ``"constant"``: of the mean of the labels, for regression, on rows
+        whose target the method does not see.  As far as they apply.
     """
+    if scene.n_rows > len(scene.position) and not surface.rates:
+        return {}  # those of the sample are not those of all rows, which were not counted
     if surface.rates:
         return {**surface.rates, **_told_rates(scene, snapshot)}
     known = np.isfinite(scene.target)

@@ -330,7 +330,9 @@ class Surface:
     places : float32 array of shape (n, 2) or None
         Where all rows of the scene stand in the latent plane, where the frames have those only that are drawn singly.
     rates : dict of str to float
-        Errors of all rows, where those of the scene are a sample of them.
+        Errors of all rows, where those of the scene are a sample of them, and all were counted for this surface.
+    counted : int or None
+        The iteration at which they were counted last: that of `density`.
     """
 
     iteration: int
@@ -345,6 +347,7 @@ class Surface:
     input_density: Density | None = None
     places: NDArray | None = None
     rates: dict[str, float] = field(default_factory=dict)
+    counted: int | None = None
 
     def at_rest(self) -> Surface:
         """Return the surface without what moves to the next one: for files, which are to be small."""

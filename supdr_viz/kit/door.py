@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlencode
 from weakref import WeakSet
 
+from bokeh.application.application import SessionContext
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
@@ -42,6 +43,13 @@ BREATH = 0.1
 
 SHARE = 0.5
 """Of the time that a page took to build, where that is more."""
+
+LULL = 0.02
+"""Seconds in which nobody new must have come before a page is built, or `BREATH` where somebody has: all who come
+together are told first that there is a line."""
+
+LONGEST_LULL = 0.5
+"""Seconds that are waited for that, at most."""
 
 ON_THE_WAY = 4.0
 """Seconds after which a page that has not said that it is there keeps nobody waiting any more."""
@@ -73,7 +81,8 @@ class Queue:
         self._seen: dict[str, float] = {}
         self._called: dict[str, float] = {}
         self._on_the_way: list[float] = []
-        self._again, self._building = clock(), False
+        self._again, self._building, self._began = clock(), False, 0.0
+        self._came = 0
 
     @property
     def waiting(self) -> int:
@@ -88,6 +97,7 @@ class Queue:
             return ""
         turn = secrets.token_urlsafe(9)
         self._seen[turn] = self._clock()
+        self._came += 1
         return turn
 
     def before(self, turn: str) -> int | None:
@@ -122,16 +132,25 @@ class Queue:
         return max(1, earlier)
 
     def enter(self, turn: str) -> None:
-        """Take note that somebody who was called has come: their page is built now and will be on its way."""
+        """Take note that somebody who was called has come: their page is built soon, and will be on its way."""
         self._called.pop(turn, None)
-        self._on_the_way.append(self._clock())
+        self._began = self._clock()
+        self._on_the_way.append(self._began)
         self._building = True
 
+    async def lull(self) -> None:
+        """Wait until whoever is here already has a place in the queue: while a page is built, nobody is answered."""
+        until, first = self._clock() + LONGEST_LULL, self._came
+        came = -1
+        while came < self._came and self._clock() < until:
+            came = self._came
+            await asyncio.sleep(LULL if came == first else BREATH)  # where some have come, more may be on their way
+        self._began = self._clock()
+
     def built(self) -> None:
-        """Take note that the page of somebody who has just entered is built: meanwhile nobody was answered."""
+        """Take note that the page of somebody who has just entered is built."""
         now = self._clock()
-        took = now - self._on_the_way[-1] if self._on_the_way else 0.0
-        self._again, self._building = now + max(BREATH, SHARE * took), False
+        self._again, self._building = now + max(BREATH, SHARE * (now - self._began)), False
 
     def arrived(self) -> None:
         """Take note that a page has come to its browser."""
@@ -200,9 +219,22 @@ class Door(Handler):
             again = urlencode({**request.arguments, TURN: [turn]}, doseq=True)
             raise Finish(waiting_page(f"{request.path.rpartition('/')[2]}?{again}", turn, before))
         self._queue.enter(turn)
-        asyncio.get_running_loop().call_soon(self._queue.built)  # the page is built before anything else happens
         self._let_in.add(request)
         return caller
+
+    async def on_session_created(self, session_context: SessionContext) -> None:
+        """Let the page of somebody who was let in be built, once the others are told that they must wait.
+
+        Parameters
+        ----------
+        session_context : SessionContext
+            Of a page that comes next, or of one that a browser brings back.
+        """
+        request = getattr(session_context, "request", None)
+        if request is None or request.path.endswith("/ws"):
+            return
+        await self._queue.lull()
+        asyncio.get_running_loop().call_soon(self._queue.built)  # the page is built before anything else happens
 
 
 class Turn(RequestHandler):

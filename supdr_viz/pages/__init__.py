@@ -23,6 +23,17 @@ def title_of(page: str) -> str:
     return f"supdr · {PAGES[page]}"
 
 
+def begin() -> None:
+    """Load what every page needs of the UI kit; the first thing that a page does."""
+    import panel as pn
+
+    from supdr_viz.kit.bridge import GONE
+
+    # Signatures are for editors, entry points for what others add: both would cost whoever opens a page.
+    unneeded = {"apply_signatures": False, "load_entry_points": False}
+    pn.extension("filedropper", notifications=True, disconnect_notification=GONE, **unneeded)
+
+
 def navigation(page: str, *, narrow: bool = False) -> Any:
     """Make the tabs that lead from one page to the others.
 

@@ -27,7 +27,8 @@ from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import GONE, Bridge
+from supdr_viz.kit.bridge import Bridge
+from supdr_viz.pages import begin
 from supdr_viz.pages.compare_layout import CompareLayout
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.pool import shared_pool
@@ -53,7 +54,7 @@ def compare() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
+    begin()
     arguments = pn.state.session_args
     comparison, problems = parse_comparison(arguments) if arguments else (COMPARISON_PRESETS.opening.settings, [])
     return Compare(comparison, problems).page

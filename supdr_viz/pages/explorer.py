@@ -19,8 +19,9 @@ from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import GONE, Bridge
+from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.page_thread import follow
+from supdr_viz.pages import begin
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.patience import Patience
 from supdr_viz.pages.saving import PLOTS, save_plot
@@ -50,7 +51,7 @@ def explorer() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
+    begin()
     arguments = dict(pn.state.session_args)
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     if not arguments:

@@ -10,9 +10,10 @@ import panel as pn
 
 from supdr_viz.controls.lesson import OWN, LessonPanel
 from supdr_viz.export.progress import Told
-from supdr_viz.kit.bridge import GONE, KEYS, LESSON_KEYS, Bridge
+from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
+from supdr_viz.pages import begin
 from supdr_viz.pages.explorer import Explorer
 from supdr_viz.settings.knobs import quoted
 from supdr_viz.settings.state import Settings, to_query
@@ -28,7 +29,7 @@ def lessons() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
+    begin()
     lesson, index, problems = wanted(pn.state.session_args or {})
     return Lessons(lesson, index, problems).page
 

@@ -10,18 +10,21 @@ from typing import Any
 
 import panel as pn
 
+from supdr.datasets import Dataset
 from supdr.sensitivity import warm_up
 from supdr.sensitivity.axes import cells_of
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.sweep import SweepControls
 from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import GONE, Bridge
+from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.caller import current_caller
 from supdr_viz.kit.page_thread import follow
+from supdr_viz.pages import begin
 from supdr_viz.pages.sensitivity_layout import SensitivityLayout
 from supdr_viz.settings.making import NotAtHand, build_dataset
 from supdr_viz.settings.menu import MENU
+from supdr_viz.settings.on_disk import RowsOnDisk
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, to_query
 from supdr_viz.sweeps.figures import SweepFigures, tick_text
@@ -49,7 +52,7 @@ def sensitivity() -> Any:
     -------
     panel_material_ui.Page
     """
-    pn.extension("filedropper", notifications=True, disconnect_notification=GONE)
+    begin()
     arguments = pn.state.session_args
     if not arguments:
         opening = SWEEP_PRESETS.opening
@@ -180,7 +183,7 @@ class Sensitivity:
     def _prepare(self, settings: SweepSettings) -> None:
         self._ready = None
         try:
-            dataset = build_dataset(settings.base, self.data.table)
+            dataset, note = _in_memory(build_dataset(settings.base, self.data.table))
             if settings.metric not in FOR_TASK[dataset.task]:
                 self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
             self.controls.set_task(dataset.task)
@@ -189,7 +192,10 @@ class Sensitivity:
         except (ValueError, OSError) as error:
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
-        self.layout.hide_notice()
+        if note:
+            self.layout.show_notice(note, "info")
+        else:
+            self.layout.hide_notice()
 
     def _lay_out(self) -> None:
         settings = self.settings
@@ -276,6 +282,14 @@ class Sensitivity:
 def _shareable(settings: Settings) -> Settings:
     """Return settings as a link holds them: drawn points only where they can be drawn."""
     return settings if SOURCES[settings.data].planar else replace(settings, drawn=())
+
+
+def _in_memory(dataset: Dataset) -> tuple[Dataset, str]:
+    """Return what a sweep fits, and what is to be said of that: of rows on disk it takes the sample."""
+    if not isinstance(dataset, RowsOnDisk):
+        return dataset, ""
+    count, every = f"{dataset.n_samples:,}", f"{dataset.n_all:,}"
+    return dataset.sample, f"A sweep fits the sample of {count} rows, not all {every} that are on disk."
 
 
 def _end(runner: SweepRunner, _context: Any) -> None:

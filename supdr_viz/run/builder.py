@@ -16,7 +16,7 @@ from supdr_viz.frames.density import scene_density
 from supdr_viz.frames.modes import mode_of
 from supdr_viz.frames.picture import Picture
 from supdr_viz.frames.scene import steady_extent
-from supdr_viz.frames.surface import LatentPlane, latent_axes
+from supdr_viz.frames.surface import LatentPlane, latent_axes, with_latent
 from supdr_viz.frames.truth import Yardstick
 from supdr_viz.frames.types import Curves, Density, Frame, Scene, Surface, Truth
 from supdr_viz.settings.splitting import Split
@@ -107,6 +107,7 @@ class FrameBuilder:
         self._places: NDArray | None = None
         self._latent: NDArray | None = None
         self._input_density: Density | None = None
+        self._counted: tuple[Density | None, int | None] = None, None
         self._picture: Picture | None = None
         self._number = 0
 
@@ -128,6 +129,7 @@ class FrameBuilder:
         errors: Curves,
         numbers: dict[str, float],
         legs: tuple[int, ...] = (),
+        incomplete: str = "",
     ) -> Frame:
         """Return the frame of `snapshot`.
 
@@ -146,6 +148,9 @@ class FrameBuilder:
             Values for the status line.
         legs : tuple of int
             Iterations at which hyper-parameters changed.
+        incomplete : str
+            What the snapshot is of, where its step is not complete: then the method's picture stays that of the last
+            complete one.
 
         Returns
         -------
@@ -164,7 +169,8 @@ class FrameBuilder:
         pulled = None
         if options.pull and folded is not None:
             pulled = self.scene.padded(self.plane.place(folded if shown is embedding else embedding))
-        self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
+        if not incomplete:
+            self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
         return Frame(
             number=self._number,
@@ -174,7 +180,7 @@ class FrameBuilder:
             live=live,
             latent=latent,
             latent_extent=self.plane.extent,
-            latent_caption=_latent_caption(options, embedding.shape[1], fitted.embedding_note),
+            latent_caption=incomplete or _latent_caption(options, embedding.shape[1], fitted.embedding_note),
             pulled=pulled,
             support=self._support(fitted),
             losses=losses,
@@ -184,7 +190,19 @@ class FrameBuilder:
             truth=self.truth if options.truth else None,
         )
 
-    def counted(self, surface: Surface, fitted: Any, snapshot: Snapshot) -> Surface:
+    def glimpsed(self, fitted: Any) -> Surface | None:
+        """Return the latest surface with the latent boundary of a step that is not complete; None: there is none.
+
+        Parameters
+        ----------
+        fitted : estimator
+            As of what is known of the step; its calibrated head is not.
+        """
+        if self.surface is None or self.surface.latent is None or self.plane is None or self.plane.head != "fitted":
+            return None
+        return with_latent(self.surface, fitted, self.scene, self.plane)
+
+    def counted(self, surface: Surface, fitted: Any, snapshot: Snapshot, *, everywhere: bool = True) -> Surface:
         """Return a surface with what is to be said of all rows, if not all are drawn singly.
 
         Parameters
@@ -193,6 +211,8 @@ class FrameBuilder:
         fitted : estimator
             Whose surface it is.
         snapshot : Snapshot
+        everywhere : bool
+            Whether rows on disk are counted now; else the surface says what was counted last.
 
         Returns
         -------
@@ -209,11 +229,16 @@ class FrameBuilder:
             return replace(surface, density=density, places=self.latent)
         from supdr_viz.frames.everywhere import count_everywhere, input_density
 
-        if self._input_density is None:
-            self._input_density = input_density(whole, self.scene.plane, len(self.scene.class_names))
-        assert self.places is not None
-        found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
-        return replace(surface, density=found.density, input_density=self._input_density, rates=found.rates)
+        rates: dict[str, float] = {}
+        if everywhere:
+            if self._input_density is None:
+                self._input_density = input_density(whole, self.scene.plane, len(self.scene.class_names))
+            assert self.places is not None
+            len(snapshot.diagnostics)  # of all rows, too
+            found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
+            self._counted, rates = (found.density, snapshot.iteration), found.rates
+        density, counted = self._counted
+        return replace(surface, density=density, input_density=self._input_density, counted=counted, rates=rates)
 
     def count_within(self, view: str, corners: NDArray, fitted: Any) -> int | None:
         """Count all rows within a polygon of a view.

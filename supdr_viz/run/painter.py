@@ -19,6 +19,12 @@ FRAME_INTERVAL = 0.04
 CURVES_INTERVAL = 0.1
 """Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel."""
 
+GLIMPSE_INTERVAL = 0.2
+"""Shortest time between two frames within a pass over rows on disk."""
+
+COUNT_SHARE = 0.15
+"""Counting all rows that are on disk takes about this share of a run's time; at rest they are counted at once."""
+
 STUDY_SLICE = 0.01
 """Seconds for which an experiment is worked on at a time."""
 
@@ -61,7 +67,7 @@ class Painter:
         self._curves: tuple[Curves, Curves] | None = None
         self._next_curves = 0.0
         self._painted: tuple[Any, ...] | None = None
-        self._next_surface = 0.0
+        self._next_surface = self._next_glimpse = self._next_count = 0.0
         self._version = 0
         self._measuring: Measuring | None = None
         self._measured: tuple[Any, ...] | None = None
@@ -182,13 +188,15 @@ class Painter:
                 return False
             self._wanted = self._stale = False
             hurried, self._hurried = self._hurried, False
-        len(snapshot.diagnostics)  # computed now if they were not: it may take a while, and the lock is not held
+        if self.builder.split.whole is None:  # else they are computed with what is counted of all rows
+            len(snapshot.diagnostics)  # computed now if they were not: it may take a while, and the lock is not held
         with self._lock:
             if not current():
                 self._wanted = self._stale = True
                 self._hurried |= hurried
                 return False
-            self._recording.watch(snapshot)
+            if snapshot.diagnostics.complete:
+                self._recording.watch(snapshot)
             options, recorded = self._options, self._recording.ring.iterations
             if self._curves is None or at_rest or hurried or now >= self._next_curves:
                 self._curves = self._recording.losses.curves(), self._recording.errors.curves()
@@ -216,6 +224,60 @@ class Painter:
             self._frame, self._frame_hurried, self._next_frame = frame, hurried, now + FRAME_INTERVAL
         return True
 
+    def glimpse(self, incomplete: Snapshot, last: Snapshot | None, estimator: Any, current: Callable[[], bool]) -> bool:
+        """Make a frame of what is known of a step before it is complete, if it is time for one.
+
+        Parameters
+        ----------
+        incomplete : Snapshot
+            See `supdr.engine.glimpses`; one with losses is of the sample, which is run by itself.
+        last : Snapshot or None
+            The newest complete one, of which numbers and curves are; None: the run has not begun.
+        estimator : estimator
+            Whose step it is.
+        current : callable
+            Whether the result is still wanted.
+
+        Returns
+        -------
+        bool
+            Whether one was made.
+        """
+        now = self._clock()
+        with self._lock:
+            if not (current() and self._wanted and (self._hurried or now >= self._next_glimpse)):
+                return False
+            recording = self._recording
+            self._wanted, hurried, self._hurried = False, self._hurried, False
+            recorded = recording.ring.iterations or [0]
+            options, losses, errors = self._options, recording.losses.curves(), recording.errors.curves()
+            numbers = {} if last is None else recording.numbers(last)
+            legs = tuple(leg.first_iteration for leg in recording.legs)
+        alone = bool(incomplete.losses)
+        fitted = estimator.at(incomplete) if alone else standing(estimator, incomplete, self.builder.split)
+        frame = self.builder.build(
+            fitted,
+            incomplete,
+            options,
+            span=(recorded[0], recorded[-1]),
+            live=True,
+            losses=losses,
+            errors=errors,
+            numbers=numbers,
+            legs=legs,
+            incomplete="the sample alone" if alone else f"within pass {incomplete.iteration + 1}",
+        )
+        surface = self.builder.glimpsed(fitted) if now >= self._next_surface else None
+        with self._lock:
+            if not current():
+                self._wanted, self._hurried = True, self._hurried or hurried
+                return False
+            self._frame, self._frame_hurried = frame, hurried
+            if surface is not None:
+                self._surface, self._next_surface = surface, self._clock() + SURFACE_INTERVAL[0]
+            self._next_glimpse = self._clock() + GLIMPSE_INTERVAL
+        return True
+
     def _paint_surface(self, snapshot: Snapshot, at_rest: bool, current: Callable[[], bool]) -> bool:
         now = self._clock()
         with self._lock:
@@ -232,17 +294,21 @@ class Painter:
             iteration=snapshot.iteration,
             resolution=FINE if at_rest else COARSE,
         )
-        surface = self.builder.counted(surface, fitted, snapshot)
-        cost = self._clock() - now
+        cost, counts = self._clock() - now, at_rest or now >= self._next_count
+        surface = self.builder.counted(surface, fitted, snapshot, everywhere=counts)
         with self._lock:
             if not current():
                 return False
             self._surface, self._painted = surface, key
             self.builder.surface = surface
             shortest, longest = SURFACE_INTERVAL
-            self._next_surface = now + cost + min(max(cost / SURFACE_SHARE, shortest), max(longest, cost))
+            ended = self._clock()
+            self._next_surface = ended + min(max(cost / SURFACE_SHARE, shortest), max(longest, cost))
+            if counts:
+                self._next_count = ended + (ended - now) * (1.0 / COUNT_SHARE - 1.0)
             rates = error_rates(surface, self.builder.scene, snapshot)
-            self._recording.errors.insert(snapshot.iteration, rates)
+            if rates:
+                self._recording.errors.insert(snapshot.iteration, rates)
             self._stale = True
         return True
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +20,10 @@ from supdr_viz.kit.quotas import most
 
 SLICE = 0.012
 """Seconds of work per turn.  Shorter wastes time on turns, longer makes other sessions wait."""
+
+GIVES_WAY = 0.0005
+"""Seconds after which a worker that holds Python's lock gives it up to one who waits.  With Python's 5 ms every read of
+a file by the thread that builds a page, of which there are hundreds, may wait so long beside runs that train."""
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +91,7 @@ class Pool:
         return len(self._used)
 
     def _start(self) -> None:
+        sys.setswitchinterval(GIVES_WAY)
         # Threads over sessions and threads inside libraries would fight for the same cores.  BLAS has one limit for the
         # process; that of OpenMP, which scikit-learn uses, belongs to the thread that sets it.
         threadpool_limits(limits=1, user_api="blas")

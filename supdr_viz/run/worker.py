@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
+from supdr.engine.glimpses import glimpsed
 from supdr.engine.interruption import Interrupted, interruptible
 from supdr.engine.iterate import Snapshot, Stop
 from supdr_viz.kit.cluster import lost
@@ -92,10 +95,14 @@ class Worker:
             estimator, split, start = reel.estimator, reel.split, reel.newest
             if version != reel.course.version:
                 return
-        assert split is not None
+            assert split is not None
+            if split.whole is not None:  # what is known before all rows are does not wait for the page either
+                reel.spoil(surface=True)
         self._step_began = self._clock()
+        if split.whole is not None and start is None:
+            self._show_sample(estimator, split, version)
         try:
-            with self._followed(split, "preparing", version):
+            with self._followed(split, "preparing", version, estimator):
                 iterates = estimator.iterate(*split.learnt, start=start, interrupted=lambda: self._breaks_off(version))
                 self._step_began = self._clock()
                 first = next(iterates, None)
@@ -117,10 +124,12 @@ class Worker:
         reel = self._reel
         with reel.lock:
             iterates, course = (reel.iterates, reel.course) if version == reel.course.version else (None, reel.course)
+            estimator = reel.estimator
         taken: list[Snapshot] = []
         while iterates is not None:
             self._step_began = self._clock()
-            with self._followed(reel.split, f"pass {taken[-1].iteration + 1 if taken else self._next_pass}", version):
+            number = taken[-1].iteration + 1 if taken else self._next_pass
+            with self._followed(reel.split, f"pass {number}", version, estimator):
                 snapshot = next(iterates, None)
             if snapshot is None or snapshot.stop is Stop.interrupted:
                 break
@@ -145,8 +154,8 @@ class Worker:
             self._pace.stepped()
 
     @contextmanager
-    def _followed(self, split: Split | None, what: str, version: int) -> Iterator[None]:
-        """Tell the page how far the work on partitions is, where there are some, and break it off if it may."""
+    def _followed(self, split: Split | None, what: str, version: int, estimator: Any) -> Iterator[None]:
+        """Tell the page how far the work on partitions is, show what it knows so far, and break it off if it may."""
         if split is None or split.whole is None:
             yield
             return
@@ -164,10 +173,38 @@ class Worker:
                 self._notify()
 
         try:
-            with followed(tell), interruptible(lambda: self._breaks_off(version)):
+            look = partial(self._glimpse, estimator=estimator, version=version)
+            with followed(tell), glimpsed(look), interruptible(lambda: self._breaks_off(version)):
                 yield
         finally:
             self._reel.progress = ""
+
+    def _show_sample(self, estimator: Any, split: Split, version: int) -> None:
+        """Show where the sample of rows on disk would begin by itself: that is known long before all rows are read."""
+        alone = copy.copy(estimator)
+        if (getattr(alone, "n_centers", None) or 0) > len(split.X_train):
+            alone.n_centers = len(split.X_train)
+        try:
+            first = next(
+                alone.iterate(split.X_train, split.y_train, interrupted=lambda: self._breaks_off(version)), None
+            )
+        except ValueError:  # too few rows of a class, for one
+            return
+        if first is not None:
+            self._glimpse(first, estimator=alone, version=version)
+
+    def _glimpse(self, incomplete: Snapshot, *, estimator: Any, version: int) -> None:
+        """Show what is known of a step that is under way, unless an earlier iteration is on display."""
+        reel = self._reel
+        with reel.lock:
+            painter, last, shown = reel.painter, reel.newest, reel.course.shown
+        if painter is None or shown is not None:
+            return
+        # What is asked of the rows for this is no part of the pass: nobody is told how far it is.
+        with glimpsed(None):
+            made = painter.glimpse(incomplete, last, estimator, lambda: version == reel.course.version)
+        if made:
+            self._notify()
 
     @property
     def _next_pass(self) -> int:
@@ -184,14 +221,18 @@ class Worker:
         def current() -> bool:
             return version == reel.course.version
 
-        elsewhere = split is not None and split.whole is not None
+        elsewhere, at_rest = split is not None and split.whole is not None, not course.steps_wanted
+
+        def gives_way() -> bool:
+            return not current() or (at_rest and reel.course.steps_wanted)
+
         try:
             # Counting all rows of a cluster takes a while: who has changed something does not wait for it.
-            with interruptible((lambda: not current()) if elsewhere else None):
+            with interruptible(gives_way if elsewhere else None):
                 painter.paint(
                     snapshot,
                     live=course.shown is None,
-                    at_rest=not course.steps_wanted,
+                    at_rest=at_rest,
                     current=current,
                     tell=self._notify,
                 )

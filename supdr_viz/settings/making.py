@@ -112,7 +112,10 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
     """
     method = MENU[settings.method]
     if isinstance(dataset, RowsOnDisk) and not method.takes_partitions:
-        raise Unusable(f"{method.label} needs all rows in memory. {partition_takers()}")
+        why = "needs all rows in memory"
+        if method.estimator.takes_partitions:
+            why = "learns rows on disk in Python only, as it places new rows by those that it has seen"
+        raise Unusable(f"{method.label} {why}. {partition_takers()}")
     if isinstance(dataset, RowsOnDisk):
         _check_for_partitions(settings, method)
     if dataset.n_samples > method.most_rows:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.datasets import Dataset, FileProblem, read_rows, split_rows
-from supdr.datasets.rows_divided import held_out
+from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
+from supdr.datasets.rows_divided import held_out, labels_kept
 
 VARIABLE = "SUPDR_ROWS"
 """Names of folders and where they are, as JSON; set by the command's ``--rows``."""
@@ -37,6 +37,8 @@ class Whole:
         Numbers of the sample's training rows among all training rows; rising.
     has_gaps : bool
         Whether some rows have no label.
+    truth_train : dask.array.Array or None
+        Labels of the training rows before some were hidden; None: none were.
     """
 
     X_train: Any
@@ -45,6 +47,7 @@ class Whole:
     y_test: Any
     rows: NDArray
     has_gaps: bool
+    truth_train: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -78,6 +81,11 @@ class RowsOnDisk(Dataset):
     def n_all(self) -> int:
         """Number of all rows."""
         return int(self.all_X.shape[0])
+
+    @property
+    def sample(self) -> Dataset:
+        """The rows of the sample alone, as a data set in memory."""
+        return Dataset(**{each.name: getattr(self, each.name) for each in fields(Dataset)})
 
 
 def offered() -> dict[str, Path]:
@@ -257,8 +265,9 @@ def open_rows(name: str, target: str) -> RowsOnDisk:
     classes = np.unique(np.concatenate([known for known, *_ in found]))
     if len(classes) < 2 or len(classes) > MOST_CLASSES or (classes.dtype.kind == "f" and (classes % 1).any()):
         raise FileProblem(
-            f"The target of rows on disk must name 2 to {MOST_CLASSES} classes; {target or wanted} has "
-            f"{len(classes) if len(classes) <= MOST_CLASSES else 'more'} values."
+            f"The target of rows on disk must name 2 to {MOST_CLASSES} classes here; {target or wanted} has "
+            f"{len(classes) if len(classes) <= MOST_CLASSES else 'more'} values: numbers are learnt by LSDR, SDR-GLM "
+            "and SNF in Python."
         )
     names = [f"{value:g}" if isinstance(value, float) else str(value) for value in classes.tolist()]
     return RowsOnDisk(
@@ -275,13 +284,16 @@ def open_rows(name: str, target: str) -> RowsOnDisk:
     )
 
 
-def divided(dataset: RowsOnDisk, test_share: float, seed: int) -> tuple[Whole, NDArray]:
-    """Hold out a share of every partition.
+def divided(
+    dataset: RowsOnDisk, test_share: float, label_share: float, seed: int
+) -> tuple[Whole, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Hold out a share of every partition, and hide labels of the others.
 
     Parameters
     ----------
     dataset : RowsOnDisk
-    test_share : float
+    test_share, label_share : float
+        Of the rows, and of the labels of training rows that stay.
     seed : int
 
     Returns
@@ -289,22 +301,29 @@ def divided(dataset: RowsOnDisk, test_share: float, seed: int) -> tuple[Whole, N
     whole : Whole
     is_test : bool array of shape (n_samples,)
         Rows of the sample that are held out.
+    is_hidden : bool array of shape (n_samples,)
+        Those whose labels are hidden.
     """
-    sizes, numbers = dataset.all_X.chunks[0], dataset.numbers
-    if test_share <= 0:
-        return Whole(dataset.all_X, dataset.all_y, None, None, numbers, dataset.has_gaps), np.zeros(
-            len(numbers), dtype=bool
-        )
-    X_train, X_test, y_train, y_test = split_rows(dataset.all_X, dataset.all_y, test_share, random_state=seed)
-    is_test, among, before, start = np.zeros(len(numbers), dtype=bool), [], 0, 0
-    for partition, size in enumerate(sizes):
+    X_train, X_test, y_train, y_test = dataset.all_X, None, dataset.all_y, None
+    if test_share > 0:
+        X_train, X_test, y_train, y_test = split_rows(X_train, y_train, test_share, random_state=seed)
+    numbers, is_test, is_hidden = dataset.numbers, *np.zeros((2, len(dataset.numbers)), dtype=bool)
+    among, before, start, place = [], 0, 0, 0
+    for partition, size in enumerate(dataset.all_X.chunks[0]):
         mine = (numbers >= start) & (numbers < start + size)
-        mask = held_out(size, test_share, seed, partition)
-        local = numbers[mine] - start
-        is_test[mine] = mask[local]
-        among.append((before + np.cumsum(~mask) - 1)[local[~mask[local]]])
-        start, before = start + size, before + int((~mask).sum())
-    return Whole(X_train, y_train, X_test, y_test, np.concatenate(among), dataset.has_gaps), is_test
+        tested = held_out(size, test_share, seed, partition) if test_share > 0 else np.zeros(size, dtype=bool)
+        local, n_train = numbers[mine] - start, int((~tested).sum())
+        own = (np.cumsum(~tested) - 1)[local[~tested[local]]]
+        is_test[mine] = tested[local]
+        among.append(before + own)
+        if label_share < 1 and n_train:  # without training rows the labels are in no partition
+            is_hidden[np.flatnonzero(mine)[~tested[local]]] = ~labels_kept(n_train, label_share, seed, place)[own]
+        start, before, place = start + size, before + n_train, place + (n_train > 0)
+    truth, rows = None, np.concatenate(among)
+    if label_share < 1:
+        truth, y_train = y_train, hide_row_labels(y_train, label_share, random_state=seed)
+    has_gaps = dataset.has_gaps or label_share < 1
+    return Whole(X_train, y_train, X_test, y_test, rows, has_gaps, truth), is_test, is_hidden
 
 
 def _kind(path: Path) -> str:

@@ -9,7 +9,7 @@ from supdr_viz.settings.state import Settings
 
 
 def rows_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
-    """Return lines that read the rows and hold some out.
+    """Return lines that read the rows, hold some out and hide labels.
 
     Parameters
     ----------
@@ -26,9 +26,14 @@ def rows_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
         f"X, y = read_rows({path!r}, {target!r})",
     ]
     if settings.test_share <= 0:
-        return [*lines, "X_train, y_train = X, y"]
-    arguments = f"X, y, {settings.test_share!r}, random_state={settings.seed!r}"
-    return [*lines, f"X_train, X_test, y_train, y_test = split_rows({arguments})"]
+        lines.append("X_train, y_train = X, y")
+    else:
+        arguments = f"X, y, {settings.test_share!r}, random_state={settings.seed!r}"
+        lines.append(f"X_train, X_test, y_train, y_test = split_rows({arguments})")
+    if settings.label_share < 1:
+        arguments = f"y_train, {settings.label_share!r}, random_state={settings.seed!r}"
+        lines.append(f"y_train = hide_row_labels({arguments})")
+    return lines
 
 
 def report_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
@@ -71,7 +76,7 @@ def imports_on_disk(method: str, body: Sequence[str]) -> list[str]:
     list of str
     """
     text = "\n".join(body)
-    names = "read_rows, split_rows" if "split_rows(" in text else "read_rows"
+    names = ", ".join(name for name in ("hide_row_labels", "read_rows", "split_rows") if f"{name}(" in text)
     lines = ["import dask.array as da"] if "da." in text else []
     lines += ["import numpy as np"] if "np." in text else []
     lines += ["import pandas as pd"] if "pd." in text else []

@@ -129,21 +129,21 @@ def split(dataset: Dataset, settings: Settings) -> Split:
 
 
 def _split_on_disk(dataset: RowsOnDisk, settings: Settings) -> Split:
-    if settings.label_share < 1:
-        raise Unusable("Labels of rows on disk cannot be hidden: set the labelled share to 1.")
     if settings.taught:
         raise Unusable("Rows on disk cannot be taught: remove the taught labels.")
-    whole, is_test = divided(dataset, settings.test_share, settings.seed)
+    whole, is_test, is_hidden = divided(dataset, settings.test_share, settings.label_share, settings.seed)
     train, test, X, y = np.flatnonzero(~is_test), np.flatnonzero(is_test), dataset.X, dataset.y
     notes = [f"{len(X):,} of {dataset.n_all:,} rows are drawn as points, the same every time; shading shows all."]
     if settings.test_share > 0:
         notes.append(f"Of every partition {settings.test_share:.0%} of the rows are held out for testing.")
+    if settings.label_share < 1:
+        notes.append(f"Of every partition {settings.label_share:.0%} of the training rows keep their labels.")
     return Split(
         dataset.numbers[train],
         dataset.numbers[test],
         X[train],
         X[test],
-        y[train],
+        np.where(is_hidden, np.nan, y)[train],
         y[test],
         y[train],
         False,

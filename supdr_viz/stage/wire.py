@@ -15,7 +15,10 @@ dtype is the name of JavaScript's typed array without "Array": Uint8, Int16, Int
 
 from __future__ import annotations
 
+import functools
 import json
+import math
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -116,6 +119,8 @@ def encode(patch: Tree) -> bytes:
 
     def plain(value: Any) -> Any:
         """Return what JSON knows; arrays are noted, and named by their number."""
+        if value is None or type(value) in (str, int, bool):
+            return value
         if isinstance(value, np.ndarray):
             arrays.append(np.ascontiguousarray(value))
             return {"$": len(arrays) - 1}
@@ -127,13 +132,13 @@ def encode(patch: Tree) -> bytes:
             return [plain(each) for each in value]
         if isinstance(value, np.generic):
             value = value.item()
-        return None if isinstance(value, float) and not np.isfinite(value) else value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
 
     tree = plain(patch)
     table: list[tuple[str, list[int], int, int]] = []
     size = 0
     for array in arrays:
-        code = array.dtype.newbyteorder("<").str.lstrip("<|")
+        code = _code(array.dtype)
         if code not in TYPES:
             raise TypeError(f"an array of a patch must be of one of {', '.join(TYPES)}; got {array.dtype}")
         table.append((TYPES[code], list(array.shape), size, array.nbytes))
@@ -144,9 +149,15 @@ def encode(patch: Tree) -> bytes:
     message[:4] = len(head).to_bytes(4, "little")
     message[4 : 4 + len(head)] = head
     for array, (_type, _shape, first, length) in zip(arrays, table):
-        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        little = array if array.dtype.isnative and sys.byteorder == "little" else array.astype(f"<{_code(array.dtype)}")
         message[begin + first : begin + first + length] = little.tobytes()
     return bytes(message)
+
+
+@functools.cache
+def _code(kind: np.dtype) -> str:
+    """Return how numpy calls a type, without its byte order."""
+    return kind.str[1:]
 
 
 def decode(message: bytes) -> Tree:
@@ -194,19 +205,24 @@ def packed_places(points: NDArray) -> Tree:
         ``"levels"``, int16 array of shape (n, 2), and ``"extent"``, (x_low, x_high, y_low, y_high).
     """
     # Column by column: numpy is slow along an axis of two.
-    known: Any = np.isfinite(points[:, 0]) & np.isfinite(points[:, 1])
-    levels = np.full(points.shape, HIDDEN, dtype=np.int16)
-    if not known.any():
-        return {"levels": levels, "extent": [0.0, 1.0, 0.0, 1.0]}
-    if known.all():
-        known = slice(None)
+    columns = [points[:, axis].astype(float) for axis in (0, 1)]
+    levels = np.empty(points.shape, dtype=np.int16)
+    known: Any = slice(None)
+    if not all(len(values) and np.isfinite(values.min()) and np.isfinite(values.max()) for values in columns):
+        known = np.isfinite(columns[0]) & np.isfinite(columns[1])
+        columns = [values[known] for values in columns]
+        levels[...] = HIDDEN
+        if not known.any():
+            return {"levels": levels, "extent": [0.0, 1.0, 0.0, 1.0]}
     extent: list[float] = []
-    for axis in (0, 1):
-        values = points[known, axis].astype(float)
-        low = values.min()
-        span = values.max() - low or 1.0
-        extent += [float(low), float(low + span)]
-        levels[known, axis] = np.rint(((values - low) / span * 2.0 - 1.0) * LEVELS)
+    for axis, values in enumerate(columns):
+        low = float(values.min())
+        span = float(values.max()) - low or 1.0
+        extent += [low, low + span]
+        values -= low
+        values *= 2.0 * LEVELS / span
+        values -= LEVELS
+        levels[known, axis] = np.rint(values, out=values)
     return {"levels": levels, "extent": extent}
 
 

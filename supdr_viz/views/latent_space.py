@@ -83,6 +83,9 @@ class LatentSpace(PlaneView):
             return _how_true(frame)
         if self.points.surface is not None and self.points.surface.latent is None:
             return "no regions (offset)"  # rows have a coordinate that the plane does not show
+        surface = self.points.surface
+        if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
+            return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
         return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
 
 

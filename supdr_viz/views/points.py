@@ -82,7 +82,7 @@ class Points:
         self.colour_by = "label"
         self._mode: str | None = None
         self._surface_range = (0.0, 1.0)
-        self._ringed: dict[str, int] = {}
+        self._ringed: dict[str, tuple[int, int]] = {}
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._said: tuple[Surface | None, RowValue | None] | None = None
         self.selection = Selection() if selection is None else selection
@@ -193,6 +193,10 @@ class Points:
                 if self.surface is not None:
                     self._ring("input", self.surface.wrong)
 
+    def _of(self, values: NDArray) -> NDArray:
+        """Return those of the values of all rows of the scene that belong to rows that are drawn; often it is all."""
+        return values if self.scene is None or self.scene.drawn is None else values[self.drawn]
+
     def _put(self, view: str, **values: Any) -> bool:
         return self.stage.put("planes", view, **values)
 
@@ -201,15 +205,15 @@ class Points:
         if frame is None:
             return
         with self.stage:
-            self._put("latent", place=packed_places(frame.latent[self.drawn]))
+            self._put("latent", place=packed_places(self._of(frame.latent)))
             if self.pulled and frame.pulled is not None:
-                self._put("latent", ends=packed_places(some_rows(frame.pulled[self.drawn])))
+                self._put("latent", ends=packed_places(some_rows(self._of(frame.pulled))))
             self._ring("latent", frame.support)
             picture = self._picture
             if picture is not None and picture.rows is not None:
-                self._put("method", place=packed_places(picture.rows[self.drawn]))
+                self._put("method", place=packed_places(self._of(picture.rows)))
             if picture is not None and picture.tips is not None:
-                self._put("method", ends=packed_places(some_rows(picture.tips[self.drawn])))
+                self._put("method", ends=packed_places(some_rows(self._of(picture.tips))))
 
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""
@@ -219,7 +223,7 @@ class Points:
         self._said = now
         known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
-            predicted = self.surface.predicted[self.drawn]
+            predicted = self._of(self.surface.predicted)
             known["predicted"] = predicted.astype(np.float32 if self.is_regression else np.uint8)
         if self._row_value is not None:
             known["value"] = np.asarray(self._row_value.values, dtype=np.float32)[self.drawn]
@@ -232,7 +236,7 @@ class Points:
 
     def _show_colours(self) -> None:
         if self.scene is not None:
-            self.stage.put("rows", colour=self.colours()[self.drawn])
+            self.stage.put("rows", colour=self._of(self.colours()))
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""
@@ -249,20 +253,19 @@ class Points:
         marked = self.scene.is_labelled if self.ringed(view) == "labelled" else rows
         if self.colour_by == "trust":  # rings mark lost neighbours there
             marked = np.zeros_like(marked)
-        marked = marked[self.drawn]
-        self._ringed[view] = int(marked.sum())
+        marked = self._of(marked)
         shown = self._some(marked)
-        self._put(view, ring={"rows": packed_bits(shown), "ease": _ease(int(shown.sum()))})
+        self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
+        self._put(view, ring={"rows": packed_bits(shown), "ease": _ease(self._ringed[view][1])})
 
     def ring_share(self, plane: str) -> float:
         """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
-        bits = self.stage.get("planes", plane, "ring", "rows")
-        drawn = 0 if bits is None else int(np.unpackbits(bits).sum())
-        return drawn / self._ringed[plane] if self._ringed.get(plane) else 1.0
+        marked, shown = self._ringed.get(plane, (0, 0))
+        return shown / marked if marked else 1.0
 
     def _some(self, marked: NDArray) -> NDArray:
         """Choose some of the marked rows of a large set, so that a row keeps its ring while there are about as many."""
-        count = int(marked.sum())
+        count = int(np.count_nonzero(marked))
         if self.scene is None or len(self.scene.position) <= MANY or count <= MOST_RINGS:
             return marked
         chance = np.random.default_rng(0).random(len(marked))
@@ -324,7 +327,7 @@ class Points:
 
 def _ease(count: int) -> float:
     """Return by which factor rings are drawn thinner and fainter: many would hide what they mark."""
-    return round(float(np.clip((EASY_RINGS / max(count, 1)) ** 0.5, LEAST_EASE, 1.0)), 1)
+    return round(min(max((EASY_RINGS / max(count, 1)) ** 0.5, LEAST_EASE), 1.0), 1)
 
 
 def shorten(text: str) -> str:

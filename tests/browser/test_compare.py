@@ -88,6 +88,7 @@ def test_columns_run_in_step_and_share_selection_and_pointer(open_app):
     assert others == [first, first]
 
 
+@pytest.mark.slow
 def test_a_run_of_the_explorer_joins_the_comparison_and_leaves_it_again(open_app):
     app = open_app(f"{DATA}&method=LSDR&method.beta=0.3")
     app.press("Add to comparison")

@@ -74,6 +74,7 @@ def test_stepping_by_keys_answers_and_links(open_app):
     assert serious(app) == []
 
 
+@pytest.mark.slow
 def test_the_end_is_free_and_a_file_of_ones_own_can_be_read(open_app, tmp_path):
     last = len(steps(FIRST)) - 1
     app = open_app(f"?{address(FIRST, last)}", page="lessons")

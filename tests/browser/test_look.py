@@ -5,6 +5,7 @@ The other pages are looked at by axe-core where they are visited.
 
 import itertools
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app import FIGURES
@@ -51,6 +52,7 @@ def colours(app):
     return app.evaluate("[...new Set(board('explorer').colours)]")
 
 
+@pytest.mark.slow
 def test_the_theme_follows_the_system_and_a_choice_survives(open_app):
     app = open_app(SMALL, scheme="dark")
     assert app.theme == app.evaluate("first_theme") == "dark"  # before anything was painted

@@ -55,6 +55,7 @@ def look(app, seen):
     seen.append(picture)
 
 
+@pytest.mark.slow
 def test_the_bound_of_mac_closes_in_from_below(open_app):
     app = open_app(MAC)
     at_start = numbers_said(app)
@@ -174,6 +175,7 @@ def n_rings(app):
     return int(np.unpackbits(bits).sum())
 
 
+@pytest.mark.slow
 def test_colours_of_the_sheet_change_meaning_and_labels_are_ringed(open_app):
     app = open_app(SHEET)
     truth = colours(app)
@@ -204,6 +206,7 @@ def test_colours_of_the_sheet_change_meaning_and_labels_are_ringed(open_app):
     assert n_rings(app) == 24
 
 
+@pytest.mark.slow
 def test_digits_show_their_pictures_and_stand_beside_their_reconstruction(open_app):
     app = open_app("?data=digits&method=LSDR&method.n_components=9&test=0.7")
     tip = app.page.locator(".stage-tip").first

@@ -50,6 +50,7 @@ def test_the_copied_snippet_repeats_a_run_with_changes(app, tmp_path):
         assert app.number(name) == pytest.approx(100 * printed[name], abs=0.051)
 
 
+@pytest.mark.slow
 def test_a_link_shows_the_same_numbers(app, open_app):
     app.choose("Method", "NSDR").settle()
     app.nudge("Points per arm", times=3)

@@ -147,6 +147,7 @@ def test_rows_that_are_pictures_are_drawn_as_such_where_there_is_room(open_app):
     assert app.evaluate(TILES) == []
 
 
+@pytest.mark.slow
 def test_images_are_offered_where_rows_are_pictures(open_app):
     app = open_app(SMALL)
     assert app.page.get_by_role("button", name="images", exact=True).count() == 0

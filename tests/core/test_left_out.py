@@ -88,6 +88,15 @@ def test_scaling_follows_the_labels():
     assert best_scaling(np.hstack([50 * X, noise])[:5], everything[:5], classes[:5], corners) == "zscore"
 
 
+def test_scalings_that_differ_by_a_unit_are_one():
+    """Columns of one spread: nothing is compared, the first is as good as the other."""
+    X, classes = clouds(60, 0.2)
+    X = 7.0 * (X - X.mean(axis=0)) / X.std(axis=0)
+    everything = np.ones(60, dtype=bool)
+    for kinds in (("zscore", "none"), ("none", "zscore")):
+        assert best_scaling(X, everything, classes, np.full((3, 2), np.nan), kinds) == kinds[0]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_names_and_order_of_classes_do_not_matter(seed):
     X, y = misleading(seed=seed)

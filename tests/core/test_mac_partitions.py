@@ -7,7 +7,7 @@ import pytest
 
 from supdr import MAC
 from supdr.methods.mac import partitioned as partitioned_passes
-from supdr.methods.mac import problem
+from supdr.methods.mac import problem, summed_features
 from supdr.solvers import left_out
 
 
@@ -63,7 +63,7 @@ def test_as_it_is_used_the_partitions_hardly_matter(rows):
 def test_features_that_are_not_kept_are_the_same(rows, monkeypatch):
     X, y = (partitioned(values, 3) for values in rows)
     expected = model().fit(X, y)
-    monkeypatch.setattr(partitioned_passes, "fits_in_memory", lambda n_rows, n_numbers: False)
+    monkeypatch.setattr(summed_features, "fits_in_memory", lambda n_rows, n_numbers: False)
     monkeypatch.setattr(left_out, "BLOCK_FLOPS", 1)  # as few rows at a time as there may be
     found = model().fit(X, y)
     np.testing.assert_allclose(found.history_["objective"], expected.history_["objective"], rtol=1e-5)

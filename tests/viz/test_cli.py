@@ -236,13 +236,18 @@ def test_every_answer_says_what_a_browser_may_do_with_it(explorer, path):
 
 
 def test_health_counts_and_names_nobody(explorer):
-    _, before = get(explorer.replace("explorer", "health"))
-    get(explorer)
-    _, after = get(explorer.replace("explorer", "health"))
-    before, after = json.loads(before), json.loads(after)
-    assert after["pages"] > before["pages"] or after["runs"] > before["runs"]
-    assert before.keys() == after.keys() == {"status", "pages", "waiting", "runs"}
-    assert after["status"] == "ok"
+    def health():
+        return json.loads(get(explorer.replace("explorer", "health"))[1])
+
+    def grows():
+        before = health()
+        get(explorer)
+        after = health()
+        assert before.keys() == after.keys() == {"status", "pages", "waiting", "runs"}
+        assert after["status"] == "ok"
+        return any(after[name] > before[name] for name in ("pages", "waiting", "runs"))
+
+    assert any(grows() for _ in range(5))  # pages that other tests have left may close at the same moment
 
 
 def test_who_comes_while_a_page_is_built_waits_in_line_and_gets_in(explorer):

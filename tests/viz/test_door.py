@@ -4,6 +4,7 @@ import asyncio
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -16,7 +17,20 @@ from tornado.web import Finish, HTTPError
 
 from supdr_viz.kit import door
 from supdr_viz.kit.caller import Cookie, caller_of, process_of
-from supdr_viz.kit.door import AT_ONCE, BREATH, NEXT, ON_THE_WAY, PRESENT, REMEMBERED, Door, Ended, Queue, Refusal
+from supdr_viz.kit.door import (
+    AT_ONCE,
+    BREATH,
+    LONGEST_LULL,
+    LULL,
+    NEXT,
+    ON_THE_WAY,
+    PRESENT,
+    REMEMBERED,
+    Door,
+    Ended,
+    Queue,
+    Refusal,
+)
 
 
 class Clock:
@@ -136,6 +150,7 @@ def knock(at, path):
 
     async def process():
         at.process_request(request)
+        await at.on_session_created(SimpleNamespace(request=request))
         at.process_request(request)  # the server asks twice
 
     try:
@@ -147,6 +162,52 @@ def knock(at, path):
         return answer.args[0]
     assert "turn" not in request.arguments
     return None
+
+
+def of_a_crowd(queue, pauses, between):
+    """Let one in and knock for others meanwhile; return how many were answered before the page was built."""
+    at, first = Door(queue, lambda caller: 0), request_of("/explorer")
+
+    async def crowd():
+        at.process_request(first)
+        page = asyncio.create_task(at.on_session_created(SimpleNamespace(request=first)))
+        answered = 0
+        for pause in pauses:
+            await asyncio.sleep(pause)
+            between()
+            if page.done():
+                break
+            with pytest.raises(Finish):
+                at.process_request(request_of("/explorer"))
+            answered += 1
+        await page
+        return answered
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, crowd()).result()
+
+
+def test_who_has_come_is_answered_before_a_page_is_built(queue):
+    assert of_a_crowd(queue, [LULL / 4] * 9 + [BREATH / 2] * 3, between=lambda: None) == 12
+    assert queue.waiting == 12
+
+
+def test_a_stream_of_others_does_not_keep_a_page_from_being_built(queue, clock):
+    def later():
+        clock.now += LONGEST_LULL / 3
+
+    assert of_a_crowd(queue, [LULL / 4] * 40, between=later) < 40
+
+
+def test_a_browser_that_comes_back_does_not_touch_the_queue(queue, clock):
+    at = Door(queue, lambda caller: 0)
+    assert knock(at, "/explorer") is None
+    queue.enter("")
+    back = SimpleNamespace(request=request_of("/explorer/ws"))
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, at.on_session_created(back)).result()
+    clock.now += 10 * BREATH
+    assert queue.before(queue.join())  # the page of the other is still to be built
 
 
 def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, clock):

@@ -1,6 +1,7 @@
 """What the kit leaves open: each reach into it still needs to be there, does what it is for, and is the only one."""
 
 import ast
+import asyncio
 import gc
 import queue
 import re
@@ -94,6 +95,13 @@ def visited(build):
         loops.put((server.io_loop, server.port))
         server.io_loop.start()
         server.stop()
+        server.io_loop.run_sync(what_is_begun)
+
+    async def what_is_begun():
+        # A task that is dropped half-way would hold the document.
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=30)
 
     thread = threading.Thread(target=serve)
     thread.start()

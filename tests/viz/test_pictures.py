@@ -1,27 +1,20 @@
 """What methods show of themselves: modes, and the pictures of MAC."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import supdr
-from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION, SHEPARD, Mode, modes_of, shapes
+from supdr_viz.frames.modes import MARGINS, SHEPARD, modes_of
 from supdr_viz.frames.modes.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
 from supdr_viz.frames.modes.mac import _corners
-from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
+from supdr_viz.frames.picture import Number
 from supdr_viz.frames.scene import build_scene, steady_extent
 from supdr_viz.frames.types import Curves
-from supdr_viz.kit import theme
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator
 from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings
-from supdr_viz.stage.wire import unpacked_places
-from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
-from tests.viz.test_stage import told
-from tests.viz.test_views import SQUARE, make_frame, make_scene
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 
@@ -305,159 +298,3 @@ def test_binary_margins_pass_where_the_score_is_one():
         if np.ptp(score) < 1e-3:
             levels.append(round(float(score.mean()), 3))
     assert sorted(levels) == [-1.0, 0.0, 1.0]
-
-
-# --- shapes -----------------------------------------------------------------------------------------------------------
-
-
-def edges(points):
-    return np.array([np.linalg.norm(a - b) for i, a in enumerate(points) for b in points[:i]])
-
-
-@pytest.mark.parametrize(("n_classes", "n_components"), [(2, 1), (2, 3), (3, 2), (4, 3), (5, 4), (4, 9), (10, 9)])
-def test_a_simplex_has_equal_edges_and_fits_one_exactly(n_classes, n_components):
-    rng = np.random.default_rng(0)
-    means = rng.normal(size=(n_classes, n_components))
-    found = shapes.regular_corners(means)
-    np.testing.assert_allclose(edges(found), edges(found)[0])
-    np.testing.assert_allclose(found.mean(axis=0), means.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(shapes.regular_corners(found), found, atol=1e-9)
-
-
-def test_a_polygon_keeps_the_order_of_the_means_and_a_line_theirs():
-    rng = np.random.default_rng(1)
-    angle = rng.permutation(6) * np.pi / 3
-    means = 2.0 * np.column_stack([np.cos(angle), np.sin(angle)]) + [5.0, -1.0]
-    np.testing.assert_allclose(shapes.regular_corners(means), means, atol=1e-9)
-    line = np.array([[3.0], [-1.0], [1.0], [5.0]])
-    np.testing.assert_allclose(shapes.regular_corners(line), line, atol=1e-9)
-    assert shapes.regular_corners(rng.normal(size=(6, 3))) is None
-
-
-@pytest.mark.parametrize("normal", [(1.0, 0.0), (0.0, -2.0), (0.3, 0.8), (-5.0, 1.0)])
-def test_a_line_ends_at_the_frame(normal):
-    normal = np.array(normal)
-    ends = shapes.line_across(normal, 0.1, SQUARE)
-    np.testing.assert_allclose(ends @ normal + 0.1, 0, atol=1e-12)
-    np.testing.assert_allclose(abs(ends).max(axis=1), 1)
-    assert shapes.line_across(normal, 100.0, SQUARE) is None
-    assert shapes.line_across(np.zeros(2), 1.0, SQUARE) is None
-
-
-def test_an_ellipse_has_the_spread_of_its_points():
-    points = np.random.default_rng(0).normal(size=(4000, 2)) @ np.array([[3.0, 0.0], [1.0, 0.5]])
-    outline = shapes.ellipse(points, 2.0) - points.mean(axis=0)
-    inverse = np.linalg.inv(np.cov(points.T, bias=True))
-    np.testing.assert_allclose(np.einsum("ij,jk,ik->i", outline, inverse, outline), 4.0, rtol=1e-3)
-
-
-# --- the view ---------------------------------------------------------------------------------------------------------
-
-
-def any_picture(scene, **changes):
-    n = len(scene.position)
-    rng = np.random.default_rng(0)
-    tips = rng.uniform(-1, 1, (n, 2)).astype(np.float32)
-    tips[::2] = np.nan
-    picture = Picture(
-        mode="toy",
-        extent=SQUARE,
-        roles=("muted", "error", "class 0"),
-        rows=rng.uniform(-1, 1, (n, 2)).astype(np.float32),
-        row_role=(np.arange(n) % 2).astype(np.uint8),
-        tips=tips,
-        strokes=(Stroke(shapes.closed(np.eye(3, 2)), 1, dash="dashed"), Stroke(np.eye(2, dtype=np.float32), 0)),
-        areas=(Area(shapes.closed(np.eye(3, 2)), 2),),
-        marks=np.eye(2, dtype=np.float32),
-        mark_role=np.array([1, 2], dtype=np.uint8),
-        image=np.eye(4, dtype=np.uint8),
-        keys=(Key("first", "muted"), Key("second", "error", "line", "dashed")),
-        numbers=(Number("spread", 0.1),),
-    )
-    return dataclasses.replace(picture, **changes)
-
-
-TOY = Mode("toy", "toy", "Toy", "a toy", lambda *arguments: None)
-
-
-@pytest.fixture
-def shown():
-    board, scene = Board(), make_scene()
-    board.show_scene(scene)
-    board.method.set_method("Toy", (TOY, RECONSTRUCTION))
-    board.show_frame(make_frame(scene, 4, picture=any_picture(scene)))
-    return board, told(board.stage), scene
-
-
-def drawn(board):
-    """What the stage has of the method's picture."""
-    return board.stage.get("planes", "method", "picture")
-
-
-def test_a_picture_is_drawn_whole(shown):
-    board, _, scene = shown
-    view, picture = board.method, any_picture(scene)
-    assert (view.title, view.caption()) == ("Toy", "a toy")
-    np.testing.assert_allclose(board.points.places("method"), picture.rows, atol=1e-3)
-    told_of, ends = drawn(board), unpacked_places(board.stage.get("planes", "method", "ends"))
-    np.testing.assert_allclose(ends, picture.tips, atol=1e-3)
-    np.testing.assert_array_equal(told_of["row_role"], picture.row_role)
-    light, dark = zip(*told_of["roles"])
-    assert light == (theme.LIGHT.muted, theme.LIGHT.error, theme.LIGHT.classes[0])
-    assert dark == (theme.DARK.muted, theme.DARK.error, theme.DARK.classes[0])
-    assert len(told_of["strokes"]) == 2
-    np.testing.assert_array_equal(told_of["image"], picture.image)
-    assert told_of["extent"] == list(SQUARE)
-    assert told_of["rows"]
-    assert told_of["tip_mark"] == "arrow"
-    assert [(entry.name, entry.kind) for entry in view.legend] == [("first", "point"), ("second", "line")]
-    assert view.numbers == picture.numbers
-
-
-def test_rows_without_roles_have_the_colours_of_their_classes(shown):
-    board, _, scene = shown
-    assert drawn(board)["row_role"] is not None
-    board.method.set_mode("reconstruction")
-    board.show_frame(make_frame(scene, 5))
-    assert drawn(board)["row_role"] is None
-
-
-def test_leaving_the_mode_hides_everything(shown):
-    board, _, _ = shown
-    board.method.set_mode("reconstruction")
-    assert drawn(board) is None
-    assert board.method.numbers == ()
-
-
-def test_a_picture_of_another_mode_is_not_drawn(shown):
-    board, messages, scene = shown
-    board.method.set_mode("reconstruction")
-    board.show_frame(make_frame(scene, 4))
-    messages.clear()
-    board.show_frame(make_frame(scene, 4, picture=any_picture(scene)))
-    assert messages == []
-    assert board.method.picture.mode == "reconstruction"
-
-
-def test_the_same_picture_sends_nothing_and_a_new_one_what_moved(shown):
-    board, messages, scene = shown
-    frame = make_frame(scene, 4, picture=any_picture(scene))
-    board.show_frame(frame)
-    messages.clear()
-    board.show_frame(frame)
-    assert messages == []
-    picture = any_picture(scene)
-    moved = dataclasses.replace(picture, rows=picture.rows * 0.9, tips=picture.tips * 0.9)
-    board.show_frame(dataclasses.replace(frame, picture=moved))
-    (message,) = messages
-    assert set(message["planes"]["method"]) == {"place", "ends"}
-
-
-def test_a_picture_without_rows_leaves_only_its_own_shapes(shown):
-    board, _, scene = shown
-    bare = any_picture(scene, rows=None, row_role=None, tips=None, strokes=(), axis_labels=("across", "up"))
-    board.method.show_scene(scene)
-    board.show_frame(make_frame(scene, 6, picture=bare))
-    assert not drawn(board)["rows"]
-    assert drawn(board)["axes"] == ["across", "up"]
-    assert drawn(board)["strokes"] == []

@@ -3,16 +3,18 @@
 import json
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 
 import dask
 import numpy as np
 import pytest
 
 from supdr import MAC
-from supdr.datasets import FileProblem, read_rows, split_rows
+from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
 from supdr.methods.mac import estimator as mac_estimator
 from supdr.rows.counting import enclosed
 from supdr_viz.frames.density import cell_counts, shaded
+from supdr_viz.pages.sensitivity import _in_memory
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings import on_disk
@@ -22,6 +24,7 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import Settings, parse_query, to_query
+from supdr_viz.sweeps.settings import SweepSettings, build_sweep
 from tests.viz.hands import Hands
 
 N, PARTITION = 900, 200
@@ -262,6 +265,51 @@ def test_a_polygon_holds_what_lies_within():
     np.testing.assert_array_equal(enclosed(points, square), ((points > 0) & (points < 2)).all(axis=1))
     notched = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 1.0], [0.0, 4.0]])
     assert enclosed(np.array([[2.0, 0.5], [2.0, 2.0], [0.5, 2.0]]), notched).tolist() == [True, False, True]
+
+
+def test_hidden_labels_are_those_of_a_share_of_every_partition(experiment):
+    settings = replace(experiment.settings, label_share=0.4)
+    parts = split(experiment.table, settings)
+    whole, seen = parts.whole, split(experiment.table, experiment.settings).whole
+    y, truth = whole.y_train.compute(), whole.truth_train.compute()
+    np.testing.assert_array_equal(truth, seen.y_train.compute())
+    np.testing.assert_array_equal(y[whole.rows], parts.y_train)
+    np.testing.assert_array_equal(truth[whole.rows], parts.truth_train)
+    kept = ~np.isnan(y)
+    np.testing.assert_array_equal(y[kept], truth[kept])
+    fewer = split(experiment.table, replace(settings, label_share=0.2)).whole.y_train.compute()
+    assert not (~np.isnan(fewer) & ~kept).any()
+    for block, labels in zip(whole.truth_train.blocks, whole.y_train.blocks):
+        assert len(labels.compute()) == len(block.compute())
+    hands, session = begun(Experiment(settings, experiment.table))
+    session.player.step()
+    hands.rest()
+    rates, fitted = session.player.take_surface().rates, session.player.fitted
+    X, hidden = whole.X_train.compute(), np.isnan(y) & ~np.isnan(truth)
+    assert 0.5 * len(y) < hidden.sum() < 0.62 * len(y)
+    assert rates["unlabelled"] == pytest.approx(100 * np.mean(fitted.predict(X[hidden]) != truth[hidden]))
+    assert rates["train"] == pytest.approx(
+        (rates["labelled"] * kept.sum() + rates["unlabelled"] * hidden.sum()) / (kept.sum() + hidden.sum())
+    )
+    assert "y_train = hide_row_labels(y_train, 0.4, random_state=3)" in session.python()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5, -0.1])
+def test_a_share_of_labels_that_is_none_is_refused(folder, share):
+    _, y = read_rows(folder / "rows.npy", folder / "labels.npy", partition_rows=PARTITION)
+    with pytest.raises(ValueError, match=r"label_share must be a number in \(0, 1\]"):
+        hide_row_labels(y, share)
+
+
+def test_a_sweep_takes_the_sample_and_says_so(experiment):
+    dataset, note = _in_memory(experiment.table)
+    assert note == "A sweep fits the sample of 120 rows, not all 900 that are on disk."
+    assert type(dataset) is Dataset
+    settings = SweepSettings(base=replace(experiment.settings, method="NSDR", method_options={}))
+    sweep, X, _ = build_sweep(settings, dataset)
+    assert X is experiment.table.X
+    assert sweep.cells
+    assert _in_memory(dataset) == (dataset, "")
 
 
 def test_phases_are_those_of_any_run(experiment):

@@ -17,7 +17,7 @@ from supdr_viz.settings.state import MAX_TAUGHT, UNLABELLED, Settings, from_json
 from supdr_viz.settings.teaching import taught_dataset, taught_further, taught_split
 from tests.viz.hands import Hands
 from tests.viz.prepared import prepared
-from tests.viz.test_state import execute
+from tests.viz.test_snippets import execute
 from tests.viz.visitor import Visitor
 
 FEW = Settings(data="spirals", data_options={"n_per_class": 40}, method="NSDR", label_share=0.3)

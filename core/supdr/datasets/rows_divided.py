@@ -1,4 +1,4 @@
-"""Rows in partitions divided into training and test rows: a share of each partition is held out."""
+"""Rows in partitions divided into training and test rows, labelled and unlabelled ones: a share of each partition."""
 
 from __future__ import annotations
 
@@ -53,6 +53,45 @@ def split_rows(X: Any, y: Any, test_share: float, *, random_state: int = 0) -> t
     return X_train, X_test, y_train, y_test
 
 
+def hide_row_labels(y: Any, label_share: float, *, random_state: int = 0) -> Any:
+    """Withhold labels of every partition; nothing is read now.
+
+    Parameters
+    ----------
+    y : dask.array.Array of shape (N,)
+        Labels, in partitions of known sizes.
+    label_share : float
+        In (0, 1]: labels of so many rows of each partition, rounded, stay; which, is random.  Those of a smaller share
+        are among those of a larger one.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    dask.array.Array of shape (N,)
+        Floating point with NaN, or objects with None, where a label is withheld.
+
+    Raises
+    ------
+    supdr.engine.optional.PackageMissing
+        If Dask is not installed.
+    ValueError
+        If the share is out of range.
+    """
+    require("hide_row_labels", "dask", "distributed", extra="dask")
+    check_number("label_share", label_share, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
+    kind = np.dtype(float if y.dtype.kind in "iufb" else object)
+    return y.map_blocks(_hidden, label_share, random_state, kind, dtype=kind, meta=np.empty(0, kind))
+
+
+def labels_kept(size: int, label_share: float, seed: int, partition: int) -> NDArray[np.bool_]:
+    """Tell which rows of a partition keep their labels: bool (size,), the same every time."""
+    rows = np.random.default_rng([seed, 1 << 23, partition]).permutation(size)[: round(label_share * size)]
+    mask = np.zeros(size, dtype=bool)
+    mask[rows] = True
+    return mask
+
+
 def held_out(size: int, test_share: float, seed: int, partition: int) -> NDArray[np.bool_]:
     """Tell which rows of a partition are test rows: bool (size,), the same every time."""
     rows = np.random.default_rng([seed, 1 << 22, partition]).permutation(size)[: round(test_share * size)]
@@ -81,3 +120,10 @@ def _part(values: Any, sizes: tuple[int, ...], share: float, seed: int, tested: 
 
 def _taken(block: NDArray, share: float, seed: int, partition: int, tested: bool) -> NDArray:
     return block[held_out(len(block), share, seed, partition) == tested]
+
+
+def _hidden(block: NDArray, share: float, seed: int, kind: Any, block_info: Any = None) -> NDArray:
+    partition = 0 if not block_info else block_info[0]["chunk-location"][0]
+    labels = block.astype(kind)
+    labels[~labels_kept(len(labels), share, seed, partition)] = None if kind.kind == "O" else np.nan
+    return labels

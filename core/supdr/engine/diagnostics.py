@@ -59,6 +59,16 @@ class Diagnostics(Mapping[str, float]):
     def __reduce__(self) -> tuple[Any, ...]:
         return Diagnostics, (dict(self),)
 
+    @property
+    def known(self) -> Mapping[str, float]:
+        """What can be read now without any work: all of them once they were looked at."""
+        return self.at_hand if self._all is None else self._all
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of them are known."""
+        return self._all is not None
+
     def also(self, **more: float) -> Diagnostics:
         """Return these scalars with some more at hand; what is not computed yet stays so, and is computed once."""
         return Diagnostics({**self.at_hand, **more}, self._everything, self._sharpen)

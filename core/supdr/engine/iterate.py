@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.diagnostics import Diagnostics
+from supdr.engine.glimpses import glimpses_become
 from supdr.engine.interruption import Interrupted, interruptible
 from supdr.engine.timing import counted_parts
 
@@ -266,7 +267,7 @@ def _run(
 ) -> Iterator[Snapshot]:
     """Yield the snapshots of `iterate`."""
     try:
-        with interruptible(interrupted):
+        with interruptible(interrupted), glimpses_become(partial(_incomplete, problem, dict(fixed or {}), of)):
             current = replace(_first(problem, seed, start), fixed=dict(fixed or {}), run=of)
     except Interrupted:
         return
@@ -337,6 +338,11 @@ def _observed(problem: Problem, state: Any) -> Diagnostics:
     )
 
 
+def _incomplete(problem: Problem, fixed: Mapping[str, Any], of: Any, state: Any) -> Snapshot:
+    """Return the snapshot of a state that is known in part."""
+    return Snapshot(state.iteration, problem.stage(state), {}, Diagnostics({}), state, 0.0, fixed=fixed, run=of)
+
+
 def _scored(snapshot: Snapshot, monitor: Monitor | None) -> tuple[Snapshot, tuple[float, ...]]:
     """Return the snapshot with its held-out error, and all of its score."""
     if monitor is None:
@@ -351,8 +357,9 @@ def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool
     began = time.perf_counter()
     try:
         # A diverging run overflows; it is reported as such, not by warnings from inside NumPy.
+        incomplete = partial(_incomplete, problem, current.fixed, current.run)
         with interruptible(interrupted), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            with counted_parts() as parts:
+            with counted_parts() as parts, glimpses_become(incomplete):
                 state = problem.step(current.state)
             elapsed = current.elapsed + time.perf_counter() - began
             losses, diagnostics = problem.losses(state), _observed(problem, state)

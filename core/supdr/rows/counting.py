@@ -103,11 +103,34 @@ def counted_new(fitted: Any, rows: NDArray, codes: NDArray, grid: Grid) -> NDArr
     return np.concatenate([counts.ravel(), [known.sum(), wrong.sum()]])
 
 
-def counted_unlabelled(fitted: Any, rows: NDArray, codes: NDArray, grid: Grid) -> NDArray[np.int64]:
-    """Count the rows (n, D) of a partition that have no label where a fitted model puts new rows."""
+def counted_unlabelled(fitted: Any, rows: NDArray, codes: NDArray, truth: NDArray, grid: Grid) -> NDArray[np.int64]:
+    """Count the rows of a partition that have no label where a fitted model puts new rows.
+
+    Parameters
+    ----------
+    fitted : classifier
+        Its classes are the codes.
+    rows : array of shape (n, D)
+    codes : array of shape (n,)
+        NaN where there is no label.
+    truth : array of shape (n,)
+        Codes before some were hidden; NaN where nobody knows.
+    grid : Grid
+
+    Returns
+    -------
+    int array of shape (n_layers * cells * cells + 3,)
+        The counts and, last, how many rows have a label, of how many others it is known, and how many of those are
+        predicted wrongly.
+    """
     gaps = np.isnan(codes)
-    latent = fitted.transform(rows[gaps]) if gaps.any() else np.zeros((0, len(grid.mean)))
-    return counted(latent, codes[gaps], grid)
+    rows, hidden = rows[gaps], truth[gaps]
+    known = ~np.isnan(hidden)
+    if not len(rows):
+        return np.append(np.zeros(grid.n_layers * grid.cells**2, dtype=np.int64), [len(codes), 0, 0])
+    counts = counted(fitted.transform(rows), codes[gaps], grid)
+    wrong = int((fitted.predict(rows[known]) != hidden[known]).sum()) if known.any() else 0
+    return np.concatenate([counts.ravel(), [len(codes) - len(rows), known.sum(), wrong]])
 
 
 def enclosed(points: NDArray, corners: NDArray) -> NDArray[np.bool_]:

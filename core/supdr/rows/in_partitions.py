@@ -166,13 +166,12 @@ class InPartitions(SupervisedReducer):
         fitted.partitions_, fitted._training = known[1]
         fitted.snapshot_, fitted.n_iter_, fitted.stop_ = snapshot, max(snapshot.iteration, 1), snapshot.stop
         fitted._stand_at(snapshot.state)
-        if fitted._calibrated():  # that head is of the run's own sample, whatever rows are looked at
+        # That head is of the run's own sample, whatever rows are looked at; before a step is complete there is none.
+        if snapshot.losses and fitted._calibrated():
             head = vars(run).get("_calibrated_at")
             if head is None or head[0] is not snapshot.state:
-                own = self.at(snapshot)
-                own._latent_scores(own._own_latent()[:1], True)
-                head = run._calibrated_at = (snapshot.state, own._memo)
-            fitted._memo = {name: value for name, value in head[1].items() if name != "own"}
+                head = run._calibrated_at = (snapshot.state, self._calibration(snapshot))
+            fitted._memo = dict(head[1])
         return fitted
 
     def latent_partitions(self) -> tuple[Any, Any] | None:
@@ -196,7 +195,7 @@ class InPartitions(SupervisedReducer):
         """
         self._latent_scores(self._own_latent()[:1], self._calibrated())  # what prediction computes once
         light = copy.copy(self)
-        for name in ("partitions_", "snapshot_", "_stood", "_prepared_on", "_calibrated_at"):
+        for name in ("partitions_", "snapshot_", "_stood", "_prepared_on", "_calibrated_at", "_asked"):
             light.__dict__.pop(name, None)
         return light
 
@@ -214,6 +213,16 @@ class InPartitions(SupervisedReducer):
         """Return what decodes the labels of a partition, given the decoded labels of the sample."""
         return partial(decode_part, classes=targets.classes, missing_label=self.missing_label)
 
+    def _completed(self, state: Any) -> Any:
+        """Return a state, on the rows of a sample, with what `glimpse` has shown it without; see there."""
+        return state
+
+    def _calibration(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Return what prediction by the calibrated head computes once, on the run's own sample: to be remembered."""
+        own = self.at(snapshot)
+        own._latent_scores(own._own_latent()[:1], True)
+        return {name: value for name, value in own._memo.items() if name != "own"}
+
     # --- shared -------------------------------------------------------------------------------------------------------
 
     @property
@@ -229,7 +238,9 @@ class InPartitions(SupervisedReducer):
             # A run remembers where its rows stood last: they are asked for several times at one snapshot.
             run, rows = self.snapshot_.run, self.partitions_
             known = vars(run).get("_stood")
-            if known is None or known[0] is not state or known[1] is not rows.sampled:
-                known = run._stood = (state, rows.sampled, rows.on_sample(state))
-            state = known[2]
+            if known is None or known[0] is not rows.sampled:
+                known = (rows.sampled, ())
+            state, taken = rows.on_sample(state, known[1])
+            run._stood = (rows.sampled, taken)
+            state = self._completed(state)
         super()._stand_at(state)

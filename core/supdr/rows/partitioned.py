@@ -15,6 +15,9 @@ from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, gathered, listed, spread, spread_and_total, total
 from supdr.rows.whole import added
 
+Taken = tuple[tuple[Partitions, NDArray], ...]
+"""Arrays in partitions, and some of their rows."""
+
 DRAWN = 1 << 16
 """Rows for which random numbers are drawn at a time."""
 
@@ -90,10 +93,30 @@ class PartitionedRows:
         """Return the numbers among these rows of some of all rows of a run; a method may hold labelled ones only."""
         return numbers
 
-    def on_sample(self, state: Any) -> Any:
-        """Return a state with the rows of the sample in place of references to all rows, fetched in one round."""
-        parts = gathered(_rows_of_each, listed(_local_numbers(self.sizes, self.sampled)), *_partitions_in(state))
-        return _replaced(state, (np.concatenate(values) for values in zip(*parts, strict=True)))
+    def on_sample(self, state: Any, known: Taken = ()) -> tuple[Any, Taken]:
+        """Return a state with the rows of the sample in place of references to all rows, fetched in one round.
+
+        Parameters
+        ----------
+        state : NamedTuple
+            Holds `Partitions`, itself or in states within it.
+        known : tuple
+            What an earlier call has returned second: these rows need not be fetched again.
+
+        Returns
+        -------
+        state : NamedTuple
+        taken : tuple of pairs of Partitions and array
+            The rows of the sample of those in the state.
+        """
+        asked = list(_partitions_in(state))
+        rows = {id(values): found for values, found in known}
+        new = [values for values in dict.fromkeys(asked) if id(values) not in rows]
+        if new:
+            parts = gathered(_rows_of_each, listed(_local_numbers(self.sizes, self.sampled)), *new)
+            rows |= {id(values): np.concatenate(each) for values, each in zip(new, zip(*parts, strict=True))}
+        taken = tuple((values, rows[id(values)]) for values in dict.fromkeys(asked))
+        return _replaced(state, (rows[id(values)] for values in asked)), taken
 
 
 def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:

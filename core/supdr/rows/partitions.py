@@ -14,7 +14,7 @@ from typing import Any
 import dask
 from dask.delayed import Delayed, delayed
 
-from supdr.rows.waiting import computed, kept_and_computed
+from supdr.rows.waiting import Told, computed, kept_and_computed
 
 FAN_IN = 8
 """Partial sums that one addition takes."""
@@ -166,7 +166,12 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
     return computed([_tree(plan, add)], plan.parts)[0]
 
 
-def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
+def spread_and_total(
+    function: Callable[..., Any],
+    *arguments: Any,
+    add: Callable[[list[Any]], Any] = sum,
+    so_far: Callable[[dict[int, Any]], Any] | None = None,
+) -> Any:
     """Return two things that `function` gives for every partition: what is kept there, and the sum of the second.
 
     Parameters
@@ -177,6 +182,9 @@ def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callabl
         As for `planned`.
     add : callable, default=sum
         As for `total`.
+    so_far : callable, optional
+        On a cluster told now and then, while it is waited for: the second things by the number of their partition, of
+        those partitions that are done.
 
     Returns
     -------
@@ -184,7 +192,11 @@ def spread_and_total(function: Callable[..., Any], *arguments: Any, add: Callabl
     summed : object
     """
     pairs = planned(function, *arguments)
-    kept, summed = kept_and_computed(pairs.parts, _tree(pairs.item(1), add))
+    if so_far is None:
+        kept, summed = kept_and_computed(pairs.parts, _tree(pairs.item(1), add))
+    else:
+        shares = planned(_itself, pairs.item(1))
+        kept, summed = kept_and_computed(pairs.parts, _tree(shares, add), Told(shares.parts, so_far))
     return Partitions(kept, pairs.homes, (0,)), summed
 
 

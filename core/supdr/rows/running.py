@@ -142,7 +142,9 @@ def _started(
     if max_iter is not None:
         run.max_iter = max_iter
     run._forget()
-    run._stood = run._prepared_on = run._calibrated_at = None  # what an earlier run of this estimator was asked for
+    run._stood = run._prepared_on = run._calibrated_at = run._asked = (
+        None  # what an earlier run of this estimator was asked for
+    )
     run._check_run()
     if start is not None and run.keeps_its_preparation and _prepared_alike(run, start.run, X, y):
         return _continued(model, run, start, interrupted)
@@ -186,6 +188,8 @@ KEPT = (
     "classes_",
     "n_features_in_",
     "_single_target",
+    "_prepared_on",
+    "_stood",
 )
 """What a run is prepared with; one that goes on from its snapshots, on the same rows, has it already."""
 

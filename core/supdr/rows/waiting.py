@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 from dask.delayed import Delayed
@@ -17,6 +17,22 @@ Tell = Callable[[int, int], Any]
 
 GLANCE = 0.1
 """Seconds between two looks at how far a cluster is, and at whether its work is still wanted."""
+
+
+class Told(NamedTuple):
+    """Who is told of values of partitions while the others are waited for.
+
+    Attributes
+    ----------
+    shares : sequence of Delayed
+        Small values, one per partition.
+    tell : callable
+        ``tell(values)``: those that are there, by the number of their partition.
+    """
+
+    shares: Sequence[Delayed]
+    tell: Callable[[dict[int, Any]], Any]
+
 
 _current = threading.local()
 
@@ -68,7 +84,9 @@ def computed(wanted: list[Delayed], parts: Sequence[Delayed]) -> list[Any]:
     return _awaited(client, ours, results, tell)
 
 
-def kept_and_computed(parts: Sequence[Delayed], wanted: Delayed | None) -> tuple[Sequence[Delayed], Any]:
+def kept_and_computed(
+    parts: Sequence[Delayed], wanted: Delayed | None, told: Told | None = None
+) -> tuple[Sequence[Delayed], Any]:
     """Return references to the values of `parts`, kept where they are computed, and the value of `wanted`.
 
     Parameters
@@ -77,6 +95,8 @@ def kept_and_computed(parts: Sequence[Delayed], wanted: Delayed | None) -> tuple
         One per partition.
     wanted : Delayed or None
         Made of them.  None: on a cluster nothing is waited for.
+    told : Told, optional
+        Who looks on a cluster at values of partitions before all are there.
 
     Returns
     -------
@@ -95,12 +115,33 @@ def kept_and_computed(parts: Sequence[Delayed], wanted: Delayed | None) -> tuple
         return kept, None if wanted is None else last.compute(scheduler="synchronous")
     from distributed import futures_of
 
-    plans = [*parts] if wanted is None else [*parts, wanted]
-    kept = client.persist(plans)
     if wanted is None:
-        return kept, None
-    *ours, result = (futures_of(each)[0] for each in kept)
-    return kept[:-1], (client.gather(result) if tell is None else _awaited(client, ours, [result], tell)[0])
+        return client.persist([*parts]), None
+    shares = () if told is None else told.shares
+    kept = client.persist([*parts, *shares, wanted])
+    futures = [futures_of(each)[0] for each in kept]
+    ours, small, result = futures[: len(parts)], futures[len(parts) : -1], futures[-1]
+    if tell is None:
+        return kept[: len(parts)], client.gather(result)
+    look = None if told is None else _Arriving(client, small, told.tell)
+    return kept[: len(parts)], _awaited(client, ours, [result], tell, look)[0]
+
+
+class _Arriving:
+    """Tells of the values of futures as they arrive."""
+
+    def __init__(self, client: Any, futures: list[Any], tell: Callable[[dict[int, Any]], Any]) -> None:
+        self._client, self._tell = client, tell
+        self._open, self._values = dict(enumerate(futures)), dict[int, Any]()
+
+    def look(self) -> None:
+        """Fetch what has come, and tell of it."""
+        done = {number: future for number, future in self._open.items() if future.status == "finished"}
+        if done:
+            self._values |= zip(done, self._client.gather(list(done.values())))
+            for number in done:
+                del self._open[number]
+            self._tell(self._values)
 
 
 def _tell() -> Tell | None:
@@ -142,7 +183,9 @@ def _between_tasks(parts: Sequence[Delayed], tell: Tell) -> list[tuple]:
     return [(None, None, None, after, None)]
 
 
-def _awaited(client: Any, parts: list[Any], wanted: list[Any], tell: Tell) -> list[Any]:
+def _awaited(
+    client: Any, parts: list[Any], wanted: list[Any], tell: Tell, arriving: _Arriving | None = None
+) -> list[Any]:
     """Return the values of the futures `wanted`, which are made of `parts`."""
     from distributed import wait
 
@@ -154,7 +197,10 @@ def _awaited(client: Any, parts: list[Any], wanted: list[Any], tell: Tell) -> li
                 wait(wanted, timeout=GLANCE)
                 break
             except TimeoutError:
-                continue
+                if arriving is not None:
+                    arriving.look()
+        if arriving is not None:
+            arriving.look()
     except Interrupted:
         for future in (*parts, *wanted):  # what nobody wants any more is not begun
             future.release()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
@@ -129,16 +130,25 @@ def lbfgs_step(state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, reach
 def _direction(state: LBFGSState) -> NDArray:
     """Return -H g by the two-loop recursion; H starts from the scaled identity s'y / y'y."""
     direction = -state.gradient
-    weights = []
-    for s, y in reversed(state.pairs):
-        weight = (s @ direction) / (s @ y)
-        direction = direction - weight * y
-        weights.append(weight)
+    weights = [-_shift(direction, y, s, 0.0) for s, y in reversed(state.pairs)]
     s, y = state.pairs[-1]
-    direction = direction * ((s @ y) / (y @ y))
+    direction *= (s @ y) / (y @ y)
     for (s, y), weight in zip(state.pairs, reversed(weights)):
-        direction = direction + (weight - (y @ direction) / (s @ y)) * s
+        _shift(direction, s, y, weight)
     return direction
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+def _shift(direction: NDArray, along: NDArray, by: NDArray, weight: float) -> float:
+    """Add weight - by'direction / by'along times `along` to direction (p,) in place; return the factor."""
+    product, curvature = 0.0, 0.0
+    for i in range(len(direction)):
+        product += by[i] * direction[i]
+        curvature += by[i] * along[i]
+    factor = weight - product / curvature
+    for i in range(len(direction)):
+        direction[i] += factor * along[i]
+    return factor
 
 
 def _search(state: LBFGSState, direction: NDArray, step: float, evaluate: Evaluate, memory: int) -> LBFGSState | None:

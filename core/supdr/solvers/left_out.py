@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import abandonable, checkpoint
-from supdr.engine.preprocessing import fit_preprocessing
+from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.solvers.distances import median_of_squares, squares_among
 from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
@@ -54,6 +54,9 @@ SMALLEST_RIDGE = 1e-13
 
 SCALING_ROWS = 400
 """Scalings are compared on at most this many random rows."""
+
+SAME = 1e-9
+"""Two numbers that differ by less than this share count as one."""
 
 
 class Spectrum(NamedTuple):
@@ -305,16 +308,29 @@ def best_scaling(
     some = np.arange(len(classes))
     if len(some) > SCALING_ROWS:
         some = np.sort(rng.choice(some, SCALING_ROWS, replace=False))
-    chosen = np.ascontiguousarray(X[rows][some])
-    scores = []
+    distinct: dict[str, Preprocessing] = {}
     for kind in scalings:
         checkpoint()
-        scaled = fit_preprocessing(X, kind).transform(chosen)
-        squares = squares_among(scaled)  # once: wide rows cost more than all that follows
+        fitted = fit_preprocessing(X, kind)
+        if not any(_differ_by_unit(fitted, other) for other in distinct.values()):
+            distinct[kind] = fitted
+    if len(distinct) == 1:
+        return scalings[0]
+    chosen = np.ascontiguousarray(X[rows][some])
+    scores = []
+    for fitted in distinct.values():
+        checkpoint()
+        squares = squares_among(fitted.transform(chosen))  # once: wide rows cost more than all that follows
         unit = median_of_squares(squares)
         found = _best_width(-squares, classes[some], corners, unit, SCALING_WIDTHS, RIDGES, symmetric=True)
         scores.append(found.score)
-    return scalings[int(np.argmin(scores))]
+    return list(distinct)[int(np.argmin(scores))]
+
+
+def _differ_by_unit(first: Preprocessing, second: Preprocessing) -> bool:
+    """Whether two scalings of the columns are one but for a common factor: widths are measured by distances."""
+    ratio = first.scale / second.scale
+    return bool(np.ptp(ratio) <= SAME * ratio.max())
 
 
 def search_share(n_rows: int, n_centers: int, work: float) -> float:

@@ -29,6 +29,7 @@ from supdr.engine.interruption import checkpoint
 Array = NDArray[np.float64]
 
 _SUMS = {"reassoc", "nsz", "contract"}
+"""With NumPy's rule for divisions, which asks no number whether it is 0, loops become vector instructions."""
 
 CHUNK = 256
 """Rows of exact sums per thread, and between two looks at the stop flag."""
@@ -72,19 +73,20 @@ def summed_exactly(Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
     """Return U and dU/dZ (n, d) of places Z (n, d).  O(n^2 d)."""
     n, d = Z.shape
     columns, totals, away = np.ascontiguousarray(Z.T), np.empty(n), np.empty((n, d))
+    sums = _plane_rows if d == 2 else _exact_rows
     spans = [(first, min(first + CHUNK, n)) for first in range(0, n, CHUNK)]
-    threads = min(effective_n_jobs(n_jobs), len(spans))
+    threads = 1 if len(spans) == 1 else min(effective_n_jobs(n_jobs), len(spans))
     if threads > 1:
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda span: _exact_rows(columns, span[0], span[1], totals, away), spans))
+            list(pool.map(lambda span: sums(columns, span[0], span[1], totals, away), spans))
     else:
         for first, last in spans:
             checkpoint()
-            _exact_rows(columns, first, last, totals, away)
+            sums(columns, first, last, totals, away)
     return float(totals.sum()), -4.0 * away
 
 
-@njit(cache=True, nogil=True, fastmath=_SUMS)
+@njit(cache=True, nogil=True, fastmath=_SUMS, error_model="numpy")
 def _exact_rows(columns: Array, first: int, last: int, totals: Array, away: Array) -> None:
     """Write sum_j u_ij and sum_j u_ij^2 (z_i - z_j) of the rows first to last in place.
 
@@ -113,6 +115,24 @@ def _exact_rows(columns: Array, first: int, last: int, totals: Array, away: Arra
             for j in range(n):
                 force += u[j] * (own - column[j])
             away[i, k] = force
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS, error_model="numpy")
+def _plane_rows(columns: Array, first: int, last: int, totals: Array, away: Array) -> None:
+    """Do the same for d = 2, in one loop: less than half the time."""
+    x, y = columns[0], columns[1]
+    for i in range(first, last):
+        own_x, own_y = x[i], y[i]
+        total, right, up = 0.0, 0.0, 0.0
+        for other_x, other_y in ((x[:i], y[:i]), (x[i + 1 :], y[i + 1 :])):
+            for j in range(len(other_x)):
+                across, along = own_x - other_x[j], own_y - other_y[j]
+                u = 1.0 / (1.0 + across * across + along * along)
+                total += u
+                right += u * u * across
+                up += u * u * along
+        totals[i] = total
+        away[i, 0], away[i, 1] = right, up
 
 
 def summed_on_grid(Z: Array) -> tuple[float, Array]:

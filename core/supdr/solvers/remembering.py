@@ -39,7 +39,7 @@ def remembered(function: Function) -> Function:
     lock = threading.Lock()
 
     @functools.wraps(function)
-    def asked(*arguments: Any) -> Any:
+    def _asked(*arguments: Any) -> Any:
         if arguments[0].shape[0] > MOST_ROWS:
             return function(*arguments)
         key = tuple(_content(each) for each in arguments)
@@ -55,7 +55,7 @@ def remembered(function: Function) -> Function:
                 known.popitem(last=False)
         return found
 
-    return asked  # type: ignore[return-value]
+    return _asked  # type: ignore[return-value]
 
 
 def _content(argument: Any) -> Any:

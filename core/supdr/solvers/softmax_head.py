@@ -15,10 +15,13 @@ cross-validation" (2020).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 
 from supdr.engine.interruption import checkpoint
 from supdr.solvers.positive_definite import solve_positive
@@ -90,23 +93,48 @@ def fitted_head(
     design = np.column_stack([features, np.ones(len(features))])
     shares = weights / weights.sum()
     penalty, single = ridge / weights.sum(), start.shape[1] == 1
-    own = codes[:, None] == (1 if single else np.arange(start.shape[1]))
+    own = codes - 1 if single else codes
 
     def loss(flat: NDArray) -> tuple[float, NDArray]:
         """Return the penalised mean loss and its gradient."""
+        checkpoint()
         head = flat.reshape(start.shape)
-        scores = design @ head
-        if single:
-            value, share = -shares @ log_expit(np.where(own, scores, -scores))[:, 0], expit(scores)
-        else:
-            logs = log_softmax(scores, axis=1)
-            value, share = -shares @ logs[own], np.exp(logs)
-        slope = design.T @ (shares[:, None] * (share - own))
+        rests = design @ head
+        value = _log_loss(rests, own, shares)
+        slope = design.T @ rests
         slope[:-1] += penalty * head[:-1]
         return float(value + 0.5 * penalty * (head[:-1] ** 2).sum()), slope.ravel()
 
     options = {"maxiter": 1000, "maxls": 50, "gtol": tolerance, "ftol": 64.0 * np.finfo(float).eps}
     return minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(start.shape)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_loss(scores: NDArray, own: NDArray, shares: NDArray) -> float:
+    """Return the log loss of scores (n, K), rows counting by `shares` (n,), and write its slopes over the scores.
+
+    own (n,) is the column of the own class.  A single column is that of the second of two classes, against a score of
+    0 of the first, which is number -1.
+    """
+    n, n_columns = scores.shape
+    value = 0.0
+    for i in range(n):
+        top = scores[i].max()
+        baseline = 0.0
+        if n_columns == 1:
+            top = max(top, 0.0)
+            baseline = math.exp(-top)
+        mine = scores[i, own[i]] if own[i] >= 0 else 0.0
+        total = baseline
+        for k in range(n_columns):
+            scores[i, k] = math.exp(scores[i, k] - top)
+            total += scores[i, k]
+        value += shares[i] * (math.log(total) + top - mine)
+        for k in range(n_columns):
+            scores[i, k] *= shares[i] / total
+        if own[i] >= 0:
+            scores[i, own[i]] -= shares[i]
+    return value
 
 
 def left_out_losses(

@@ -1,8 +1,9 @@
 """Linear support vector machines on rows in partitions: the method of `linear_svm` on summed gradients and Hessians.
 
-A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums; one
-pass over the partitions answers what all heads ask for at that time.  Between passes the partitions keep the centre of
-the proximal term, one number per row and head.
+It is what remains where the rows near the margins, `near_rows`, do not close the gap, and begins where they have come
+to.  A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums;
+one pass over the partitions answers what all heads ask for at that time.  Between passes the partitions keep the
+centre of the proximal term, one number per row and head.
 
 A pass costs a message to every partition, whatever it computes.  So it brings all that may be asked next: the sums for
 a step and those for the end of a round.  The line search is content with any clear descent, and no rows are held.
@@ -10,7 +11,7 @@ a step and those for the end of a round.  The line search is content with any cl
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from supdr.solvers.linear_svm import (
     WARM_TAU,
     Heads,
 )
+from supdr.solvers.near_rows import approached
 from supdr.solvers.positive_definite import solve_in_place
 
 Array = NDArray[np.float64]
@@ -99,7 +101,14 @@ class Move(NamedTuple):
 
 
 def solve_summed_heads(
-    Z: Partitions, signs: Partitions, C: Partitions, n_heads: int, start: Heads | None = None, *, tol: float = 1e-6
+    Z: Partitions,
+    signs: Partitions,
+    C: Partitions,
+    n_heads: int,
+    start: Heads | None = None,
+    *,
+    tol: float = 1e-6,
+    known: Callable[[Array, Array], Any] | None = None,
 ) -> Heads:
     """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
@@ -114,9 +123,11 @@ def solve_summed_heads(
     n_heads : int
         P.
     start : Heads, optional
-        Where to start from, its multipliers in partitions.
+        Where to start from.
     tol : float, default=1e-6
         Relative duality gap.
+    known : callable, optional
+        ``known(coef, intercept)`` is told now and then of the classifiers so far, by this thread.
 
     Returns
     -------
@@ -124,18 +135,19 @@ def solve_summed_heads(
         The multipliers are `Partitions`.
     """
     columns = spread(_columns, signs)
-    d, sizes = total(_sizes, Z, columns, C, add=_joined_sizes)
-    centres = spread(_first_centres, columns, C, None if start is None else start.alpha)
-    heads = [
-        _head(
-            np.zeros(d + 1) if start is None else np.append(start.coef[k], start.intercept[k]),
-            start is None,
-            sizes[k],
-            tol,
-            MAX_STEPS,
-        )
-        for k in range(n_heads)
-    ]
+    theta = (
+        np.zeros((n_heads, total(_width, Z, add=max) + 1))
+        if start is None
+        else np.column_stack([start.coef, start.intercept])
+    )
+    told = None if known is None else lambda found: known(np.ascontiguousarray(found[:, :-1]), found[:, -1].copy())
+    near = approached(Z, columns, C, theta, tol, told)
+    theta, centres = near.theta, near.centres
+    if near.closed:
+        alpha: Any = spread(_multipliers, columns, C, centres, np.ones((n_heads, 2)))
+        return _heads(theta, alpha, float(near.gaps.sum()), near.visits)
+    sizes = total(_sizes, columns, C)
+    heads = [_head(theta[k].copy(), False, sizes[k], tol, MAX_STEPS) for k in range(n_heads)]
     wishes: dict[int, Where | Along | Move] = {}
     results: dict[int, tuple] = {}
 
@@ -160,13 +172,12 @@ def solve_summed_heads(
                 go_on(k, answer)
     factors = np.array([results[k][1] for k in range(n_heads)])
     theta = np.array([results[k][0] for k in range(n_heads)])
-    return Heads(
-        np.ascontiguousarray(theta[:, :-1]),
-        theta[:, -1].copy(),
-        spread(_multipliers, columns, C, centres, factors),  # type: ignore[arg-type]  # kept in partitions, no array
-        float(sum(results[k][2] for k in range(n_heads))),
-        sum(results[k][3] for k in range(n_heads)),
-    )
+    gap, steps = (sum(results[k][place] for k in range(n_heads)) for place in (2, 3))
+    return _heads(theta, spread(_multipliers, columns, C, centres, factors), float(gap), near.visits + steps)
+
+
+def _heads(theta: Array, alpha: Any, gap: float, steps: int) -> Heads:
+    return Heads(np.ascontiguousarray(theta[:, :-1]), theta[:, -1].copy(), alpha, gap, steps)
 
 
 # --- one head -----------------------------------------------------------------------------------------------------
@@ -299,20 +310,14 @@ def _columns(signs: Array) -> NDArray[np.int8]:
     return np.ascontiguousarray(signs.T.astype(np.int8))
 
 
-def _sizes(Z: Array, columns: NDArray[np.int8], C: Array) -> tuple[int, Array]:
-    """Return d and, for every head, its rows and their weight (P, 2)."""
+def _width(Z: Array) -> int:
+    return Z.shape[1]
+
+
+def _sizes(columns: NDArray[np.int8], C: Array) -> Array:
+    """Return, for every head, its rows and their weight (P, 2)."""
     part = columns != 0
-    return Z.shape[1], np.column_stack([part.sum(axis=1), part @ C])
-
-
-def _joined_sizes(parts: list[tuple[int, Array]]) -> tuple[int, Array]:
-    return parts[0][0], sum(size for _, size in parts)  # type: ignore[return-value]
-
-
-def _first_centres(columns: NDArray[np.int8], C: Array, alpha: Array | None) -> list[Array]:
-    if alpha is None:
-        return [np.full(len(C), 0.5) for _ in columns]
-    return [np.clip(each / C, 0.0, 1.0) for each in alpha.T]
+    return np.column_stack([part.sum(axis=1), part @ C])
 
 
 def _moved_centres(Z: Array, columns: NDArray[np.int8], centres: list[Array], moves: dict[int, Move]) -> list[Array]:

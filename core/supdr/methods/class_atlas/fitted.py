@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.estimator import SupervisedReducer
-from supdr.methods.class_atlas.problem import AtlasState, cell_logs, class_radii
+from supdr.methods.class_atlas.cells import cell_logs
+from supdr.methods.class_atlas.problem import AtlasState
 
 
 class FittedClassAtlas(SupervisedReducer):
@@ -90,7 +91,7 @@ class FittedClassAtlas(SupervisedReducer):
     @property
     def radii_(self) -> NDArray:
         """Radius of each chart, (K,): within it lie .9 of the landmarks of the class."""
-        return class_radii(self._state)
+        return self._state.radii
 
     @property
     def axes_(self) -> tuple[NDArray, ...]:

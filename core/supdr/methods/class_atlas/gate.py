@@ -11,7 +11,6 @@ that would flatter the rows they have seen, so that training rows get the probab
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,14 +18,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
-from supdr.engine.interruption import abandonable, checkpoint
+from supdr.engine.interruption import checkpoint
 from supdr.methods.class_atlas.landmarks import stratified_rows
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_out, mapped_spectrum
+from supdr.solvers.softmax_head import fitted_head
 
 Array = NDArray[np.float64]
 
@@ -35,6 +33,8 @@ WIDTHS = (0.5, 1.0, 2.0)
 
 RIDGES = 10.0 ** np.arange(-6.0, 0.75, 0.5)
 SHARPNESS = 2.0 ** np.arange(-1.0, 7.75, 0.5)
+"""Every second one is twice as large: its exponentials are squares."""
+
 COSTS = (0.03, 0.3, 1.0)
 FOLDS = 5
 
@@ -207,18 +207,14 @@ def _regressions(
     features: Array, codes: NDArray, n_classes: int, costs: tuple[float, ...]
 ) -> Iterator[tuple[Array, Array]]:
     """Yield A' (K, K) and a (K,) of multinomial logistic regressions; a is -inf for classes without a row."""
-    # Two classes: three numbers, for which Newton's method needs a few steps.
-    solver = "newton-cholesky" if n_classes == 2 else "lbfgs"
-    model = LogisticRegression(solver=solver, tol=TOLERANCE, max_iter=500, warm_start=True)
+    known, own = np.unique(codes, return_inverse=True)
+    scored = known[1:] if len(known) == 2 else known
+    head, alike = np.zeros((features.shape[1] + 1, len(scored))), np.ones(len(codes))
     for cost in costs:
-        model.set_params(C=cost)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a calibration that is nearly done is one
-            abandonable(lambda: model.fit(features, codes))
+        head = fitted_head(features, own, alike, head, 1.0 / cost, TOLERANCE)
         coef, offset = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -np.inf)
-        offset[model.classes_] = 0.0
-        known = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
-        coef[:, known], offset[known] = model.coef_.T, model.intercept_
+        offset[known] = 0.0
+        coef[:, scored], offset[scored] = head[:-1], head[-1]
         yield coef, offset
 
 
@@ -259,13 +255,18 @@ def _chosen(left: Array, codes: NDArray, back: Array, pulled: Array, e: Array) -
 
 @njit(cache=True, nogil=True)
 def _log_losses(left: Array, codes: NDArray, sharpness: Array, out: Array) -> None:
-    """Write the mean of -log softmax(kappa h) of the own class for every kappa into out (S,).  left (n, K) = h."""
+    """Write the mean of -log softmax(kappa h) of the own class for every kappa into out (S,).
+
+    left (n, K) = h.  sharpness (S,) = kappa, each twice the last but one.
+    """
     n, n_classes = left.shape
+    powers = np.empty((2, n_classes))
     out[:] = 0.0
     for i in range(n):
         top = left[i].max()
         for s in range(len(sharpness)):
-            total = 0.0
+            power, total = powers[s % 2], 0.0
             for k in range(n_classes):
-                total += math.exp(sharpness[s] * (left[i, k] - top))
+                power[k] = power[k] ** 2 if s > 1 else math.exp(sharpness[s] * (left[i, k] - top))
+                total += power[k]
             out[s] += (math.log(total) - sharpness[s] * (left[i, codes[i]] - top)) / n

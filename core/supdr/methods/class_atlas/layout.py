@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
-from sklearn.manifold import smacof
 
+from supdr.engine.interruption import checkpoint
 from supdr.methods.class_atlas.model import Atlas
 
 Array = NDArray[np.float64]
@@ -17,6 +15,9 @@ SPACING, LEAST_SPACING = 3.2, 2.5
 """Median and least distance of two centres, in radii of a disc."""
 
 SMACOF_STEPS, PUSHES = 300, 200
+
+SMACOF_TOLERANCE = 1e-9
+"""The stress is low enough when a step lowers it by less than this share of the squared distances' sum."""
 
 ROUND = 0.95
 """Share of the rows of a class inside its disc."""
@@ -95,17 +96,7 @@ def class_layout(means: Array, n_components: int) -> Array:
     unit = distances.max() if distances.max() > 0.0 else 1.0
     places += 1e-6 * unit * np.cos(np.arange(places.size)).reshape(places.shape)
     if distances.max() > 0.0:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # versions differ in what they announce
-            places, _ = smacof(
-                distances,
-                n_components=n_components,
-                init=places,
-                n_init=1,
-                max_iter=SMACOF_STEPS,
-                eps=1e-9,
-                normalized_stress=False,
-            )
+        places = less_stressed(places, distances)
     places = places * (SPACING / np.median(pdist(places)))
     for _ in range(PUSHES):
         difference = places[:, None] - places
@@ -115,3 +106,24 @@ def class_layout(means: Array, n_components: int) -> Array:
             break
         places = places + 0.5 * ((gap / np.maximum(length, 1e-12))[:, :, None] * difference).sum(axis=1)
     return places - places.mean(axis=0)
+
+
+def less_stressed(places: Array, distances: Array) -> Array:
+    """Return places (K, d) whose distances are nearer to those wanted (K, K).
+
+    Steps of SMACOF, which never raise 1/2 sum_kl (|z_k - z_l| - distances_kl)^2.
+
+    Source: J. de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977.  The same steps as
+    `sklearn.manifold.smacof`, whose checks of its arguments take most of the time for a few classes.
+    """
+    before, enough = np.inf, SMACOF_TOLERANCE * float((distances**2).sum())
+    for _ in range(SMACOF_STEPS):
+        checkpoint()
+        apart = squareform(pdist(places))
+        stress = 0.5 * float(((apart - distances) ** 2).sum())
+        if before - stress <= enough:
+            break
+        before = stress
+        ratio = distances / np.maximum(apart, np.finfo(float).tiny)
+        places = (ratio.sum(axis=1)[:, None] * places - ratio @ places) / len(places)
+    return places

@@ -16,46 +16,94 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from supdr.methods.class_atlas.affinities import Affinities, affinities
-from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
+from supdr.solvers.lbfgs import LBFGSState, lbfgs_start, lbfgs_step
+from supdr.solvers.logs import write_logs
 from supdr.solvers.pair_sums import pair_sums
 
 Array = NDArray[np.float64]
 
 EMBED_STEPS, EMBED_TOLERANCE = 150, 1e-5
 
+EXAGGERATION, EXAGGERATED_STEPS = 4.0, 50
+"""What P is multiplied by at first, and for how long."""
+
+EXAGGERATED_ROWS = 200
+"""Fewer rows would fall onto one place."""
+
 
 def neighbour_loss(P: Affinities, Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
     """Return E and its gradient (n, d) at a picture Z (n, d).  See `pair_sums` for the cost and for threads."""
     U, slopes = pair_sums(Z, n_jobs)
-    gradient = np.zeros(Z.shape)
-    logs = _attraction(P.starts, P.partners, P.values, Z, gradient)
-    gradient *= 2.0
-    gradient += slopes / U
-    return P.constant + logs + math.log(U), gradient
+    forces = np.zeros(Z.shape[::-1])
+    logs = _attraction(P.starts, P.partners, P.values, np.ascontiguousarray(Z.T), forces)
+    return P.constant + logs + math.log(U), 2.0 * forces.T + slopes / U
 
 
-@njit(cache=True, nogil=True)
-def _attraction(starts: NDArray, partners: NDArray, values: Array, Z: Array, forces: Array) -> float:
-    """Add 2 sum_j P_ij u_ij (z_i - z_j) to forces (n, d) in place; return sum_ij P_ij log(1 + |z_i - z_j|^2)."""
-    n, d = Z.shape
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"}, error_model="numpy")
+def _attraction(starts: NDArray, partners: NDArray, values: Array, columns: Array, forces: Array) -> float:
+    """Add 2 sum_j P_ij u_ij (z_i - z_j) to forces (d, n) in place; return sum_ij P_ij log(1 + |z_i - z_j|^2).
+
+    columns (d, n) holds Z across.  Where most rows that follow are partners all of them are looked at, in order.
+    """
+    d, n = columns.shape
+    squares, logs, room, apart, share = np.empty(n), np.empty(n), np.empty(n), np.empty((d, n)), np.zeros(n)
     total = 0.0
-    for i in range(n):
-        for place in range(starts[i], starts[i + 1]):
-            j, square = partners[place], 1.0
-            for k in range(d):
-                square += (Z[i, k] - Z[j, k]) ** 2
-            total += values[place] * math.log(square)
-            weight = values[place] / square
-            for k in range(d):
-                pull = weight * (Z[i, k] - Z[j, k])
-                forces[i, k] += pull
-                forces[j, k] -= pull
+    for i in range(n - 1):
+        partner, value = partners[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]]
+        whole = 2 * len(value) > n - i - 1
+        if whole:
+            share[i + 1 :] = 0.0
+            for j in range(len(value)):
+                share[partner[j]] = value[j]
+            value = share[i + 1 :]
+        count = len(value)
+        square, log = squares[:count], logs[:count]
+        square[:] = 1.0
+        for k in range(d):
+            own, column, following, difference = columns[k, i], columns[k], columns[k, i + 1 :], apart[k]
+            if whole:
+                for j in range(count):
+                    difference[j] = own - following[j]
+            else:
+                for j in range(count):
+                    difference[j] = own - column[partner[j]]
+            for j in range(count):
+                square[j] += difference[j] ** 2
+        write_logs(square, log, room[:count])
+        for j in range(count):
+            total += value[j] * log[j]
+            square[j] = value[j] / square[j]
+        for k in range(d):
+            difference, force, later, sum_of_pulls = apart[k], forces[k], forces[k, i + 1 :], 0.0
+            for j in range(count):
+                difference[j] *= square[j]
+                sum_of_pulls += difference[j]
+            force[i] += sum_of_pulls
+            if whole:
+                for j in range(count):
+                    later[j] -= difference[j]
+            else:
+                for j in range(count):
+                    force[partner[j]] -= difference[j]
     return total
 
 
 def embedded(X: Array, perplexity: float, start: Array) -> Array:
-    """Return a neighbour embedding (n, d) of rows X (n, D), without labels: steps of L-BFGS from `start` (n, d)."""
+    """Return a neighbour embedding (n, d) of rows X (n, D), without labels: steps of L-BFGS from `start` (n, d).
+
+    Of many rows a second run exaggerates P at first, so that clumps that belong together find each other before others
+    are in the way; the run that ends lower counts.
+    """
     P = affinities(X, None, perplexity)
+    found = _descended(P, start, EMBED_STEPS)
+    if len(X) >= EXAGGERATED_ROWS:
+        gathered = _descended(P._replace(values=EXAGGERATION * P.values), start, EXAGGERATED_STEPS)
+        found = min(found, _descended(P, gathered.point.reshape(start.shape), EMBED_STEPS), key=lambda run: run.value)
+    return found.point.reshape(start.shape)
+
+
+def _descended(P: Affinities, start: Array, steps: int) -> LBFGSState:
+    """Return where at most so many steps from `start` (n, d) down E end."""
 
     def evaluate(flat: Array) -> tuple[float, Array, None]:
         """Value and gradient of E."""
@@ -63,11 +111,11 @@ def embedded(X: Array, perplexity: float, start: Array) -> Array:
         return value, gradient.ravel(), None
 
     state = lbfgs_start(start.ravel(), evaluate)
-    for _ in range(EMBED_STEPS):
+    for _ in range(steps):
         before, state = state.value, lbfgs_step(state, evaluate)
         if before - state.value <= EMBED_TOLERANCE * abs(state.value):
             break
-    return state.point.reshape(start.shape)
+    return state
 
 
 def others_nearby(Z: Array, voters: Array, count: int) -> NDArray:

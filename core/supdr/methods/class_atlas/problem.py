@@ -1,11 +1,6 @@
 """ClassAtlas's objective and its gradient.
 
     E(Theta, b) = KL(P || Q(Z)) + lambda / n sum_i KL(p_i || s(z_i)) + gamma / 2 sum_k |A_k|^2,    Z = Psi Theta
-    s_k(z) = softmax_k(-b |z - c_k|^2)
-
-With G = dKL/dZ and R = lambda / n (s - p), whose rows sum to 0:
-
-    dE/dZ = G + 2 b R c     dE/dc_k += 2 b sum_i R_ik (z_i - c_k)     dE/dlog b = -b sum_ik R_ik |z_i - c_k|^2
     dE/dTheta = Psi' dE/dZ, and what c and A add in their own rows
 
 Psi'Psi = V diag(w) V' can be as good as singular: with S = V diag((w + floor n)^-1/2) sqrt(n) the unknowns are v, where
@@ -26,6 +21,7 @@ from scipy.special import xlogy
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.iterate import Problem
 from supdr.methods.class_atlas.affinities import Affinities, affinities
+from supdr.methods.class_atlas.cells import cell_logs, overlap, radii_around, told
 from supdr.methods.class_atlas.layout import first_map
 from supdr.methods.class_atlas.model import Atlas, fit_atlas
 from supdr.methods.class_atlas.neighbours import neighbour_loss, others_nearby
@@ -153,6 +149,11 @@ class AtlasState(NamedTuple):
         return float(np.exp(self.search.point[-1]))
 
     @property
+    def radii(self) -> Array:
+        """Radius of each chart, (K,): around its centre, .9 of the landmarks of a class lie within."""
+        return radii_around(self.drawn, self.atlas.members, self.centres)
+
+    @property
     def drawn(self) -> Array:
         """Places (s, d) of the landmarks, their labels known; `picture.latent` are those without."""
         return self.basis.drawn @ self.picture.theta
@@ -223,22 +224,17 @@ class AtlasProblem(Problem):
 
     def evaluate(self, atlas: Atlas, basis: Basis, lam: float, point: Array) -> tuple[float, Array, Picture]:
         """Return E, its gradient and the map at (v, log b), flattened.  O(s^2 + s p)."""
-        K, n = self.n_classes, len(basis.features)
+        K = self.n_classes
         v, b = point[:-1].reshape(-1, self.n_components), float(np.exp(point[-1]))
         Z, theta = basis.features @ v, basis.back @ v
         kept, in_latent = neighbour_loss(basis.affinities, Z, self.n_jobs)
-        c, p = theta[:K], basis.proba
-        logs, squares = cell_logs(Z, c, b)
-        told = lam / n * (basis.known - float(np.vdot(p, logs)))
-        R = (lam / n) * (np.exp(logs) - p)
-        in_latent += 2.0 * b * (R @ c)
-        in_theta = np.zeros_like(theta)
-        in_theta[:K] = 2.0 * b * (R.T @ Z - R.sum(axis=0)[:, None] * c)
-        in_theta[K:] = RIDGE * theta[K:]
+        concealed, by_gate, in_centres, by_log_b = told(Z, theta[:K], b, basis.proba, basis.known, lam)
+        in_latent += by_gate
+        in_theta = np.vstack([in_centres, RIDGE * theta[K:]])
         ridge = 0.5 * RIDGE * float((theta[K:] ** 2).sum())
         in_v = basis.features.T @ in_latent + basis.back.T @ in_theta
-        gradient = np.append(in_v.ravel(), -b * float((R * squares).sum()))
-        return kept + told + ridge, gradient, Picture(Z, theta, (kept, told, ridge))
+        gradient = np.append(in_v.ravel(), by_log_b)
+        return kept + concealed + ridge, gradient, Picture(Z, theta, (kept, concealed, ridge))
 
     def terms(self, state: AtlasState) -> dict[str, float]:
         """Return the three terms of E, the gate's multiplied by lambda."""
@@ -257,7 +253,7 @@ class AtlasProblem(Problem):
             "knn_error": self.plane_error(state),
             "doubt": float(1.0 - p.max(axis=1).mean()),
             "disagreement": float((xlogy(p, p) - p * logs).sum() / len(p)),
-            "overlap": overlap(class_radii(state), state.centres),
+            "overlap": overlap(state.radii, state.centres),
         }
 
     def plane_error(self, state: AtlasState) -> float:
@@ -356,18 +352,6 @@ def gate_words(gate: Any) -> str:
     return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}"
 
 
-def cell_logs(Z: Array, centres: Array, b: float) -> tuple[Array, Array]:
-    """Return log s_k(z) (n, K), and |z - c_k|^2 (n, K)."""
-    middle = centres.mean(axis=0)  # distances do not change, cancellation shrinks
-    z, c = Z - middle, centres - middle
-    squares = (z**2).sum(axis=1)[:, None] + (c**2).sum(axis=1) - 2.0 * (z @ c.T)
-    np.maximum(squares, 0.0, out=squares)
-    logs = -b * squares
-    logs -= logs.max(axis=1, keepdims=True)
-    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-    return logs, squares
-
-
 def whitening(features: Array) -> Array:
     """Return S (p, p) of Psi (n, p)."""
     n = len(features)
@@ -379,19 +363,3 @@ def fitted_map(features: Array, latent: Array) -> Array:
     """Return v (p, d) with B v near `latent` (n, d): least squares, without directions that the rows hardly span."""
     lengths = (features**2).sum(axis=0)  # B'B is diagonal
     return features.T @ latent / (lengths + 1e-3 * len(features))[:, None]
-
-
-def class_radii(state: AtlasState) -> Array:
-    """Return the radius (K,) around its centre within which .9 of the rows of a class lie."""
-    distances = np.linalg.norm(state.drawn - state.centres[state.atlas.members], axis=1)
-    members = state.atlas.members
-    return np.array([np.quantile(distances[members == k], 0.9) for k in range(len(state.centres))])
-
-
-def overlap(radii: Array, centres: Array) -> float:
-    """Return the largest (r_k + r_l) / |c_k - c_l|; 0 for one class."""
-    if len(radii) < 2:
-        return 0.0
-    first, second = np.triu_indices(len(radii), 1)
-    distance = np.linalg.norm(centres[first] - centres[second], axis=1)
-    return float(((radii[first] + radii[second]) / np.maximum(distance, np.finfo(float).tiny)).max())

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.targets import Targets
-from supdr.methods.mac.partitioned import LabelledRows
 from supdr.methods.mac.solvers import MOST_JUDGED
+from supdr.methods.mac.summed_features import LabelledRows
 from supdr.rows.partitioned import taken
 from supdr.rows.partitions import gathered, listed, planned, spread
 

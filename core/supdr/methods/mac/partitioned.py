@@ -7,7 +7,7 @@ chosen on a random sample.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.interruption import checkpoint
+from supdr.engine.glimpses import glimpse, looked_at
 from supdr.methods.mac.bounds import BoundSearch
 from supdr.methods.mac.certificate import NOTHING, certify
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets
@@ -23,95 +23,20 @@ from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import SVM_TOL, least_ridge
 from supdr.methods.mac.solvers import Penalty
 from supdr.methods.mac.state import Array, MACState
+from supdr.methods.mac.summed_features import SummedFeatures, product, product_with_rows
 from supdr.methods.mac.target_step import move_points
-from supdr.rows.partitioned import PartitionedRows, fits_in_memory, random_rows, taken
+from supdr.rows.partitioned import random_rows
 from supdr.rows.partitions import Partitions, planned, spread, total
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import feature_blocks
+from supdr.solvers.left_out import Choice
 from supdr.solvers.linear_svm import Heads
 from supdr.solvers.summed_heads import solve_summed_heads
 
+SEARCHED = 4_000
+"""Rows of a sample on which width and ridge are chosen."""
 
-@dataclass(frozen=True, eq=False)
-class LabelledRows(PartitionedRows):
-    """Labelled, preprocessed rows in partitions.
-
-    Attributes
-    ----------
-    codes : Partitions of int arrays of shape (n,)
-        Classes.
-    judged : int array of shape (p,)
-        Numbers of the rows that are left out in turn.
-    judged_X : array of shape (p, D)
-        Those rows.
-    all_sizes : tuple of int
-        Rows of each partition, unlabelled ones included.
-    places : Partitions of int arrays
-        The number of each of them among the labelled rows.
-    """
-
-    codes: Partitions
-    judged: NDArray[np.intp]
-    judged_X: Array
-    all_sizes: tuple[int, ...]
-    places: Partitions
-
-    def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the numbers among the labelled rows of those of some rows that are labelled."""
-        return taken(self.places, self.all_sizes, numbers[labelled])
-
-
-GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()
-"""Phi'Phi with the rows that it belongs to: summed once a mapping, also when a run goes on."""
-
-
-class SummedFeatures(Features):
-    """Features of rows in partitions: only their products are here; `X` are the rows that are left out in turn.
-
-    Parameters
-    ----------
-    rows : LabelledRows
-        All labelled rows.
-    mapping : Mapping
-    """
-
-    def __init__(self, rows: LabelledRows, mapping: Mapping) -> None:
-        super().__init__(rows.judged_X, mapping)
-        self.matrix, self.symmetric = None, False
-        self._fingerprint, self._all_rows = rows.fingerprint, rows.X
-        self._fits = fits_in_memory(rows.n_rows, mapping.n_features)
-
-    @cached_property
-    def _Phi(self) -> Partitions | None:
-        """The features, where workers have room for them; who only asks for leverages has no need of them."""
-        return spread(_features, self.mapping, self._all_rows) if self._fits else None
-
-    def image(self, weights: Array) -> Any:
-        """Return F in partitions."""
-        if self._Phi is not None:
-            return spread(np.matmul, self._Phi, weights)
-        return spread(_image, self.mapping, self._all_rows, weights)
-
-    def pull_back(self, values: Any) -> Array:
-        """Return the sum of Phi' values (M, q)."""
-        checkpoint()
-        if self._Phi is not None:
-            return total(_pulled, self._Phi, values)
-        return total(_pulled_from_rows, self.mapping, self._all_rows, values)
-
-    def gram(self) -> Array:
-        """Return the sum of Phi'Phi (M, M)."""
-        if self._gram is None:
-            known = GRAMS.get(self.mapping)
-            if known is None or known[0] != self._fingerprint:
-                known = GRAMS[self.mapping] = (self._fingerprint, self._summed_gram())
-            self._gram = known[1]
-        return self._gram
-
-    def _summed_gram(self) -> Array:
-        if self._Phi is not None:
-            return total(_pulled, self._Phi, self._Phi)
-        return total(_gram_from_rows, self.mapping, self._all_rows)
+PULLS: WeakKeyDictionary[Partitions, tuple[Mapping, dict[int, Array]]] = WeakKeyDictionary()
+"""What each partition's targets add to Phi'Z, of passes that somebody looks at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +77,23 @@ class PartitionedPenalty(Penalty):
         """Return what is chosen on the sample; a chosen reg_w grows with the rows as Phi'Phi does."""
         mapping, reg_w = self._chosen(seed)
         return mapping, reg_w * self._growth
+
+    def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
+        """Return the best width and ridge; of a sample of the rows that are there some thousands are enough."""
+        n = len(self.X)
+        if n == self.rows.n_rows or n <= SEARCHED:
+            return super()._search(centers, unit, widths, rng)
+        some = np.sort(rng.choice(n, SEARCHED, replace=False))
+        given = {each.name: getattr(self, each.name) for each in fields(Penalty) if each.init}
+        fewer = {name: given[name][some] for name in ("X", "codes", "row_weights")}
+        choice = Penalty(**given | fewer)._search(centers, unit, widths, rng)
+        return choice._replace(ridge=choice.ridge * n / SEARCHED)
+
+    def adopt(self, state: MACState) -> MACState:
+        """Return `state` made consistent with this problem; who looks on sees at once what it goes on from."""
+        if state.n_components == self.n_components:
+            self.known(state)
+        return super().adopt(state)
 
     @property
     def _growth(self) -> float:
@@ -203,9 +145,35 @@ class PartitionedPenalty(Penalty):
         both = spread(_moved, images, heads.coef, heads.intercept, self.signs, self.costs, mu, multiplier)
         return both.item(0), both.item(1)
 
+    def move_and_pull(
+        self, features: Any, images: Any, heads: Heads, mu: float, multiplier: Any
+    ) -> tuple[Any, Any, Array]:
+        """Return targets and multipliers of the Z step, in partitions, and Phi' targets: one visit of the rows."""
+        arguments = images, heads.coef, heads.intercept, self.signs, self.costs, mu, multiplier
+        arriving = _Pulls(self, features, self._seen["so_far"]) if looked_at() else None
+        both, pulled = features.visited(_moved_and_pulled, *arguments, so_far=arriving)
+        targets, multiplier = both.item(0), both.item(1)
+        if arriving is not None:
+            PULLS[targets] = features.mapping, arriving.values
+        return targets, multiplier, pulled
+
+    def known(self, state: MACState) -> None:
+        """Show what a step knows: the latent rows are the images of the map, whatever partition they are in."""
+        if looked_at():
+            self._seen["so_far"] = state._replace(latent=None)  # type: ignore[arg-type]
+            glimpse(self._seen["so_far"])
+
+    def _classified_so_far(self, coef: Array, intercept: Array) -> None:
+        so_far = self._seen.get("so_far")
+        if so_far is not None:
+            glimpse(so_far._replace(heads=so_far.heads._replace(coef=coef, intercept=intercept)))
+
     def classify(self, targets: Any, start: Heads | None = None) -> Heads:
         """Return classifiers fitted to the targets."""
-        return solve_summed_heads(targets, self.signs, self.costs, self.n_heads, start, tol=SVM_TOL)  # type: ignore[arg-type]
+        signs: Any = self.signs
+        costs: Any = self.costs
+        told = self._classified_so_far if looked_at() else None
+        return solve_summed_heads(targets, signs, costs, self.n_heads, start, tol=SVM_TOL, known=told)
 
     def first_targets(self, seed: int) -> Any:
         """Return the targets that a run starts from: whatever the partitions, each row has the same."""
@@ -280,37 +248,38 @@ class PartitionedPenalty(Penalty):
         features = self.features(state.mapping)
         numbers = np.arange(len(self.rows.judged))
         q = np.minimum(features.leverages(numbers, least_ridge(state.reg_w, state.mu, features)), 1.0 - 1e-10)[:, None]
-        latent, wanted = (self.rows.taken(values, self.rows.judged) for values in (state.latent, state.targets))
+        latent, wanted = state.image(features.X), self.rows.taken(state.targets, self.rows.judged)
         return (latent - q * wanted) / (1.0 - q)
 
 
+class _Pulls:
+    """Shows the map while targets move: partitions that are done count with their new targets, others with the old.
+
+    Parameters
+    ----------
+    problem : PartitionedPenalty
+    features : SummedFeatures
+    begun : MACState
+        Where the pass began, at its mu.
+    """
+
+    def __init__(self, problem: PartitionedPenalty, features: Any, begun: MACState) -> None:
+        self._problem, self._features, self._begun = problem, features, begun
+        mapping, before = PULLS.get(begun.targets, (None, {}))  # type: ignore[call-overload]
+        self._before = before if mapping is features.mapping else {}
+        self.values: dict[int, Array] = {}
+
+    def __call__(self, values: dict[int, Array]) -> None:
+        """Take what the partitions that are done add to Phi'Z."""
+        self.values = values
+        if len(values) < len(self._before):
+            begun, features = self._begun, self._features
+            pulled = sum((values.get(number, old) for number, old in self._before.items()), np.zeros(1))
+            weights = features.solve(None, pulled, least_ridge(begun.reg_w, begun.mu, features))
+            self._problem.known(begun._replace(weights=weights))
+
+
 # --- on a partition -----------------------------------------------------------------------------------------------
-
-
-def _features(mapping: Mapping, X: Array) -> Array:
-    return mapping.features(X)
-
-
-def _pulled(Phi: Array, values: Array) -> Array:
-    return Phi.T @ values
-
-
-def _image(mapping: Mapping, X: Array, weights: Array) -> Array:
-    return mapping.apply(X, weights)
-
-
-def _pulled_from_rows(mapping: Mapping, X: Array, values: Array) -> Array:
-    pulled = np.zeros((mapping.n_features, values.shape[1]))
-    for part, block in feature_blocks(X, mapping):
-        pulled += block.T @ values[part]
-    return pulled
-
-
-def _gram_from_rows(mapping: Mapping, X: Array) -> Array:
-    gram = np.zeros((mapping.n_features,) * 2)
-    for _part, block in feature_blocks(X, mapping):
-        gram += block.T @ block
-    return gram
 
 
 def _costs(codes: NDArray, C: float) -> Array:
@@ -343,8 +312,15 @@ def _moved(
 ) -> tuple[Array, NDArray[np.float32]]:
     """Return targets and multipliers; these only say where the next search begins: half the memory is enough."""
     start = multiplier.astype(np.float64)
-    targets, multiplier = move_points(images, coef, intercept, signs, 2.0 * costs / mu, start)
+    # What has travelled cannot be written to, and a kernel is compiled once more for such arrays.
+    targets, multiplier = move_points(images, coef.copy(), intercept.copy(), signs, 2.0 * costs / mu, start)
     return targets, multiplier.astype(np.float32)
+
+
+def _moved_and_pulled(mapping: Mapping | None, rows: Array, *arguments: Any) -> tuple[tuple, Array]:
+    """Return targets with multipliers, and Phi' targets; rows are features where no mapping is given."""
+    moved = _moved(*arguments)
+    return moved, product(rows, moved[0]) if mapping is None else product_with_rows(mapping, rows, moved[0])
 
 
 def _first_targets(

@@ -274,6 +274,16 @@ class MACProblem(Problem):
         cost = 2.0 * self.costs / mu
         return move_points(images, heads.coef, heads.intercept, self.signs, cost, multiplier, n_jobs=self.n_jobs)
 
+    def move_and_pull(
+        self, features: Features, images: Array, heads: Heads, mu: float, multiplier: Array
+    ) -> tuple[Array, Array, Array]:
+        """Return targets (n, L) and multipliers (n, P) of the Z step, and Phi' targets (M, L)."""
+        targets, multiplier = self.move(images, heads, mu, multiplier)
+        return targets, multiplier, features.pull_back(targets)
+
+    def known(self, state: MACState) -> None:
+        """Take note of what a step knows before it is complete; rows in partitions show it to those who look."""
+
     def classify(self, targets: Array, start: Heads | None = None) -> Heads:
         """Return classifiers fitted to targets (n, L)."""
         return solve_heads(targets, self.signs, self.costs, start, tol=SVM_TOL, n_jobs=self.n_jobs)

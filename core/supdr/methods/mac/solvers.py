@@ -94,13 +94,16 @@ class Penalty(Passes):
             if raised > mu:
                 mu, passes, stage = raised, 0, stage + 1
                 before = self.penalised(state._replace(mu=mu))
+        self.known(state._replace(mu=mu))
         with part("targets"):
-            targets, multiplier = self.move(state.latent, state.heads, mu, state.multiplier)
+            images, multiplier = state.latent, state.multiplier
+            targets, multiplier, pulled = self.move_and_pull(features, images, state.heads, mu, multiplier)
+        with part("map"):
+            weights = features.solve(targets, pulled, least_ridge(state.reg_w, mu, features))
+            self.known(state._replace(mu=mu, weights=weights))
+            latent = features.image(weights)
         with part("classifiers"):
             heads = self.classify(targets, state.heads)
-        with part("map"):
-            weights = features.solve(targets, features.pull_back(targets), least_ridge(state.reg_w, mu, features))
-            latent = features.image(weights)
         following = state._replace(
             targets=targets,
             latent=latent,

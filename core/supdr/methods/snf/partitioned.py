@@ -22,7 +22,7 @@ from supdr.functions.kernels import Kernel
 from supdr.methods.snf.parameters import component_count
 from supdr.methods.snf.problem import FIRST_MOVE, MEMORY, NO_FIT, RANDOM_SPREAD, SNFState
 from supdr.methods.snf.solvers import QuasiNewton
-from supdr.rows.partitioned import PartitionedRows
+from supdr.rows.partitioned import PartitionedRows, Taken
 from supdr.rows.partitions import Partitions, gathered, planned, spread, total
 from supdr.rows.summed_columns import SummedColumns
 from supdr.solvers.kernel_ridge import Fit, Primal
@@ -63,9 +63,9 @@ class SNFRows(PartitionedRows):
     labels: Partitions
     target_map: Preprocessing
 
-    def on_sample(self, state: Any) -> Any:
+    def on_sample(self, state: Any, known: Taken = ()) -> tuple[Any, Taken]:
         """Return a state with the rows of the sample in place of references to all rows, and without its search."""
-        return super().on_sample(state._replace(search=None) if isinstance(state, SNFState) else state)
+        return super().on_sample(state._replace(search=None) if isinstance(state, SNFState) else state, known)
 
 
 def held_rows(rows: Any, run: Any) -> SNFRows:

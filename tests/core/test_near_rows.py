@@ -1,0 +1,107 @@
+"""Support vector machines by the rows near their margins: the optimum of all rows, whatever the partitions."""
+
+import dask
+import numpy as np
+import pytest
+
+from supdr.rows.partitions import gathered, listed
+from supdr.solvers import near_rows, summed_heads
+from supdr.solvers._near_kernels import cells, grouped, margins
+from supdr.solvers.linear_svm import solve_heads
+from supdr.solvers.summed_heads import solve_summed_heads
+
+N, D, COST = 3_000, 3, 0.05
+
+
+@pytest.fixture(autouse=True)
+def few_rows_in_this_thread(monkeypatch):
+    monkeypatch.setattr(near_rows, "NEAR_ROWS", 900)
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, N)
+    Z = rng.normal(size=(3, D))[codes] + 0.9 * rng.normal(size=(N, D))
+    signs = np.where(codes[:, None] == np.arange(3), 1.0, -1.0)
+    signs[rng.random(N) < 0.1, 2] = 0.0
+    return Z, signs, COST * rng.uniform(0.5, 1.5, N)
+
+
+def in_partitions(values, count=5):
+    return listed(np.array_split(values, count))
+
+
+def value(rows, coef, intercept):
+    Z, signs, C = rows
+    missing = np.where(signs != 0.0, np.maximum(1.0 - signs * (Z @ coef.T + intercept), 0.0), 0.0)
+    return 0.5 * (coef**2).sum(axis=1) + C @ missing
+
+
+def dual(rows, alpha):
+    Z, signs, _ = rows
+    return alpha.sum(axis=0) - 0.5 * (((alpha * signs).T @ Z) ** 2).sum(axis=1)
+
+
+def solved(rows, start=None, **settings):
+    found = solve_summed_heads(*map(in_partitions, rows), 3, start, **settings)
+    return found, np.concatenate(gathered(np.asarray, found.alpha)).astype(float)
+
+
+@pytest.mark.parametrize("visits", [16, 1])
+def test_it_ends_at_the_optimum_of_all_rows_with_multipliers_that_prove_it(rows, visits, monkeypatch):
+    monkeypatch.setattr(near_rows, "VISITS", visits)  # after one, Newton steps on sums go on
+    entered = []
+    head = summed_heads._head
+    monkeypatch.setattr(summed_heads, "_head", lambda *a: entered.append(1) or head(*a))
+    found, alpha = solved(rows)
+    assert bool(entered) == (visits == 1)
+    expected = solve_heads(*rows)
+    reached = value(rows, found.coef, found.intercept)
+    np.testing.assert_allclose(reached, value(rows, expected.coef, expected.intercept), rtol=2e-6)
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-3)
+    _, signs, C = rows
+    assert (alpha >= 0.0).all()
+    assert (alpha <= C[:, None]).all()
+    assert (alpha[signs == 0.0] == 0.0).all()
+    np.testing.assert_allclose((alpha * signs).sum(axis=0), 0.0, atol=1e-4)
+    np.testing.assert_allclose(dual(rows, alpha), reached, rtol=1e-5)
+
+
+def test_a_warm_start_takes_fewer_visits_and_whoever_wants_to_is_told(rows):
+    seen = []
+    cold, _ = solved(rows, known=lambda coef, intercept: seen.append((coef, intercept)))
+    warm, _ = solved(rows, cold)
+    assert warm.iterations < cold.iterations
+    best = value(rows, cold.coef, cold.intercept).sum()
+    values = [value(rows, *each).sum() for each in seen]
+    assert best <= min(values) * (1 + 1e-6)
+    assert values[-1] < values[0]
+
+
+def test_means_of_groups_never_cost_more_than_their_rows(rows):
+    Z, signs, C = rows
+    column, rng = signs[:, 0].astype(np.int8), np.random.default_rng(1)
+    t = margins(Z, column, rng.normal(size=D + 1))
+    cell = cells(Z, Z.mean(axis=0), Z.std(axis=0))
+    assert len(np.unique(cell)) > 100
+    sums, hinge = grouped(Z, column, C, t, cell, np.zeros(N, dtype=bool))
+    assert hinge == pytest.approx(C @ np.maximum(t, 0.0))
+    used = sums[:, -1] > 0.0
+    means, side = sums[used, :-1] / sums[used, -1:], np.where(np.flatnonzero(used) >= len(sums) // 2, 1.0, -1.0)
+    for _ in range(20):
+        theta = rng.normal(size=D + 1)
+        below = sums[used, -1] @ np.maximum(1.0 - side * (means @ theta[:-1] + theta[-1]), 0.0)
+        assert below <= C @ np.maximum(margins(Z, column, theta), 0.0) + 1e-9
+
+
+def test_what_a_visit_brings_does_not_grow_with_the_rows(rows):
+    sizes = []
+    for count in (1, 2):
+        Z, columns, C = (np.tile(values, (count, *(1,) * (values.ndim - 1))) for values in rows)
+        cell = cells(Z, Z.mean(axis=0), Z.std(axis=0))
+        found = near_rows._near(Z, columns[:, 0].astype(np.int8), C, cell, np.ones(D + 1), 50)
+        sizes.append([np.size(values) for values in found])
+    assert sizes[0] == sizes[1]

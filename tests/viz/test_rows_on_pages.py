@@ -1,0 +1,47 @@
+"""Rows on disk on the pages, without a browser: each runs them, or says of which rows it speaks."""
+
+import dask
+import numpy as np
+import pytest
+
+from supdr_viz.settings import on_disk
+from tests.viz.visitor import Visitor
+
+QUERY = "?data=rows&data.name=clouds&data.target=labels.npy&method=MAC&method.n_centers=20&method.early_stopping=false"
+
+
+@pytest.fixture(autouse=True)
+def rows(tmp_path, monkeypatch):
+    folder, rng = tmp_path / "clouds", np.random.default_rng(0)
+    folder.mkdir()
+    codes = rng.integers(0, 3, 3000)
+    X = rng.normal(size=(3, 4))[codes] * 1.5 + 0.6 * rng.normal(size=(3000, 4))
+    np.save(folder / "rows.npy", X.astype(np.float32))
+    np.save(folder / "labels.npy", codes.astype(float))
+    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(folder)]))
+    with dask.config.set(scheduler="threads"):
+        yield
+
+
+@pytest.mark.slow
+def test_the_explorer_trains_on_them():
+    with Visitor(QUERY, page="explorer") as visitor:
+        assert visitor.settle().stands == ("ready", 0)
+        visitor.press("Step").settle()
+        assert visitor.stands == ("paused", 1)
+        assert "test error" in visitor.status
+
+
+@pytest.mark.slow
+def test_methods_are_compared_on_them():
+    with Visitor(QUERY + "&b=LSDR", page="compare") as visitor:
+        visitor.settle().press("Step").settle()
+        assert visitor.status.count("iteration 1") == 2
+        assert visitor.status.count("test error") == 2
+
+
+@pytest.mark.slow
+def test_a_sweep_says_that_it_takes_the_sample():
+    with Visitor(QUERY, page="sensitivity") as visitor:
+        visitor.settle()
+        assert visitor.sees("A sweep fits the sample of 2,000 rows, not all 3,000 that are on disk.")

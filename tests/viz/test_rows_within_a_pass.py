@@ -1,0 +1,92 @@
+"""Rows on disk, watched: what is shown before a pass is complete, and what is said of all rows meanwhile."""
+
+from dataclasses import replace
+
+import dask
+import numpy as np
+
+from supdr.rows import waiting
+from supdr_viz.run import painter as painting
+from supdr_viz.run.session import Session
+from supdr_viz.settings.experiment import Experiment
+from supdr_viz.views.latent_space import LatentSpace
+from supdr_viz.views.points import Points
+from tests.viz import test_rows_on_disk as clouds
+from tests.viz.hands import Hands
+
+in_this_thread, folder, offered, experiment = clouds.in_this_thread, clouds.folder, clouds.offered, clouds.experiment
+
+
+def watched(experiment, monkeypatch):
+    """Return hands, a session, and what a page that takes every frame has been shown: frames with their surfaces."""
+    monkeypatch.setattr(painting, "GLIMPSE_INTERVAL", 0.0)
+    hands, seen = Hands(), []
+
+    def look():
+        frame = session.player.take_frame()
+        if frame is not None:
+            seen.append((frame, session.player.take_surface()))
+            session.player.request_frame()
+
+    session = Session(hands.pool, look)
+    session.apply(experiment)
+    hands.rest()
+    return hands, session, seen
+
+
+def test_the_sample_is_shown_before_all_rows_are_known_and_moves_within_a_pass(experiment, monkeypatch):
+    hands, session, seen = watched(experiment, monkeypatch)
+    first = seen[0][0]
+    assert (first.latent_caption, first.numbers) == ("the sample alone", {})
+    assert np.isfinite(first.latent).all()
+    start = seen[-1][0]
+    assert start.latent_caption == "saw the labels"
+    seen.clear()
+    session.player.step()
+    hands.rest()
+    within = [frame for frame, _ in seen if frame.latent_caption == "within pass 1"]
+    last = seen[-1][0]
+    assert len(within) >= 3
+    # Numbers are of complete iterations; places are those of the pass.
+    assert all(frame.iteration == 0 and frame.numbers["objective"] == start.numbers["objective"] for frame in within)
+    np.testing.assert_allclose(within[-1].latent, last.latent, atol=1e-6)
+    assert np.abs(within[-1].latent - start.latent).max() > 1e-3
+    assert last.iteration == 1
+    assert session.player.curves()[0].iteration.tolist() == [0, 1]
+
+
+def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
+    hands, session, _ = watched(experiment, monkeypatch)
+    session.player.step()
+    hands.rest()
+    visits, answered, compute = [], [], dask.compute
+    monkeypatch.setattr(waiting.dask, "compute", lambda *a, **k: visits.append(1) or compute(*a, **k))
+
+    def look():
+        if session.player.hurries:
+            answered.append(len(visits))
+
+    session.player._worker._notify = look
+    session.apply(Experiment(clouds.settings_of(C=5.0), experiment.table))
+    hands.rest()
+    assert answered[0] == 0  # no rows were asked for the first frame
+
+
+def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment, monkeypatch):
+    monkeypatch.setattr(painting, "SURFACE_INTERVAL", (0.0, 0.0))
+    hands, session, seen = watched(experiment, monkeypatch)
+    session.player._reel.painter._next_count = np.inf  # counting is not due again before the run rests
+    session.player.run(until=2)
+    hands.rest()
+    running = [(frame, surface) for frame, surface in seen if surface is not None and surface.iteration == 1]
+    assert running
+    for _, surface in running:
+        assert surface.counted == 0
+        assert surface.rates == {}
+    frame, surface = next(pair for pair in reversed(seen) if pair[1] is not None)
+    assert surface.iteration == surface.counted == 2
+    assert surface.rates
+    assert set(session.player.curves()[1].iteration) == {0, 2}
+    plane = LatentSpace(points := Points())
+    points.frame, points.surface = replace(frame, iteration=1), running[-1][1]
+    assert plane.caption() == "saw the labels · density of iteration 0"
