@@ -123,8 +123,11 @@ def two_sheets() -> bytes:
 
 
 def towns() -> bytes:
-    """Thirty classes written as text."""
+    """Thirty classes written as text: towns around a lake."""
     numbers, kind = signals(7, 4, 30, 240)
+    angle = 2 * np.pi * kind / 30
+    numbers[:, 0] += 30 * np.cos(angle) - 2.5 * kind
+    numbers[:, 1] += 30 * np.sin(angle)
     numbers[:, 2] += kind % 5 * 3
     rows = [[*(f"{value:.3f}" for value in row), f"Town {c + 1}"] for row, c in zip(numbers, kind)]
     return written(["north", "east", "height", "rain", "town"], rows).encode()
