@@ -83,7 +83,7 @@ class Sensitivity:
         self._store, self._unkept = store_path()
         self.runner = SweepRunner(current_caller())
         self.bridge = Bridge()
-        self.figures = SweepFigures(narrow=widgets.on_phone())
+        self.figures = SweepFigures(narrow=self.bridge.narrow)
         self.data = DataControls(settings.base)
         self.split = SplitControls(settings.base)
         self.method = MethodControls(settings.base)
@@ -104,6 +104,7 @@ class Sensitivity:
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
         follow(self.page, "dark_theme", self._show_theme)
+        follow(self.bridge, "narrow", self.figures.fit)
         self._apply(settings)
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)

@@ -71,7 +71,8 @@ class SweepFigures:
     """
 
     def __init__(self, *, narrow: bool = False) -> None:
-        self._across = "narrow" if narrow else "heatmap"
+        self._narrow = narrow
+        self._below: list[tuple[Sequence[Any], str]] = []
         self.cells = ColumnDataSource(_no_cells(), name="sweep cells")
         self.mark = ColumnDataSource({"x": [], "y": []}, name="sweep current")
         self.mapper = LinearColorMapper(palette=palette(False).regions, low=0.0, high=1.0)
@@ -162,21 +163,30 @@ class SweepFigures:
             "link": list(links),
         }
         self.mark.data = {"x": [], "y": []}
-        _set_axis(self.heatmap.xaxis[0], self.heatmap.x_range, values[0], titles[0], self._across)
         _set_axis(self.heatmap.yaxis[0], self.heatmap.y_range, values[1] if up > 1 else [""], titles[1], "")
         for number, curve in enumerate(self.curves):
             self.lines[number].data = _no_line()
             self.marks[number].data = {"x": [], "y": []}
             curve.yaxis[0].axis_label = measured
             curve.visible = number < len(values)
-            if curve.visible:
-                _set_axis(
-                    curve.xaxis[0],
-                    curve.x_range,
-                    values[number],
-                    titles[number],
-                    "curve" if len(values) > 1 else self._across,
-                )
+        self._below = list(zip(values, titles, strict=False))
+        self.fit(self._narrow)
+
+    def fit(self, narrow: bool) -> None:
+        """Label what goes across as there is room for.
+
+        Parameters
+        ----------
+        narrow : bool
+            There is little room, as on a phone.
+        """
+        self._narrow, across = narrow, "narrow" if narrow else "heatmap"
+        if not self._below:
+            return
+        _set_axis(self.heatmap.xaxis[0], self.heatmap.x_range, *self._below[0], across)
+        where = "curve" if len(self._below) > 1 else across
+        for curve, below in zip(self.curves, self._below, strict=False):
+            _set_axis(curve.xaxis[0], curve.x_range, *below, where)
 
     def show_cells(self, result: Result, cells: Sequence[Cell], metric: str) -> None:
         """Fill in finished cells and redraw the curves.

@@ -196,9 +196,10 @@ def test_problems_of_the_command_are_one_sentence(tmp_path, monkeypatch, capsys)
 @pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("count", [4, 9, 25])
 def test_labels_of_an_axis_have_room(narrow, count):
-    figures = SweepFigures(narrow=narrow)
+    figures = SweepFigures(narrow=not narrow)
     grid = {"a": np.geomspace(1e-4, 10.0, count).tolist(), "b": list(range(count))}
     figures.show_grid(grid, ["a", "b"], [""] * count**2, "error")
+    figures.fit(narrow)  # a window that is made narrow, or wide
     across, up = figures.heatmap.xaxis[0], figures.heatmap.yaxis[0]
     # In a window of 390 pixels the map is 214 wide, in one of 1,280 pixels 470; a letter is 6.3 wide.
     cell, labels = (214 if narrow else 470) / count, list(across.major_label_overrides.items())
