@@ -21,9 +21,10 @@ from supdr_viz.kit.quotas import most
 SLICE = 0.012
 """Seconds of work per turn.  Shorter wastes time on turns, longer makes other sessions wait."""
 
-GIVES_WAY = 0.0005
-"""Seconds after which a worker that holds Python's lock gives it up to one who waits.  With Python's 5 ms every read of
-a file by the thread that builds a page, of which there are hundreds, may wait so long beside runs that train."""
+GIVES_WAY = 0.001
+"""Seconds after which who holds Python's lock gives it up to one who waits.  A run needs the lock for moments, many
+times a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others all but stand
+still."""
 
 logger = logging.getLogger(__name__)
 
