@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import dask
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
@@ -87,3 +88,10 @@ def data_dir(request) -> Path:
     if not folder.is_dir():
         raise pytest.UsageError(f"--data-dir: there is no folder {folder}")
     return folder
+
+
+@pytest.fixture
+def in_this_thread():
+    """Dask computes in the thread of the test: no other has the warnings that it expects, or what it has replaced."""
+    with dask.config.set(scheduler="synchronous"):
+        yield

@@ -1,6 +1,5 @@
 """What a pass of MAC on partitions shows before it is complete: true of its rows, and without effect."""
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -12,11 +11,7 @@ from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import least_ridge
 from supdr.rows.partitions import gathered
 
-
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 @pytest.fixture(scope="module")

@@ -31,12 +31,6 @@ def objectives(stream):
     return [snapshot.objective for snapshot in stream]
 
 
-@pytest.fixture
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
 def test_a_run_goes_on_bit_for_bit_and_ends_where_it_would_have(tmp_path, in_this_thread):
     expected = objectives(model().iterate(*rows()))
     stream = model().iterate(*rows(), checkpoint=tmp_path)

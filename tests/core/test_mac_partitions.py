@@ -1,6 +1,5 @@
 """MAC on rows in partitions: the numbers of the fit in memory, whatever the partitions."""
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -10,11 +9,7 @@ from supdr.methods.mac import partitioned as partitioned_passes
 from supdr.methods.mac import problem, summed_features
 from supdr.solvers import left_out
 
-
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 @pytest.fixture(scope="module")

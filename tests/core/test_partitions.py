@@ -14,10 +14,7 @@ from supdr.rows.summed_columns import SummedColumns
 ROWS = 240
 
 
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 def made():

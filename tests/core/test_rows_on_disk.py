@@ -1,6 +1,5 @@
 """Rows on disk come as Dask arrays, partition by partition, and MAC fits them as it fits arrays."""
 
-import dask
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,11 +8,7 @@ import pytest
 from supdr import MAC
 from supdr.datasets import FileProblem, read_rows
 
-
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import pickle
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -16,10 +15,7 @@ SETTINGS = {"MAC": {"n_centers": 15}, "LSDR": {"n_components": 2}, "SDRGLM": {"n
 METHODS = [name for name, each in supdr.METHODS.items() if each.takes_partitions and each.stands_on_any_rows]
 
 
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """SNF on rows in partitions: the numbers of the fit in memory, whatever the partitions."""
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -16,11 +15,7 @@ from supdr.solvers.monomials import monomials
 from supdr.solvers.summed_lbfgs import summed_start, summed_step
 from supdr.solvers.summed_ridge import joined, moments, pull
 
-
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import re
 from contextlib import nullcontext
 from dataclasses import replace
 
-import dask
 import numpy as np
 import pytest
 
@@ -30,10 +29,7 @@ from tests.viz.hands import Hands
 N, PARTITION = 900, 200
 
 
-@pytest.fixture(autouse=True)
-def in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 @pytest.fixture(scope="module")
