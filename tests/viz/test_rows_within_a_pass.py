@@ -14,7 +14,8 @@ from supdr_viz.views.points import Points
 from tests.viz import test_rows_on_disk as clouds
 from tests.viz.hands import Hands
 
-in_this_thread, folder, offered, experiment = clouds.in_this_thread, clouds.folder, clouds.offered, clouds.experiment
+folder, offered, experiment = clouds.folder, clouds.offered, clouds.experiment
+pytestmark = clouds.pytestmark
 
 
 def watched(experiment, monkeypatch):
