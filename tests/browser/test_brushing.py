@@ -1,5 +1,7 @@
 """Selecting rows, tapping, drawing, panning."""
 
+import pytest
+
 
 def test_rows_selected_in_one_figure_are_selected_in_all(app):
     app.lasso("input", right=0.5)
@@ -29,6 +31,7 @@ def test_rows_selected_in_one_figure_are_selected_in_all(app):
     assert app.selected() == []  # a selection does not outlive its rows
 
 
+@pytest.mark.slow
 def test_panning_zooming_and_drawing(app):
     def window():
         return app.evaluate("Array.from(square('input').extent)")

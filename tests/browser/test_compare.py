@@ -114,6 +114,7 @@ def test_a_run_of_the_explorer_joins_the_comparison_and_leaves_it_again(open_app
     assert titles(app) == ["A · LSDR", "B · NSDR"]
 
 
+@pytest.mark.slow
 def test_columns_are_added_changed_and_removed_in_the_page(open_app):
     app = open_app(TWO, page="compare")
     app.press("Step").settle()
@@ -138,6 +139,7 @@ def test_columns_are_added_changed_and_removed_in_the_page(open_app):
     assert serious(app) == []
 
 
+@pytest.mark.slow
 def test_on_a_phone_everything_fits_and_keys_work(open_app):
     app = open_app(TWO, page="compare", phone=True)
     assert app.width <= 390

@@ -100,6 +100,7 @@ def test_the_end_is_free_and_a_file_of_ones_own_can_be_read(open_app, tmp_path):
     assert app.chip == "finished"
 
 
+@pytest.mark.slow
 def test_it_fits_a_phone_also_with_large_text(open_app):
     app = open_app(page="lessons", phone=True)
     title, run = app.page.locator("h2").first.bounding_box(), app.button("Run").bounding_box()
@@ -139,6 +140,7 @@ def test_every_step_is_reached_by_a_key_and_runs(open_app, name):
             assert app.iteration >= step.run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "caption"),
     [("6-few-labels-many-points", "against true values"), ("7-what-can-a-map-promise", "drawn against true")],

@@ -114,6 +114,7 @@ def test_a_phone_reaches_everything(open_app):
     assert app.settle().width <= 390
 
 
+@pytest.mark.slow
 def test_a_narrow_window_becomes_wide_and_a_plot_fills_it(open_app):
     app = open_app("?data=spirals&data.n_per_class=60", size=(390, 844))
     method = app.page.get_by_role("combobox", name="Method").first

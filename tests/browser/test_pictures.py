@@ -106,6 +106,7 @@ def test_the_regions_of_the_zigzag_move_until_the_lines_fit(open_app):
     assert np.array_equal(image(app), before)
 
 
+@pytest.mark.slow
 def test_every_picture_of_the_gate(open_app):
     app = open_app(DIGITS)
     app.press("Run").settle()
@@ -132,6 +133,7 @@ def test_every_picture_of_the_gate(open_app):
     assert app.selected("method") == app.selected()
 
 
+@pytest.mark.slow
 def test_every_picture_of_sdr_glm(open_app):
     app = open_app(BITS)
     assert "no regions" in app.head("input")

@@ -3,6 +3,7 @@
 import itertools
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app import FIGURES, SQUARES
@@ -138,6 +139,7 @@ def drag_back(app, slider):
     app.page.mouse.up()
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_behind_what_is_viewed_and_while_it_is_changed(app):
     app.press("Run")
     expect(app.numbers_shown).to_contain_text(re.compile(r"iteration [2-9]\d"))

@@ -30,6 +30,7 @@ def run_python(code, folder):
     return {name: float(value) for name, value in re.findall(r"^(\w+ \w+) ([-+\d.e]+)$", done.stdout, re.M)}
 
 
+@pytest.mark.slow
 def test_the_copied_snippet_repeats_a_run_with_changes(app, tmp_path):
     for _ in range(3):
         app.press("Step")
@@ -157,6 +158,7 @@ def away(picture, png):
     return np.abs(np.asarray(picture, dtype=float) - other).mean()
 
 
+@pytest.mark.slow
 def test_report_and_film_of_a_run(open_app, tmp_path):
     app = open_app("?data=spirals&data.n_per_class=30&method=LSDR&method.max_iter=12&method.tol=0&speed=fast")
     app.press("Run").settle()
@@ -198,6 +200,7 @@ def test_report_and_film_of_a_run(open_app, tmp_path):
     back_on_line(app)
 
 
+@pytest.mark.slow
 def test_a_lesson_from_disk(open_app, tmp_path):
     app = open_app(page="lessons")
     app.press("Export")

@@ -53,7 +53,7 @@ SURFACES_AGREE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_boundaries_move_between_surfaces_and_end_where_the_server_draws_them(open_app, n_classes):
     app = open_app(
         f"?data=spirals&data.n_classes={n_classes}&data.n_per_class=60&method=NSDR&method.max_iter=5000&method.tol=0",
@@ -69,6 +69,7 @@ def test_boundaries_move_between_surfaces_and_end_where_the_server_draws_them(op
     assert told["far"] < 1.0
 
 
+@pytest.mark.slow
 def test_curves_say_what_stands_at_the_pointer(open_app):
     app = open_app(SMALL.replace("5000", "30") + "&speed=fast")
     app.press("Run").settle()
@@ -124,6 +125,7 @@ TILES = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_rows_that_are_pictures_are_drawn_as_such_where_there_is_room(open_app):
     app = open_app("?data=digits&method=LSDR&method.max_iter=3")
     app.press("Run").settle()

@@ -63,5 +63,6 @@ def test_pacmap_of_few_rows_one_column_and_partly_labelled_ones():
     rows = np.array([0, 1, 50, 51])
     assert PaCMAP(3, random_state=0).fit(X[rows], y[rows]).transform(X).shape == (150, 3)
     assert np.isfinite(PaCMAP(random_state=0).fit(X[:, 2:3], y).transform(X[:, 2:3])).all()
+    assert np.isfinite(PaCMAP(further=0.01, random_state=0).fit(X, y).embedding_).all()  # still one pair a row
     partly = np.where(np.arange(150) % 2, np.nan, y)
     assert PaCMAP(random_state=0).fit(X, partly).score(X, y) > 0.85

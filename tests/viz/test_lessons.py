@@ -170,7 +170,14 @@ def test_modes_exist():
                 assert step.mode in [mode.name for mode in modes_of(estimator, dataset.task)]
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+LONG = ("6-few-labels-many-points", "7-what-can-a-map-promise")
+"""Lessons whose runs take long: `make test-all` checks them."""
+
+
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(LESSONS[name], id=name, marks=[pytest.mark.slow] * (name in LONG)) for name in LESSONS],
+)
 def test_what_a_lesson_says_is_so(lesson):
     """Every claim of every step, against the end that a visitor sees."""
     false = [

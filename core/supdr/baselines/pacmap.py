@@ -70,7 +70,7 @@ class PaCMAP(Projection):
     mid_near : float, default=0.5
         Pairs at middle distance, which attract at first, by neighbours, > 0.
     further : float, default=2.0
-        Far pairs, which repel, by neighbours, > 0.
+        Far pairs, which repel, by neighbours, > 0; at least one pair a row is taken.
     head : {"knn", "svm"}, default="knn"
         Classifier on the latent rows.
     n_neighbors : int, default=5
@@ -126,11 +126,13 @@ class PaCMAP(Projection):
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         if len(X) < FEWEST:
             raise ValueError(f"PaCMAP needs {FEWEST} labelled rows; got {len(X)}")
+        # The package refuses a share of further pairs that is less than one pair a row.
+        fewest_further = 1.0 / self.n_graph_neighbors
         settings = {
             "n_components": n_components,
             "n_neighbors": int(self.n_graph_neighbors),
             "MN_ratio": float(self.mid_near),
-            "FP_ratio": float(self.further),
+            "FP_ratio": max(float(self.further), fewest_further),
             "random_state": self._seed(),
         }
         return Places(pacmap_places, False, settings)
