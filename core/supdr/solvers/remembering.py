@@ -10,7 +10,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -55,7 +55,7 @@ def remembered(function: Function) -> Function:
                 known.popitem(last=False)
         return found
 
-    return _asked  # type: ignore[return-value]
+    return cast(Function, _asked)
 
 
 def _content(argument: Any) -> Any:
