@@ -21,7 +21,7 @@ class Board {
   constructor(name, group) {
     this.name = name; this.tell = () => {}; this.gone = false; this.group = group; this.tree = BARE()
     this.planes = new Map(); this.charts = new Map(); this.words = new Map()
-    this.selected = null; this.pointed = null; this.received = 0; this.looks = new Map(); this.colours = []
+    this.selected = null; this.pointed = null; this.received = 0; this.looks = new Map(); this.colours = []; this.surfacePixels = {}
     group.boards.add(this)
     this.themed = new MutationObserver(() => this.recolour())
     this.themed.observe(document.documentElement, {attributeFilter: ["data-theme"]})
@@ -77,6 +77,7 @@ class Board {
       this.selected = rows && rows.length ? new Set(rows) : null
     }
     if (patch.rows || patch.scale || patch.all) this.look()
+    if (patch.surface_scale || patch.all) this.surfacePixels = {}
     for (const [name, chart] of this.charts) if (patch.charts && name in patch.charts) chart.show(this.tree.charts[name])
     for (const [name, words] of this.words) if (patch.words && name in patch.words) words.say(this.tree.words[name])
     if (patch.images !== undefined) this.eachPlane((plane) => plane.touch(false))
@@ -149,9 +150,10 @@ class Board {
     const place = themeNow() === "dark" ? 1 : 0
     return picture.roles.map((both) => both[place])
   }
+  // The pixel of every level of a surface; made once for each theme.
   surfaceTable() {
-    const scale = this.tree.surface_scale[themeNow()]
-    return [...Array(256).keys()].map((level) => [...channels(scaled(scale, level)), 255])
+    const theme = themeNow(), scale = this.tree.surface_scale[theme]
+    return this.surfacePixels[theme] ??= Array.from({length: 256}, (_, level) => pixelOf(scaled(scale, level)))
   }
 
   // Mark an iteration in all charts; null: none.

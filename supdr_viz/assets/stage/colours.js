@@ -3,6 +3,12 @@ const shade = (name) => getComputedStyle(document.documentElement).getPropertyVa
 const themeNow = () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light")
 const channels = (colour) => [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16))
 
+// A colour and its opacity (0 to 255) as a pixel of an image, which is one number.
+function pixelOf(colour, opacity = 255) {
+  const [red, green, blue] = channels(colour)
+  return opacity << 24 | blue << 16 | green << 8 | red
+}
+
 // The colour of a value on a scale {palette, low, high, nan}.
 function scaled(scale, value) {
   if (!Number.isFinite(value)) return scale.nan
@@ -10,16 +16,14 @@ function scaled(scale, value) {
   return scale.palette[Math.min(Math.max(Math.floor(share * count), 0), count - 1)]
 }
 
-// An image of small whole numbers, first row lowest, in the colours of a table of [red, green, blue, opacity].
-function tinted(levels, table) {
-  const [high, wide] = levels.shape, canvas = new OffscreenCanvas(wide, high), pen = canvas.getContext("2d")
-  const image = new ImageData(wide, high)
+// An image of small whole numbers, first row lowest, in the colours of a table of pixels.
+function tinted(levels, table, canvas = new OffscreenCanvas(1, 1)) {
+  const [high, wide] = levels.shape, pen = canvas.getContext("2d"), image = new ImageData(wide, high)
+  const pixels = new Uint32Array(image.data.buffer)
   for (let y = 0; y < high; y++) {
-    for (let x = 0; x < wide; x++) {
-      const tint = table[Math.min(levels[(high - 1 - y) * wide + x], table.length - 1)], at = 4 * (y * wide + x)
-      for (let k = 0; k < 4; k++) image.data[at + k] = tint[k]
-    }
+    for (let x = 0, at = y * wide, from = (high - 1 - y) * wide; x < wide; x++) pixels[at++] = table[Math.min(levels[from++], table.length - 1)]
   }
+  if (canvas.width !== wide || canvas.height !== high) { canvas.width = wide; canvas.height = high }
   pen.putImageData(image, 0, 0)
   return canvas
 }
@@ -48,9 +52,10 @@ function mixed(levels, colours) {
 const FAINTEST = 0.2
 const shaded = (colours, shades) => colours.flatMap((colour) => [...Array(shades).keys()].map((level) => {
   const opacity = shades === 1 ? 1 : FAINTEST + (1 - FAINTEST) * level / (shades - 1)
-  return [...channels(colour), Math.round(255 * opacity)]
+  return pixelOf(colour, Math.round(255 * opacity))
 }))
 const greys = (first, last) => [...Array(256).keys()].map((k) => {
   const [low, high] = [channels(first), channels(last)]
-  return [...low.map((value, j) => value + (high[j] - value) * k / 255), 255]
+  const [red, green, blue] = low.map((value, j) => Math.round(value + (high[j] - value) * k / 255))
+  return 255 << 24 | blue << 16 | green << 8 | red
 })

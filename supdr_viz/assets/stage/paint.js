@@ -35,7 +35,7 @@ function drawDensity(pen, view) {
 function drawSurface(pen, view) {
   const {region, boundary, margin} = view.tree, {frame, board, relief} = view, moves = relief.moves
   if (region && region.image && moves) {
-    drawImageIn(pen, frame, tinted(relief.image, board.surfaceTable()), relief.shown.extent, region.alpha)
+    drawImageIn(pen, frame, tinted(relief.image, board.surfaceTable(), relief.canvas), relief.shown.extent, region.alpha)
   } else if (region && region.image) {
     const image = view.tints.of("region", region.image, () => board.surfaceTable())
     drawImageIn(pen, frame, image, region.extent, region.alpha)

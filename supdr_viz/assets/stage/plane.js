@@ -192,8 +192,8 @@ class Plane {
   // Rows and rings as pixels over the base.
   raster(ratio, side) {
     if (!this.image || this.image.width !== side) this.image = new ImageData(side, side)
-    const pixels = this.image.data, {frame, places} = this
-    pixels.set(this.below.data)
+    const pixels = new Uint32Array(this.image.data.buffer), {frame, places} = this
+    pixels.set(new Uint32Array(this.below.data.buffer))
     const looks = new Map(), tones = new Map(), axes = this.axes
     const low = (frame.left - 1) * ratio, right = (frame.left + frame.wide + 1) * ratio
     const top = (frame.top - 1) * ratio, bottom = (frame.top + frame.high + 1) * ratio
@@ -202,12 +202,12 @@ class Plane {
       if (!(x > -20 && y > -20 && x < side + 20 && y < side + 20)) return
       if (axes && (x < low || x > right || y < top || y > bottom)) return
       let ready = looks.get(look)
-      if (!ready) looks.set(look, ready = masks.of(look, ratio))
+      if (!ready) looks.set(look, ready = masks.of(look, ratio, side))
       let tone = tones.get(colour)
-      if (!tone) tones.set(colour, tone = channels(colour))
+      if (tone === undefined) tones.set(colour, tone = pixelOf(colour))
       const left = Math.floor(x), above = Math.floor(y)
       const mask = ready[((x - left) * STEPS | 0) + STEPS * ((y - above) * STEPS | 0)]
-      blit(pixels, side, side, mask, left, above, tone[0], tone[1], tone[2], opacity / 255)
+      blit(pixels, side, side, mask, left, above, tone, Math.round(256 * opacity))
     })
     this.pen.putImageData(this.image, 0, 0)
   }

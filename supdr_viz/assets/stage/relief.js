@@ -3,7 +3,7 @@
 const SURFACE_LONGEST = 400, FINER = 3
 
 class Relief {
-  constructor() { this.moving = new Moving(SURFACE_LONGEST); this.shown = null }
+  constructor() { this.moving = new Moving(SURFACE_LONGEST); this.shown = null; this.canvas = new OffscreenCanvas(1, 1) }
 
   // Go to other scores {levels, scale, codes, extent}, or none; at once if they are of another kind.
   go(relief, now, snap) {
