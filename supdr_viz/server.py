@@ -257,7 +257,7 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
 
 def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> list[tuple[Any, ...]]:
     """Return what is answered beside the pages."""
-    from tornado.web import RedirectHandler
+    from tornado.web import ErrorHandler, RedirectHandler
 
     from supdr_viz.kit.door import Ended, Turn
     from supdr_viz.kit.guard import Health
@@ -276,4 +276,7 @@ def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> 
         Turn.route(queue),
         Ended.route(PAGES, most("hours")),
         Health.route(counts),
+        # The kit would import any module that is named here, for anybody: code runs then, and some modules end the
+        # process.  No page of ours asks for it.
+        ("/components/.*", ErrorHandler, {"status_code": 404}),
     ]
