@@ -188,6 +188,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     with uncollected():
         from supdr_viz.kit.bridge import close_old
         from supdr_viz.kit.door import Queue
+        from supdr_viz.kit.gaps import start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json
 
@@ -204,6 +205,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()
     server.start()
+    server.io_loop.add_callback(start_clock)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))
     if hours := most("hours"):
         from tornado.ioloop import PeriodicCallback
