@@ -188,6 +188,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     with uncollected():
         from supdr_viz.kit.bridge import close_old
         from supdr_viz.kit.door import Queue
+        from supdr_viz.kit.gaps import start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json
 
@@ -204,6 +205,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()
     server.start()
+    server.io_loop.add_callback(start_clock)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))
     if hours := most("hours"):
         from tornado.ioloop import PeriodicCallback
@@ -257,7 +259,7 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
 
 def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> list[tuple[Any, ...]]:
     """Return what is answered beside the pages."""
-    from tornado.web import RedirectHandler
+    from tornado.web import ErrorHandler, RedirectHandler
 
     from supdr_viz.kit.door import Ended, Turn
     from supdr_viz.kit.guard import Health
@@ -276,4 +278,7 @@ def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> 
         Turn.route(queue),
         Ended.route(PAGES, most("hours")),
         Health.route(counts),
+        # The kit would import any module that is named here, for anybody: code runs then, and some modules end the
+        # process.  No page of ours asks for it.
+        ("/components/.*", ErrorHandler, {"status_code": 404}),
     ]

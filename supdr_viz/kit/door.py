@@ -58,10 +58,14 @@ PRESENT = 8.0
 """Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting."""
 
 REMEMBERED = 600.0
-"""Seconds for which a place in the queue is kept for somebody whose browser is asleep."""
+"""Seconds for which a place in the queue is kept for somebody whose browser is asleep, as long as there is room."""
 
 MOST_WAITING = 2_000
 """Who comes later is refused."""
+
+OF_A_SESSION = ("bokeh-session-id", "bokeh-token")
+"""Arguments, the first a header, too, by which the kit lets an address name a session.  Who follows such a link would
+share the page of whoever made it, who then sees what is done and loaded there."""
 
 RETRY = 30
 """Seconds after which somebody who was refused may try again."""
@@ -81,7 +85,7 @@ class Queue:
         self._seen: dict[str, float] = {}
         self._called: dict[str, float] = {}
         self._on_the_way: list[float] = []
-        self._again, self._building, self._began = clock(), False, 0.0
+        self._again, self._built, self._began = clock(), True, 0.0
         self._came = 0
 
     @property
@@ -92,7 +96,7 @@ class Queue:
 
     def join(self) -> str:
         """Return a new place at the end; an empty text if too many wait."""
-        self._forget()
+        self._forget(REMEMBERED if len(self._seen) < MOST_WAITING else PRESENT)
         if len(self._seen) >= MOST_WAITING:
             return ""
         turn = secrets.token_urlsafe(9)
@@ -136,7 +140,12 @@ class Queue:
         self._called.pop(turn, None)
         self._began = self._clock()
         self._on_the_way.append(self._began)
-        self._building = True
+        self._built = False
+
+    @property
+    def _building(self) -> bool:
+        """Whether somebody who has entered is yet to get a page; who went wrong on the way there keeps nobody out."""
+        return not self._built and self._clock() - self._began < ON_THE_WAY
 
     async def lull(self) -> None:
         """Wait until whoever is here already has a place in the queue: while a page is built, nobody is answered."""
@@ -150,19 +159,19 @@ class Queue:
     def built(self) -> None:
         """Take note that the page of somebody who has just entered is built."""
         now = self._clock()
-        self._again, self._building = now + max(BREATH, SHARE * (now - self._began)), False
+        self._again, self._built = now + max(BREATH, SHARE * (now - self._began)), True
 
     def arrived(self) -> None:
         """Take note that a page has come to its browser."""
         if self._on_the_way:
             self._on_the_way.pop(0)
 
-    def _forget(self) -> None:
+    def _forget(self, remembered: float = REMEMBERED) -> None:
         now = self._clock()
         self._on_the_way = [since for since in self._on_the_way if now - since < ON_THE_WAY]
         self._called = {turn: since for turn, since in self._called.items() if now - since < ON_THE_WAY}
-        if any(now - seen >= REMEMBERED for seen in self._seen.values()):
-            self._seen = {turn: seen for turn, seen in self._seen.items() if now - seen < REMEMBERED}
+        if any(now - seen >= remembered for seen in self._seen.values()):
+            self._seen = {turn: seen for turn, seen in self._seen.items() if now - seen < remembered}
 
 
 class Door(Handler):
@@ -199,13 +208,15 @@ class Door(Handler):
         Raises
         ------
         HTTPError
-            If there is no room.
+            If there is no room, or the address names a session.
         Finish
             With the page that waits.
         """
         caller = {PAYLOAD: caller_of(request)}
         if request.path.endswith("/ws") or request in self._let_in:  # of a page that is there, or asked twice
             return caller
+        if "Bokeh-Session-Id" in request.headers or any(name in request.arguments for name in OF_A_SESSION):
+            raise HTTPError(403)
         if refused := self._refuse(caller[PAYLOAD]):
             raise HTTPError(refused)
         turn = request.arguments.pop(TURN, [b""])[-1].decode(errors="replace")

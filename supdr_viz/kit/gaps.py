@@ -51,6 +51,15 @@ def forget_notifications(document: Document) -> None:
             del pn.state._views[name]
 
 
+def start_clock() -> None:
+    """Start the clock by which Panel forgets what has been busy for very long; in the server's loop, before any page.
+
+    By itself it starts with the first change that a visitor makes, and then holds that visitor's page for ever: a task
+    keeps the context in which it began.  No issue upstream that tells of it is known.
+    """
+    pn.state._schedule_busy_cleanup()
+
+
 def heard_at_once(widget: Control) -> Control:
     """Have a change that a visitor makes handled as soon as it arrives; return the widget.
 

@@ -6,7 +6,9 @@ A page knows the ticket of its stage; whoever has no ticket gets nothing.  Where
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import functools
 import json
 import secrets
 from asyncio import Future
@@ -20,6 +22,18 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 ADDRESS = "/stage"
 """Of the socket, beside the pages."""
+
+MOST_SAID = 2**20
+"""Bytes that a browser says at a time; one that says more is left."""
+
+MOST_UNSENT = 32 * 2**20
+"""Bytes that wait to be taken by a browser."""
+
+MOST_WAITING = 8
+"""Messages that may wait, however large: one that is large on a slow way is not too much."""
+
+TOO_SLOW = 4408
+"""Code with which a socket is closed that takes nothing, whatever its browser says.  It may come again."""
 
 UNKNOWN_TICKET = 4404
 """Code with which a socket is closed whose ticket nobody knows: its page is gone."""
@@ -88,6 +102,11 @@ class StageSocket(WebSocketHandler):
         """Let nobody in with a ticket any more."""
         cls._owners.pop(ticket, None)
 
+    @property
+    def max_message_size(self) -> int:
+        """What is longer ends the connection."""
+        return MOST_SAID
+
     def check_origin(self, origin: str) -> bool:
         """Let in the pages that may talk to this server: those that its other websockets let in."""
         server = cast(BokehTornado, self.application)
@@ -96,17 +115,19 @@ class StageSocket(WebSocketHandler):
     def open(self, *_arguments: str, **_options: str) -> None:
         """Join the browser with the stage that its ticket names."""
         self.set_nodelay(True)
+        self._unsent = self._waiting = 0
         owner = self._owner()
         if owner is None:
             self.close(UNKNOWN_TICKET, "unknown ticket")
         else:
             owner.joined(self)
 
-    def on_message(self, message: str | bytes) -> None:
-        """Pass on what the browser says."""
+    async def on_message(self, message: str | bytes) -> None:
+        """Pass on what the browser says; between two messages everybody else has their turn."""
         owner, said = self._owner(), understood(message)
         if owner is not None and said is not None:
             owner.heard(said, self)
+        await asyncio.sleep(0)
 
     def on_close(self) -> None:
         """Say that the browser is gone."""
@@ -115,9 +136,20 @@ class StageSocket(WebSocketHandler):
             owner.left(self)
 
     def send(self, message: bytes) -> None:
-        """Tell the browser something."""
+        """Tell the browser something, unless it takes nothing of what it was told."""
+        if self._unsent > MOST_UNSENT and self._waiting >= MOST_WAITING:
+            self.close(TOO_SLOW, "too slow")
+            return
         with contextlib.suppress(WebSocketClosedError):  # the browser joins again, or is gone
-            self.write_message(message, binary=True).add_done_callback(_noticed)
+            written = self.write_message(message, binary=True)
+            self._unsent, self._waiting = self._unsent + len(message), self._waiting + 1
+            written.add_done_callback(functools.partial(self._sent, len(message)))
+
+    def _sent(self, size: int, written: Future[None]) -> None:
+        """Take note that a message has left; that its browser has gone is no error of the server's."""
+        self._unsent, self._waiting = self._unsent - size, self._waiting - 1
+        if not written.cancelled():
+            written.exception()
 
     def _owner(self) -> Owner | None:
         return self._owners.get(self.get_query_argument("ticket", ""))
@@ -139,9 +171,3 @@ def understood(message: str | bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return said if isinstance(said, dict) else None
-
-
-def _noticed(written: Future[None]) -> None:
-    """Look at what became of a message: that its browser has gone is no error of the server's."""
-    if not written.cancelled():
-        written.exception()

@@ -139,6 +139,25 @@ def test_places_cannot_fill_the_memory(queue, monkeypatch):
     assert [bool(queue.join()) for _ in range(5)] == [True] * 3 + [False] * 2
 
 
+def test_places_of_those_who_are_gone_keep_nobody_out(queue, clock, monkeypatch):
+    monkeypatch.setattr(door, "MOST_WAITING", 5)
+    here = [queue.join() for _ in range(5)][-1]
+    clock.now += PRESENT - 1
+    assert queue.before(here) == 4
+    clock.now += 1
+    assert [bool(queue.join()) for _ in range(5)] == [True] * 4 + [False]
+    assert queue.before(here) is not None
+
+
+def test_who_enters_and_gets_no_page_keeps_nobody_out(queue, clock):
+    assert queue.before(queue.join()) == 0
+    queue.enter("")
+    waiting = [queue.join()]
+    assert not ask(queue, clock, waiting)
+    clock.now += ON_THE_WAY
+    assert ask(queue, clock, waiting)
+
+
 def request_of(path):
     line = RequestStartLine("GET", path, "HTTP/1.1")
     return HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
@@ -222,6 +241,16 @@ def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, cl
     clock.now += BREATH
     assert knock(at, f"/{again}") is None
     assert knock(at, "/explorer?turn=nobody") != 503
+
+
+@pytest.mark.parametrize("named", ["bokeh-session-id=theirs", "bokeh-token=theirs", ""])
+def test_no_address_leads_into_the_page_of_somebody_else(queue, named):
+    at, request = Door(queue, lambda caller: 0), request_of(f"/explorer?data=moons&{named}")
+    if not named:
+        request.headers["Bokeh-Session-Id"] = "theirs"
+    with pytest.raises(HTTPError, match="403"):
+        at.process_request(request)
+    assert knock(at, "/explorer?data=moons") is None  # and nobody is kept waiting
 
 
 def test_without_room_nobody_waits(queue):

@@ -139,6 +139,29 @@ def test_a_page_that_is_gone_is_held_by_what_the_kit_keeps(untie, forget):
     assert document == forget
 
 
+@pytest.mark.parametrize("started", [False, True])
+def test_the_kits_clock_holds_the_page_in_which_it_starts(monkeypatch, started):
+    monkeypatch.setattr(type(pn.state), "_busy_cleanup_scheduled", None)
+
+    async def visit():
+        if started:
+            gaps.start_clock()
+        document = Document()
+        with set_curdoc(document):
+            pn.state._add_busy_event("a change")
+            pn.state._remove_busy_event("a change")
+        reference = weakref.ref(document)
+        del document
+        await asyncio.sleep(0)
+        gc.collect()
+        return reference() is None
+
+    with ThreadPoolExecutor(1) as thread:
+        gone = thread.submit(asyncio.run, visit()).result()
+    # The day that a page is gone without it, `start_clock` can go.
+    assert gone == started
+
+
 def file_chooser():
     """The library of the file choosers."""
     [script] = (resources.files("panel") / "dist" / "bundled" / "filedropper").rglob("filepond.min.js")

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import socket
 import subprocess
@@ -43,6 +44,7 @@ OPEN = {
     "/favicon.ico$",
     r"/own/(\w+\.(?:css|js|webp))$",  # the same files for everybody, as the next ones
     *(f"/{page}/static/(.*)$" for page in PAGES),
+    "/components/.*$",  # nothing: before the kit's own, the next one
     "/components/(.*)$",
     "/static/extensions/(.*)$",
     "/static/(.*)$",
@@ -57,9 +59,16 @@ OPEN = {
 class Guarded:
     """A server that asks for a password, and its routes."""
 
-    def __init__(self):
+    def __init__(self, modules):
         command = [sys.executable, "-c", PROGRAM, "--port", "0", "--no-browser", "--basic-auth", "open sesame"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        found = os.pathsep.join([str(modules), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "PYTHONPATH": found},
+        )
         for line in self.process.stdout:
             if line.startswith("["):
                 self.routes = json.loads(line)
@@ -114,8 +123,10 @@ class Stays(urllib.request.HTTPRedirectHandler):
 
 
 @pytest.fixture(scope="module")
-def guarded():
-    server = Guarded()
+def guarded(tmp_path_factory):
+    modules = tmp_path_factory.mktemp("modules")
+    (modules / "ends_the_server.py").write_text("raise SystemExit")
+    server = Guarded(modules)
     yield server
     server.process.terminate()
     server.process.wait(30)
@@ -142,6 +153,12 @@ def test_what_is_open_holds_nothing_of_a_page(guarded):
         assert guarded.answer(path)[0] in (400, 403, 404)
     for path in ("/static/../../server.py", "/static/%2e%2e/%2e%2e/settings.py", "/components/os/path/__file__/x"):
         assert guarded.answer(path)[0] in (400, 403, 404)
+
+
+def test_no_address_has_the_server_import_a_module(guarded):
+    for path in ("ends_the_server/any/css/x", "lib2to3.__main__/any/css/x", "..x/any/css/x", "/any/css/x"):
+        assert guarded.answer(f"/components/{path}")[0] == 404
+    assert guarded.pages == 0
 
 
 @pytest.mark.parametrize("page", PAGES)

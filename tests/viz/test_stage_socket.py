@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import json
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,7 +13,7 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application
 from tornado.websocket import websocket_connect
 
-from supdr_viz.stage.socket import UNKNOWN_TICKET, StageSocket
+from supdr_viz.stage.socket import MOST_SAID, MOST_WAITING, TOO_SLOW, UNKNOWN_TICKET, StageSocket
 
 
 class Owner:
@@ -88,6 +89,63 @@ def test_bytes_go_out_and_sentences_come_in(offered):
         assert await browser.read_message() is None
         assert owner.gone
         owner.send(b"late")  # to a browser that is gone: nothing happens
+
+    served(offered, act)
+
+
+def test_between_two_things_that_one_says_others_have_their_turn(offered):
+    class Busy(Owner):
+        """Acts soon after it has heard something, as pages do under their lock."""
+
+        def heard(self, message, browser):
+            asyncio.get_running_loop().call_soon(self.messages.append, message)
+
+    async def act(connect):
+        owner, turns = Busy(), []
+        browser = await connect(StageSocket.ticket(owner))
+        await owner.next()
+        for number in range(500):
+            browser.write_message(json.dumps({"kind": "select", "number": number}))  # at once, and not waited for
+        while len(owner.messages) < 500:
+            turns.append(len(owner.messages))
+            await asyncio.sleep(0)
+        assert [said["number"] for said in owner.messages] == [*range(500)]
+        assert max(later - earlier for earlier, later in itertools.pairwise(turns)) <= 2
+
+    served(offered, act)
+
+
+def test_who_says_too_much_at_a_time_is_left(offered):
+    async def act(connect):
+        owner = Owner()
+        browser = await connect(StageSocket.ticket(owner))
+        await owner.next()
+        await browser.write_message(json.dumps({"kind": "select", "rows": [0] * MOST_SAID}))
+        assert await asyncio.wait_for(browser.read_message(), 10) is None
+        assert owner.messages == []
+        assert owner.gone
+
+    served(offered, act)
+
+
+def test_what_a_browser_does_not_take_does_not_fill_the_memory(offered, monkeypatch):
+    monkeypatch.setattr("supdr_viz.stage.socket.MOST_UNSENT", 2**20)
+
+    async def act(connect):
+        owner = Owner()
+        browser = await connect(StageSocket.ticket(owner))
+        await owner.next()
+        for _ in range(MOST_WAITING):  # few, if large: the way may be slow
+            owner.send(bytes(2**20))
+        assert [len(await browser.read_message()) for _ in range(MOST_WAITING)] == [2**20] * MOST_WAITING
+        for number in range(100):  # it takes none of these, whatever it says
+            owner.send(bytes(2**20))
+            await browser.write_message(json.dumps({"kind": "painted", "number": number}))
+        taken = 0
+        while await asyncio.wait_for(browser.read_message(), 20) is not None:
+            taken += 1
+        assert taken < 100
+        assert browser.close_code == TOO_SLOW
 
     served(offered, act)
 
