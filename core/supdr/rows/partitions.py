@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from operator import getitem
+from itertools import chain, groupby
+from operator import attrgetter, getitem
 from typing import Any
 
-import dask
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 
+from supdr.rows.tasks import Given, Part, Planned, called, read_at
 from supdr.rows.waiting import Told, computed, kept_and_computed
 
 FAN_IN = 8
@@ -41,7 +42,7 @@ class Work:
         """Return what the function gives for a partition."""
         arguments = list(self.shared)
         for (place, entry), value in zip(self.places, values):
-            arguments[place] = reduce(getitem, entry, value)
+            arguments[place] = reduce(getitem, entry, value.value if isinstance(value, Given) else value)
         return self.function(*arguments)
 
 
@@ -50,42 +51,38 @@ class Partitions:
 
     Parameters
     ----------
-    parts : iterable of Delayed
-        Each yields the value of a partition.
-    homes : tuple of str, optional
-        Addresses of the workers that should work on the partitions: all that belongs to one stays together.  Another
-        worker does it if that one is lost.
+    parts : iterable of Given and Planned
+        What stands for the values.  All that belongs to a partition has the same home.
     entry : tuple of int, optional
         Which entry of each value is meant, where values are tuples, which entry of that, and so on.
     """
 
-    def __init__(self, parts: Iterable[Delayed], homes: tuple[str, ...] = (), entry: tuple[int, ...] = ()) -> None:
-        self.parts, self.homes, self.entry = tuple(parts), homes, entry
+    def __init__(self, parts: Iterable[Part], entry: tuple[int, ...] = ()) -> None:
+        self.parts, self.entry = tuple(parts), entry
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def some(self, numbers: list[int]) -> Partitions:
         """Return some of the partitions, by their numbers."""
-        homes = tuple(self.homes[number] for number in numbers) if self.homes else ()
-        return Partitions((self.parts[number] for number in numbers), homes, self.entry)
+        return Partitions((self.parts[number] for number in numbers), self.entry)
 
     def item(self, number: int) -> Partitions:
         """Return the entries `number` of values that are tuples; they stay within these."""
-        return Partitions(self.parts, self.homes, (*self.entry, number))
+        return Partitions(self.parts, (*self.entry, number))
 
 
 def listed(values: Iterable[Any]) -> Partitions:
     """Return given small values, one per partition."""
-    return Partitions(delayed(value, pure=False) for value in values)
+    return Partitions(map(Given, values))
 
 
-def at_home(parts: list[Delayed]) -> Partitions:
+def at_home(blocks: list[Delayed]) -> Partitions:
     """Return partitions shared out among the workers of the current client, if there is one, neighbours together.
 
     Parameters
     ----------
-    parts : list of Delayed
+    blocks : list of Delayed
         Each yields the value of a partition.
 
     Returns
@@ -97,8 +94,8 @@ def at_home(parts: list[Delayed]) -> Partitions:
     try:
         workers = sorted(get_client().nthreads())
     except ValueError:  # no client: threads of this process
-        return Partitions(parts)
-    return Partitions(parts, tuple(workers[number * len(workers) // len(parts)] for number in range(len(parts))))
+        workers = [""]
+    return Partitions(read_at(blocks, [workers[number * len(workers) // len(blocks)] for number in range(len(blocks))]))
 
 
 def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
@@ -111,15 +108,7 @@ def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
     *arguments
         `Partitions` are passed partition by partition, everything else as it is.
     """
-    # Shared arguments travel with the function: as arguments of their own Dask would search each for collections.
-    work = delayed(Work(function, arguments), pure=False, traverse=False)
-    columns = [argument.parts for argument in arguments if isinstance(argument, Partitions)]
-    homes = next((each.homes for each in arguments if isinstance(each, Partitions) and each.homes), ())
-    parts = []
-    for number, values in enumerate(zip(*columns, strict=True)):
-        with dask.annotate(**_at(homes[number] if homes else "")):
-            parts.append(work(*values))
-    return Partitions(parts, homes)
+    return Partitions(_calls(function, arguments))
 
 
 def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
@@ -132,8 +121,7 @@ def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
     *arguments
         As for `planned`.
     """
-    plan = planned(function, *arguments)
-    return Partitions(kept_and_computed(plan.parts, None)[0], plan.homes)
+    return Partitions(kept_and_computed(_calls(function, arguments))[0])
 
 
 def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -146,8 +134,8 @@ def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     *arguments
         As for `planned`.
     """
-    parts = planned(function, *arguments).parts
-    return computed(list(parts), parts)
+    parts = _calls(function, arguments)
+    return computed(parts, parts)
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
@@ -162,8 +150,8 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
     add : callable, default=sum
         Maps a list of at most `FAN_IN` values to their sum.
     """
-    plan = planned(function, *arguments)
-    return computed([_tree(plan, add)], plan.parts)[0]
+    parts = _calls(function, arguments)
+    return add(computed(_few(parts, add), parts))
 
 
 def spread_and_total(
@@ -191,42 +179,78 @@ def spread_and_total(
     kept : Partitions
     summed : object
     """
-    pairs = planned(function, *arguments)
-    if so_far is None:
-        kept, summed = kept_and_computed(pairs.parts, _tree(pairs.item(1), add))
+    pairs = _calls(function, arguments)
+    if so_far is not None:
+        shares = [called(_second, [pair], pair.home) for pair in pairs]
+        kept, sums = kept_and_computed(pairs, _few(shares, add), Told(shares, so_far))
+    elif len(pairs) > FAN_IN:
+        kept, sums = kept_and_computed(pairs, _few([_seconds_added(some, add) for some in _neighbours(pairs)], add))
     else:
-        shares = planned(_itself, pairs.item(1))
-        kept, summed = kept_and_computed(pairs.parts, _tree(shares, add), Told(shares.parts, so_far))
-    return Partitions(kept, pairs.homes, (0,)), summed
+        by_home = [called(_seconds, some, home) for home, some in groupby(pairs, attrgetter("home"))]
+        kept, lists = kept_and_computed(pairs, by_home)
+        sums = list(chain.from_iterable(lists))
+    return Partitions(kept, (0,)), add(sums)
 
 
-def _tree(values: Partitions, add: Callable[[list[Any]], Any]) -> Delayed:
-    """Return the sum of the values, at most `FAN_IN` at a time; what they are entries of does not travel."""
-    join = delayed(add, pure=False)
-    level = []
-    for start in range(0, len(values), FAN_IN):
-        few = slice(start, start + FAN_IN)
-        parts, homes = values.parts[few], values.homes[few]
-        if not values.entry:
-            level.append(join(list(parts)))
-        elif len(set(homes)) <= 1:
-            with dask.annotate(**_at(homes[0] if homes else "")):
-                level.append(delayed(_entries_added, pure=False)(list(parts), values.entry, add))
-        else:
-            level.append(join(list(planned(_itself, Partitions(parts, homes, values.entry)).parts)))
-    while len(level) > 1:
-        level = [join(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
-    return level[0]
+def _calls(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Planned]:
+    """Return a call for every partition, to be made where the partition is."""
+    work = Work(function, arguments)
+    columns = [argument.parts for argument in arguments if isinstance(argument, Partitions)]
+    return [
+        called(work, values, next((each.home for each in values if each.home), ""))
+        for values in zip(*columns, strict=True)
+    ]
 
 
-def _itself(value: Any) -> Any:
-    return value
+class Sum:
+    """What adds values up, named as it is in Dask's dashboard.
+
+    Parameters
+    ----------
+    add : callable
+        Maps a list of values to their sum.
+    """
+
+    __name__ = "sum"
+
+    def __init__(self, add: Callable[[list[Any]], Any]) -> None:
+        self.add = add
+
+    def __call__(self, *values: Any) -> Any:
+        """Return the sum."""
+        return self.add(list(values))
 
 
-def _entries_added(values: list[Any], entry: tuple[int, ...], add: Callable[[list[Any]], Any]) -> Any:
-    return add([reduce(getitem, entry, value) for value in values])
+class SumOfSeconds(Sum):
+    """What adds up the second things of pairs."""
+
+    def __call__(self, *pairs: tuple[Any, Any]) -> Any:
+        """Return their sum."""
+        return self.add(_seconds(*pairs))
 
 
-def _at(home: str) -> dict[str, Any]:
-    """Return what Dask is told of where a task belongs; it may be done elsewhere if that worker is lost."""
-    return {"workers": [home], "allow_other_workers": True} if home else {}
+def _few(values: list[Planned], add: Callable[[list[Any]], Any]) -> list[Planned]:
+    """Return at most `FAN_IN` values with the same sum: the client adds these, which saves it from waiting for it."""
+    while len(values) > FAN_IN:
+        values = [called(Sum(add), some) for some in _neighbours(values)]
+    return values
+
+
+def _seconds_added(pairs: list[Planned], add: Callable[[list[Any]], Any]) -> Planned:
+    """Return the sum of the second things of neighbours; the first do not travel."""
+    homes = {pair.home for pair in pairs}
+    if len(homes) == 1:
+        return called(SumOfSeconds(add), pairs, homes.pop())
+    return called(Sum(add), [called(_second, [pair], pair.home) for pair in pairs])
+
+
+def _neighbours(values: list[Planned]) -> list[list[Planned]]:
+    return [values[start : start + FAN_IN] for start in range(0, len(values), FAN_IN)]
+
+
+def _second(pair: tuple[Any, Any]) -> Any:
+    return pair[1]
+
+
+def _seconds(*pairs: tuple[Any, Any]) -> list[Any]:
+    return [second for _, second in pairs]

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import dask
-from dask.delayed import Delayed
 
 from supdr.engine.interruption import Interrupted, checkpoint, current_flag
+from supdr.rows.tasks import Given, Part, Planned, by_threads, kept_there, submitted
 
 Tell = Callable[[int, int], Any]
 """``tell(done, count)``: how many of the partitions of a round are done."""
@@ -24,13 +24,13 @@ class Told(NamedTuple):
 
     Attributes
     ----------
-    shares : sequence of Delayed
+    shares : sequence of Planned
         Small values, one per partition.
     tell : callable
         ``tell(values)``: those that are there, by the number of their partition.
     """
 
-    shares: Sequence[Delayed]
+    shares: Sequence[Planned]
     tell: Callable[[dict[int, Any]], Any]
 
 
@@ -54,13 +54,13 @@ def followed(tell: Tell) -> Iterator[None]:
         _current.tell = before
 
 
-def computed(wanted: list[Delayed], parts: Sequence[Delayed]) -> list[Any]:
+def computed(wanted: Sequence[Planned], parts: Sequence[Planned]) -> list[Any]:
     """Return the values of `wanted`, which are made of `parts`.
 
     Parameters
     ----------
-    wanted : list of Delayed
-    parts : sequence of Delayed
+    wanted : sequence of Planned
+    parts : sequence of Planned
         One per partition.
 
     Returns
@@ -72,59 +72,55 @@ def computed(wanted: list[Delayed], parts: Sequence[Delayed]) -> list[Any]:
     Interrupted
         If the run of this thread was asked to stop meanwhile; what has begun on a cluster is left to end by itself.
     """
-    tell = _tell()
-    if tell is None:
-        return list(dask.compute(*wanted))
-    client = _client()
+    tell, client = _tell(), _client()
     if client is None:
-        return list(dask.compute(*wanted, callbacks=_between_tasks(parts, tell)))
+        return by_threads(wanted, _between_tasks(parts, tell))
+    if tell is None:
+        return list(client.gather(submitted(client, wanted)))
     known = {each.key: each for each in (*parts, *wanted)}
-    futures = dict(zip(known, client.compute(list(known.values()))))
+    futures = dict(zip(known, submitted(client, list(known.values()))))
     ours, results = ([futures[each.key] for each in some] for some in (parts, wanted))
     return _awaited(client, ours, results, tell)
 
 
 def kept_and_computed(
-    parts: Sequence[Delayed], wanted: Delayed | None, told: Told | None = None
-) -> tuple[Sequence[Delayed], Any]:
-    """Return references to the values of `parts`, kept where they are computed, and the value of `wanted`.
+    parts: Sequence[Planned], wanted: Sequence[Planned] = (), told: Told | None = None
+) -> tuple[list[Part], list[Any]]:
+    """Return what stands for the values of `parts`, kept where they are computed, and the values of `wanted`.
 
     Parameters
     ----------
-    parts : sequence of Delayed
+    parts : sequence of Planned
         One per partition.
-    wanted : Delayed or None
-        Made of them.  None: on a cluster nothing is waited for.
+    wanted : sequence of Planned
+        Made of them.  Without any, nothing is waited for on a cluster.
     told : Told, optional
         Who looks on a cluster at values of partitions before all are there.
 
     Returns
     -------
-    kept : sequence of Delayed
-    value : object
+    kept : list of Given and Planned
+    values : list
 
     Raises
     ------
     Interrupted
         As for `computed`.
     """
-    tell, client = _tell(), _client()
+    tell, client, count = _tell(), _client(), len(parts)
     if client is None:
-        between = {} if tell is None else {"callbacks": _between_tasks(parts, tell)}
-        *kept, last = dask.persist(*parts, wanted, **between)
-        return kept, None if wanted is None else last.compute(scheduler="synchronous")
-    from distributed import futures_of
-
-    if wanted is None:
-        return client.persist([*parts]), None
+        values = by_threads([*parts, *wanted], _between_tasks(parts, tell))
+        return [Given(each) for each in values[:count]], values[count:]
     shares = () if told is None else told.shares
-    kept = client.persist([*parts, *shares, wanted])
-    futures = [futures_of(each)[0] for each in kept]
-    ours, small, result = futures[: len(parts)], futures[len(parts) : -1], futures[-1]
+    futures = submitted(client, [*parts, *shares, *wanted])
+    kept: list[Part] = [kept_there(future, part.home) for future, part in zip(futures, parts)]
+    if not wanted:
+        return kept, []
+    small, results = futures[count : -len(wanted)], futures[-len(wanted) :]
     if tell is None:
-        return kept[: len(parts)], client.gather(result)
+        return kept, list(client.gather(results))
     look = None if told is None else _Arriving(client, small, told.tell)
-    return kept[: len(parts)], _awaited(client, ours, [result], tell, look)[0]
+    return kept, _awaited(client, futures[:count], results, tell, look)
 
 
 class _Arriving:
@@ -169,8 +165,10 @@ def _client() -> Any:
         return None
 
 
-def _between_tasks(parts: Sequence[Delayed], tell: Tell) -> list[tuple]:
-    """Return what threads of this process call between tasks: it tells how far they are."""
+def _between_tasks(parts: Sequence[Planned], tell: Tell | None) -> list[tuple] | None:
+    """Return what threads of this process call between tasks: it tells how far they are; None: nobody is told."""
+    if tell is None:
+        return None
     keys, done = {part.key for part in parts}, set()
 
     def after(key: Any, *_others: Any) -> None:
