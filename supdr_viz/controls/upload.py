@@ -212,7 +212,7 @@ class UploadPanel:
         self.table.object = preview_table(look)
         fits = self._wanted.get("name") == look.name and self._wanted.get("sheet", "") in ("", look.sheet)
         target = self._wanted.get("target") if fits else ""
-        chosen = target if target in look.columns else _likely_target(look)
+        chosen = target if target in look.columns else likely_target(look)
         # What settings of this file leave out is known; else it is proposed.
         ignore = names_from_text(self._wanted.get("ignore", "")) if fits else look.suggested(chosen)
         groups = views_from_text(self._wanted.get("groups", "")) if fits else {}
@@ -317,10 +317,18 @@ def _names_classes(column: ColumnFacts) -> bool:
     return column.kind == "text" and 1 < column.distinct <= limits().max_classes and times >= FEWEST_OF_A_CLASS
 
 
-def _likely_target(look: Preview) -> str:
+def likely_target(look: Preview) -> str:
     """Name the target that the library would choose; if it is none, the last column that may be one.
 
     Where nothing speaks for that one but its place, words in front of many columns of numbers are what these are about.
+
+    Parameters
+    ----------
+    look : Preview
+
+    Returns
+    -------
+    str
     """
     able = [each for each in look.facts if not each.against or _names_classes(each)]
     if not able:

@@ -58,7 +58,8 @@ def explorer() -> Any:
         opening = PRESETS.opening
         return Explorer(opening.settings, [], preset=opening.name).page
     settings, problems = parse_query(arguments)
-    return Explorer(settings, problems, iteration=iteration, fits=fits).page
+    known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
+    return Explorer(settings, problems, preset=known, iteration=iteration, fits=fits).page
 
 
 def _whole_number(values: Sequence[bytes]) -> int:
@@ -128,7 +129,8 @@ class Explorer:
         on_compiled: Callable[[], Any] | None = None,
         **layout: Any,
     ) -> None:
-        self._problems, self._preset, self._begins_at, self._fits = problems, preset, iteration, fits
+        self._problems, self._begins_at, self._fits = problems, iteration, fits
+        self._preset = ""  # the example that has begun
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
         self.bridge = bridge or Bridge()
@@ -186,6 +188,7 @@ class Explorer:
         self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
         self._apply(self.controls.experiment)
+        self._begin_example()
         follow(self.bridge, "lost_at", self._run_to)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
@@ -206,6 +209,7 @@ class Explorer:
 
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)
+        self._begin_example()
         self._run_to(self.bridge.lost_at or self._begins_at)
         self._run_cell()
         if self._on_compiled is not None:
@@ -246,12 +250,17 @@ class Explorer:
     def _changed(self, old: Experiment, new: Experiment) -> None:
         self.transport.bar.set_speed(new.settings.speed)
         self._apply(new)
-        if self.controls.preset and self.controls.preset != self._preset and self.session.settings is not None:
-            self.session.player.reset()  # an example starts afresh, also where it could carry on
+        self._begin_example()
+
+    def _begin_example(self) -> None:
+        """Start an example afresh, also where it could carry on, and show what it is about."""
+        name = self.controls.preset
+        if name and name != self._preset and self.session.settings is not None:
+            self.session.player.reset()
             first = next((mode.name for mode in self.board.method.modes or ()), "")
-            self.show_mode(PRESETS[self.controls.preset].mode or first)  # what the example is about
-        if self.session.settings is not None or not self.controls.preset:
-            self._preset = self.controls.preset  # an example whose data are yet to come has not begun
+            self.show_mode(PRESETS[name].mode or first)
+        if self.session.settings is not None or not name:
+            self._preset = name  # an example whose data are yet to come has not begun
 
     def _apply(self, experiment: Experiment) -> None:
         if self.transport.warming:

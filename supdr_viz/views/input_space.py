@@ -69,10 +69,10 @@ class InputPlane(PlaneView):
             what = f"PCA, {100 * plane.share:.0f} %{of_variance}"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
-        marks = "wrong side" if self.points.ringed("input") == "error" else "labelled rows"
-        share = self.points.ring_share("input")
-        some = f", 1 in {1 / share:.0f}" if 0.0 < share < 0.7 else ""
-        ringed = "" if what or (scene.task == "regression" and marks == "wrong side") else f"{marks} ringed{some}"
+        errors, share = self.points.ringed("input") == "error", self.points.ring_share("input")
+        some = f"1 in {1 / share:.0f} {'errors' if errors else 'labelled'}" if 0.0 < share < 0.7 else ""
+        ringed = f"{some or ('wrong side' if errors else 'labelled rows')} ringed"
+        ringed = "" if what or (scene.task == "regression" and errors) else ringed
         return " · ".join(part for part in (what, slice_of, ringed) if part)
 
 

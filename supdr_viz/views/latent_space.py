@@ -14,6 +14,7 @@ from supdr_viz.views.points import Points
 MEASURES = {
     "trustworthiness": ("trust", "1: who stands together is near"),
     "continuity": ("continuity", "1: who is near stands together"),
+    "neighbourhood_overlap": ("kept", "share of the nearest that are the nearest here, too"),
     "knn_error": ("k-NN error", "of the vote of the nearest on the map"),
 }
 """Measures of `supdr.quality` that the plane shows: in a word, and in a few."""
@@ -79,8 +80,8 @@ class LatentSpace(PlaneView):
         frame = frame or self.points.frame
         if frame is None:
             return ""
-        if self.points.colour_by == "trust":
-            return _how_true(frame)
+        if self.points.colour_by == "trust" and (frame.truth is None or frame.truth.iteration != frame.iteration):
+            return "known at rest" if frame.truth is None else f"as of iteration {frame.truth.iteration:,}"
         if self.points.surface is not None and self.points.surface.latent is None:
             return "no regions (offset)"  # rows have a coordinate that the plane does not show
         surface = self.points.surface
@@ -90,15 +91,5 @@ class LatentSpace(PlaneView):
 
 
 def _number(word: str, value: float, help: str, regression: bool) -> Number:
-    share = word == "k-NN error" and not regression
+    share = word == "kept" or (word == "k-NN error" and not regression)
     return Number(word, 100.0 * value, "%", help) if share else Number(word, value, help=help)
-
-
-def _how_true(frame: Frame) -> str:
-    """Say how true the plane is, in words."""
-    truth = frame.truth
-    if truth is None:
-        return "known at rest"
-    if truth.iteration != frame.iteration:
-        return f"as of iteration {truth.iteration:,}"
-    return f"{100 * truth.numbers['neighbourhood_overlap']:.0f} % of neighbours here are true"

@@ -2,35 +2,7 @@
 
 import pytest
 
-from tests.browser import untidier_files, untidy_files
-
-FILES = {**untidy_files.FILES, **untidier_files.FILES}
-
-TARGETS = {
-    "orders.csv": "Returned",
-    "households.csv": "Haushalt",
-    "clinic.csv": "diagnosis",
-    "expression.csv": "tumour",
-    "report.csv": "verdict",
-    "sensors.csv": "power",
-    "birds.xlsx": "sex",
-    "towns.csv": "town",
-    "questionnaire.csv": "outcome",
-    "exported.csv": "label",
-    "unicode.txt": "ответ",
-    "flats.csv": "price",
-    "wages.csv": "Gekündigt",
-    "visits.csv": "satisfied",
-    "tumours.csv": "diagnosis",
-    "passengers.csv": "Survived",
-    "ledger.csv": "Customer",
-    "logger.csv": "fault",
-    "spectra.tsv": "Sorte",
-    "rooms.csv": "room class",
-    "herbarium.csv": "Art",
-    "survey.xlsx": "Group",
-}
-"""Name of a file -> the column that had better be predicted."""
+from tests.browser.own_tables import FILES, TARGETS
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The gallery of examples: every example is in it once, those with a story first, and choosing one works as ever."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, shelves, source_of, title_of
 from supdr_viz.presets.pictures import stored
 from supdr_viz.run.pool import Pool
+from supdr_viz.settings.state import to_query
 from tests.viz.visitor import Visitor
 
 WITH_DATA = [name for name, preset in PRESETS.items() if preset.needs is None]
@@ -88,3 +90,14 @@ def test_an_example_without_a_picture_of_its_own_begins_with_the_methods_first()
         visitor.choose("Example", "Fig. 1c: 1,000 Gaussian columns").settle()
         with pytest.raises(StopIteration):
             visitor.head("Balance")
+
+
+def test_a_link_to_an_example_is_known_by_its_name_and_begins_with_its_picture():
+    preset = PRESETS["sdr-glm-figure-1-labels"]
+    with Visitor(f"?{to_query(preset.settings)}") as visitor:
+        assert visitor.widget("Example").title == title_of(preset)
+        assert visitor.sees(preset.note[:40])
+        assert "of X and targets" in visitor.head("Balance")
+    for other in (replace(preset.settings, seed=7), PRESETS["snf-tables-bears"].settings):  # a file may be any
+        with Visitor(f"?{to_query(other)}") as visitor:
+            assert visitor.widget("Example").value == ""

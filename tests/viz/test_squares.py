@@ -1,10 +1,13 @@
 """The squares without a browser: what the stage is told of points, colours, planes and pictures."""
 
 import dataclasses
+import importlib
+import pkgutil
 
 import numpy as np
 import pytest
 
+from supdr_viz.frames import modes
 from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
 from supdr_viz.frames.types import Lines, Sheet
 from supdr_viz.kit import theme
@@ -16,6 +19,9 @@ from supdr_viz.views.multiples import Pair
 from supdr_viz.views.points import SHAPES, TEST, point_size
 from tests.viz.test_stage import told
 from tests.viz.test_views import SQUARE, make_frame, make_picture, make_scene, make_surface
+
+ROOM = 22
+"""Letters for which a card has room beside its buttons at 1,280 pixels."""
 
 NEAR = 1e-4
 COLOURS = ("label", "truth", "prediction", "error")
@@ -288,6 +294,24 @@ def test_labelled_rows_of_a_regression_are_ringed():
     board.show_scene(everything)
     board.show_surface(make_surface(everything, beyond=np.zeros(40, dtype=bool)))
     assert not ringed(board, "input").any()
+
+
+def test_captions_find_room_beside_the_buttons():
+    modules = [
+        importlib.import_module(f"{modes.__name__}.{each.name}") for each in pkgutil.iter_modules(modes.__path__)
+    ]
+    found = {each for module in modules for each in vars(module).values() if isinstance(each, modes.Mode)}
+    assert len(found) > 15
+    assert [each.caption for each in found if len(each.caption) > ROOM] == []
+
+
+def test_a_caption_says_how_many_of_the_errors_are_ringed(monkeypatch):
+    board, scene = Board(), make_scene()
+    board.show_scene(scene)
+    assert board.input.caption() == "wrong side ringed"
+    monkeypatch.setattr(board.points, "ring_share", lambda _plane: 1 / 12)
+    assert board.input.caption() == "1 in 12 errors ringed"
+    assert len(board.input.caption()) <= ROOM
 
 
 def test_legends_say_what_colours_mean():

@@ -199,9 +199,9 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
 
 
 def test_numbers_are_said_in_words(board):
-    assert board.latent.caption() == "25 % of neighbours here are true"
+    assert board.latent.caption() == board.points.frame.latent_caption
     said = {number.name: str(number) for number in board.latent.numbers}
-    assert said == {"trust": "0.900", "continuity": "0.800", "k-NN error": "12.5 %"}
+    assert said == {"trust": "0.900", "continuity": "0.800", "kept": "25.0 %", "k-NN error": "12.5 %"}
     assert "12 new rows" in board.latent.numbers[0].help
 
 

@@ -10,8 +10,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 
-from supdr.datasets import read_file
+from supdr.datasets import preview, read_file
 from supdr.sensitivity.splits import splits_of
+from supdr_viz.controls.upload import likely_target
 from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
 from supdr_viz.settings.making import build_dataset, build_estimator
 from supdr_viz.settings.snippet import to_python
@@ -19,6 +20,7 @@ from supdr_viz.settings.splitting import filled, split
 from supdr_viz.settings.state import Settings, from_json, to_json
 from supdr_viz.sweeps.settings import Axis, SweepSettings, build_sweep
 from tests.bad_input.workbooks import workbook
+from tests.browser.own_tables import FILES, TARGETS
 from tests.viz.visitor import Visitor
 
 ROWS = 60
@@ -242,3 +244,13 @@ def test_names_with_commas_and_quotes_survive():
     assert names_from_text(names_to_text(names)) == names
     views = dict.fromkeys(names[:2], "left") | {names[2]: "right"}
     assert views_from_text(views_to_text(views)) == {"left": names[:2], "right": names[2:3]}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_table_as_people_have_it_is_understood_as_it_was_meant(name):
+    look = preview(FILES[name](), name)
+    target = likely_target(look)
+    assert target == TARGETS[name]
+    dataset = look.read(target=target, ignore=look.suggested(target))
+    assert dataset.n_features > 1
+    assert dataset.task == ("regression" if target in ("power", "price") else "classification")

@@ -49,14 +49,19 @@ def kind_of(column: pandas.Series) -> str:
 
 
 def reads_as_numbers(column: pandas.Series) -> bool:
-    """Tell numbers, and text of which at least half of the cells are numbers. Declared levels are never numbers."""
+    """Tell numbers, and text of which at least half of the cells are numbers.
+
+    Declared levels are never numbers, nor are a few levels, such as "1", "2" and "3+", that occur again and again.
+    """
     import pandas as pd
 
     kind = kind_of(column)
     if kind != "text" or isinstance(column.dtype, pd.CategoricalDtype):
         return kind == "number"
     present = column.dropna()
-    return bool(pd.to_numeric(present, errors="coerce").notna().sum() * 2 >= len(present))
+    count = int(pd.to_numeric(present, errors="coerce").notna().sum())
+    levels = count < len(present) and present.nunique() <= min(MAX_LEVELS, len(present) // 2)
+    return 2 * count >= len(present) and not levels
 
 
 def dates_in(column: pandas.Series) -> np.ndarray | None:

@@ -8,8 +8,11 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from supdr.datasets._cells import bare_numbers, decimal_mark, one_spelling
 from supdr.datasets._tables import Table
 from supdr.datasets.limits import FileProblem, Limits, listed, shown
 
@@ -18,28 +21,20 @@ if TYPE_CHECKING:
 
 # "None" is not among them: it may well be the name of a class
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
-DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
+DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 SAMPLE_RECORDS = 200
 SAMPLE_CHARACTERS = 200_000
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 MOST_TITLES = 20
 """Lines above the header that are taken for titles."""
 
-HOLES = ("-", "--", "\u2013", "\u2014", ".", "n.a.", "N.A.", "None", "none", "missing")
-"""What stands for a missing cell among numbers; elsewhere it may be the name of a class."""
-
 REMARK = "#"
-ANSWERS = frozenset("yntfjmw")
-"""Letters for yes and no, true and false, male and female, in English and German."""
-
-SIGNS = "$€£¥%"
-SEPARATORS = {".": ",' \u00a0\u202f", ",": ".' \u00a0\u202f"}
-"""Decimal mark -> what may stand between thousands."""
+SEPARATOR_TOLD = re.compile(r"sep=([\t;,|])\n")
+TOTALS = ("total", "totals", "grand total", "sum", "mean", "average", "summe", "gesamt", "mittelwert")
+"""How the last row begins if it is none of the table's."""
 
 
 def read_csv(data: bytes, name: str, limits: Limits) -> Table:
-    """Read comma, semicolon or tab separated text; which one is found out."""
+    """Read text separated by commas, semicolons, tabs, bars or spaces; by which is found out."""
     return _read(data, name, limits, None)
 
 
@@ -50,17 +45,26 @@ def read_tsv(data: bytes, name: str, limits: Limits) -> Table:
 
 def _read(data: bytes, name: str, limits: Limits, delimiter: str | None) -> Table:
     text, notes = decode(data, name)
-    return read_text(text, name, limits, delimiter or _sniff_delimiter(text), notes)
+    told = SEPARATOR_TOLD.match(text)
+    if told:
+        # for Excel, above the table; an empty line in its place keeps the numbers of the others
+        text, delimiter = text[told.end() - 1 :], delimiter or told[1]
+    delimiter = delimiter or _sniff_delimiter(text)
+    if not delimiter and _is_aligned(text):
+        text = re.sub(" +", "\t", re.sub(r"(?m)^ +| +$", "", text))
+        return replace(read_text(text, name, limits, "\t", notes), format="text separated by spaces")
+    return read_text(text, name, limits, delimiter or ",", notes)
 
 
 def read_text(text: str, name: str, limits: Limits, delimiter: str, notes: list[str]) -> Table:
     """Read separated text; `notes` are sentences that come first."""
     first_line, titles = _first_line(text, delimiter)
-    text = _whole_header(text.split("\n", first_line - 1)[-1], delimiter)
+    text, footnotes = _without_footnotes(text.split("\n", first_line - 1)[-1], delimiter)
+    text = _whole_header(text, delimiter)
     sample = _sample(text, delimiter)
     if not sample:
         raise FileProblem(f"{name} is empty.")
-    decimal = _sniff_decimal(sample) if delimiter == ";" else "."
+    decimal = decimal_mark((cell for cells in sample for cell in cells), delimiter)
     has_header = _has_header(sample, decimal)
     n_records, width = count_records(text, name, limits, first_line, delimiter=delimiter)
     if width == 1:
@@ -68,17 +72,21 @@ def read_text(text: str, name: str, limits: Limits, delimiter: str, notes: list[
         raise FileProblem(f"{name} has only one column; separate the target and the features by {separators}.")
     if has_header and n_records == 1:
         raise FileProblem(f"{name} has a header but no rows.")
-    notes = [*notes, *titles]
+    notes = [*notes, *titles, *footnotes]
     names = [cell.strip() for cell in sample[0]] if has_header else [f"x{j + 1}" for j in range(width)]
+    more = _second_header(sample, decimal) if has_header else []
+    names = [f"{first} ({also})" if first and also else first or also for first, also in zip_longest(names, more)]
+    if more:
+        notes.append("The first two rows name the columns.")
     distinct, numbered = _distinct([cell or f"column {j + 1}" for j, cell in enumerate(names)])
     frame = parse(
         text,
         names=distinct,
-        header=0 if has_header else None,
+        header=(1 if more else 0) if has_header else None,
         sep=delimiter,
         decimal=decimal,
     )
-    if len(frame) != n_records - has_header:
+    if len(frame) != n_records - has_header - bool(more):
         raise FileProblem(f"{name} could not be split into rows: check its quotation marks and line ends.")
     if not has_header:
         notes.append("The file has no header: its columns are called x1, x2, ….")
@@ -140,6 +148,49 @@ def _remarks(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
     return head[: count - 1 if names_columns else count]
 
 
+def _without_footnotes(text: str, delimiter: str) -> tuple[str, list[str]]:
+    """Leave out what stands below the table: lines of which only the first cell is filled, and totals; and a note."""
+    widths = Counter(len(cells) for cells in _sample(text, delimiter))
+    width = widths.most_common(1)[0][0] if widths.total() > 2 else 0
+    *lines, last = text.rstrip("\n").rsplit("\n", MOST_TITLES)
+    footnotes: list[str] = []
+    while len(lines) > 2 and width > 2 and last.count('"') % 2 == 0:  # else the end of a cell of several lines
+        cells = [cell.strip() for cell in next(csv.reader([last], delimiter=delimiter), [])]
+        filled = [cell for cell in cells if cell]
+        words = bool(filled) and not _is_number(filled[0], ".") and filled[0] not in MISSING
+        alone = words and bool(cells[0]) and (len(filled) == 1 or 2 * len(cells) <= width)
+        if filled and not alone and cells[0].casefold() not in TOTALS:
+            break
+        footnotes = [" ".join(filled), *footnotes] if filled else footnotes
+        last = lines.pop()
+    told = f"Left out below the table: {shown(' / '.join(footnotes))}."
+    return ("\n".join([*lines, last, ""]), [told]) if footnotes else (text, [])
+
+
+def _second_header(sample: list[list[str]], decimal: str) -> list[str]:
+    """Return the cells of the row below the header if they are units or second names: words above numbers."""
+    if len(sample) < 4:
+        return []
+    _, second, *rest = ([cell.strip() for cell in cells] for cells in sample)
+    if any(len(cells) != len(second) for cells in rest):
+        return []
+    numbers = [
+        j
+        for j in range(len(second))
+        if (below := {cells[j] for cells in rest} - {*MISSING}) and all(_is_number(cell, decimal) for cell in below)
+    ]
+    words = [j for j in numbers if second[j] not in MISSING and not _is_number(second[j], decimal)]
+    return second if len(words) > len(numbers) / 2 and all(j in words or not second[j] for j in numbers) else []
+
+
+def _is_aligned(text: str) -> bool:
+    """Tell columns that spaces separate: lines of as many words each, most of them numbers."""
+    rows = [line.split() for line in text[:SAMPLE_CHARACTERS].split("\n")[:-1] if line.strip()]
+    cells = [cell for row in rows[1:] for cell in row]
+    alike = len({len(row) for row in rows[:SAMPLE_RECORDS]}) == 1 and len(rows[0]) > 1
+    return alike and 2 * sum(_is_number(cell, ".") for cell in cells) > len(cells)
+
+
 def _whole_header(text: str, delimiter: str) -> str:
     """Name the columns that the header does not: those behind a delimiter that ends every row, or rows' names before.
 
@@ -170,62 +221,6 @@ def _without_empty_rows(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, list
     count = len(frame) - len(kept)
     told = f"Left out: {count:,} {'row' if count == 1 else 'rows'} without any value."
     return (kept.reset_index(drop=True), [told]) if count and len(kept) else (frame, [])
-
-
-def one_spelling(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, list[str]]:
-    """Write words that differ in capitals, or in spaces around them, in their most frequent way; tell where.
-
-    Letters are words only where they answer a question; "a" and "A" may well be two classes.  A column that would be
-    left with one word stays.  Returns the table and notes.
-    """
-    columns: dict[str, pandas.Series] = {}
-    notes = []
-    for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
-        counts = (
-            frame[name].dropna().astype(str).value_counts().sort_index().sort_values(ascending=False, kind="stable")
-        )
-        words: dict[str, str] = {}
-        for text in counts.index:
-            words.setdefault(_folded(text), text.strip())
-        letters = [word for word in words if len(word) == 1]
-        if not 1 < len(words) < len(counts) or (letters and not ANSWERS.issuperset(letters)):
-            continue
-        meant = {text: words[_folded(text)] for text in counts.index}
-        columns[str(name)] = frame[name].map(lambda cell, meant=meant: meant.get(cell, cell))
-        odd = [text for text, word in meant.items() if text.strip() != word]
-        if odd:
-            notes.append(f"In {shown(str(name))}, {shown(odd[0])} is read as {shown(meant[odd[0]])}.")
-    return frame.assign(**columns), notes
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def bare_numbers(frame: pandas.DataFrame, decimal: str) -> tuple[pandas.DataFrame, list[str]]:
-    """Read columns of numbers with signs of money or per cent, or with marks between thousands, as numbers.
-
-    Every cell of such a column must be one, or a mark for a cell without a value.  Returns the table and notes.
-    """
-    between = re.escape(SEPARATORS[decimal])
-    digits = rf"(\d{{1,3}}([{between}]\d{{3}})+|\d+)({re.escape(decimal)}\d+)?"
-    written = re.compile(rf"\(?[+\-\u2212]?[{SIGNS}]? ?[+\-\u2212]?{digits} ?[{SIGNS}]?\)?")
-    bared: list[str] = []
-    holed: list[str] = []
-    columns: dict[str, pandas.Series] = {}
-    for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
-        texts = frame[name].dropna().astype(str).str.strip()
-        holes = texts.isin(HOLES)
-        numbers = texts[~holes]
-        if not len(numbers) or not numbers.str.fullmatch(written.pattern).all():
-            continue
-        plain = numbers.str.replace(rf"[{between}{SIGNS}()+]", "", regex=True).str.replace("\u2212", "-")
-        below = numbers.str.startswith("(") & numbers.str.endswith(")")
-        values = plain.str.replace(decimal, ".").astype(float)
-        columns[name] = values.where(~below, -values).reindex(frame.index)
-        (holed if plain.equals(numbers) else bared).append(shown(name))
-    notes = {"Read as numbers without signs and marks": bared, "Read as numbers with missing cells": holed}
-    return frame.assign(**columns), [f"{what}: {', '.join(names)}." for what, names in notes.items() if names]
 
 
 def decode(data: bytes, name: str) -> tuple[str, list[str]]:
@@ -316,8 +311,8 @@ def _sample(text: str, delimiter: str) -> list[list[str]]:
 
 
 def _sniff_delimiter(text: str) -> str:
-    """Choose the delimiter that splits most records into the same number (> 1) of cells."""
-    best, best_share = ",", 0.0
+    """Choose the delimiter that splits most records into the same number (> 1) of cells; empty if none does."""
+    best, best_share = "", 0.0
     for delimiter in DELIMITERS:
         widths = Counter(len(cells) for cells in _sample(text, delimiter))
         width, count = widths.most_common(1)[0] if widths else (1, 0)
@@ -325,12 +320,6 @@ def _sniff_delimiter(text: str) -> str:
         if share > best_share:
             best, best_share = delimiter, share
     return best
-
-
-def _sniff_decimal(sample: list[list[str]]) -> str:
-    cells = [cell.strip(f" \u00a0{SIGNS}") for record in sample for cell in record]
-    commas = any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
-    return "," if commas and not any(DECIMAL_POINT.fullmatch(cell) for cell in cells) else "."
 
 
 def _has_header(sample: list[list[str]], decimal: str) -> bool:

@@ -44,8 +44,9 @@ class ColumnFacts:
 def facts_of(column: pandas.Series, name: str) -> ColumnFacts:
     """Look at one column.
 
-    Left out had better be what is empty, constant, a date, neither number nor text, text of more than 20 values, and
-    ids: whole numbers that are all different and count up one by one or whose column is called so.
+    Left out had better be what is empty, constant, a date, neither number nor text, text of more than 20 values,
+    numbers with words or infinities among them, and ids: whole numbers that count up one by one, or most of which
+    differ in a column that is called so.
     """
     dates = dates_in(column)
     kind = "date" if dates is not None else "number" if reads_as_numbers(column) else kind_of(column)
@@ -95,9 +96,13 @@ def _against(present: pandas.Series, name: str, kind: str, distinct: int) -> str
         return "an id"
     if kind == "text" and distinct > MAX_LEVELS:
         return f"text of more than {MAX_LEVELS} values"
-    if kind == "number" and distinct == len(present) > 2:
-        values = _numbers(present)
-        whole = len(values) == len(present) and (values == np.floor(values)).all()
-        if whole and (ID_NAME.fullmatch(name) or (np.diff(values) == 1).all()):
+    if kind != "number":
+        return ""
+    values = _numbers(present)
+    if len(values) < len(present):
+        return "not all finite numbers"
+    if 2 * distinct > len(present) > 2:
+        whole, named = (values == np.floor(values)).all(), ID_NAME.fullmatch(name)
+        if whole and (named or (distinct == len(present) and (np.diff(values) == 1).all())):
             return "an id"
     return ""

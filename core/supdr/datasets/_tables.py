@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supdr.datasets._columns import Feature, encode_feature, encode_target, numbers_from, reads_as_numbers
+from supdr.datasets._columns import MAX_LEVELS, Feature, encode_feature, encode_target, numbers_from, reads_as_numbers
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.labels import guess_task
 from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, listed, shown
@@ -57,6 +57,8 @@ def check_names(names: Iterable[str]) -> None:
 def choose_target(table: Table, target: str | None) -> str:
     """Name the target column: the one asked for, the one the format marks, a usual name, or the last.
 
+    Where the last holds fractions, it is the only column that holds classes, if there is one.
+
     Raises
     ------
     FileProblem
@@ -69,8 +71,25 @@ def choose_target(table: Table, target: str | None) -> str:
         if len(matches) != 1:
             raise FileProblem(f"There is no column {shown(target)} to predict; the columns are {listed(columns)}.")
         return matches[0]
-    usual = [column for word in TARGET_NAMES for column in columns if column.lower() == word]
-    return table.target or (usual or columns[-1:])[0]
+    names = [column.lower() for column in columns]
+    usual = [
+        columns[names.index(word)] for word in TARGET_NAMES if word in names and not (word == "y" and "x" in names)
+    ]
+    if table.target or usual:
+        return table.target or usual[0]
+    classes = [column for column in columns if _may_be_classes(table.frame[column])] if _fractions(table.frame) else []
+    return classes[0] if len(classes) == 1 else columns[-1]
+
+
+def _fractions(frame: pandas.DataFrame) -> bool:
+    """Whether the last column holds numbers that are not all whole."""
+    last = frame.iloc[:, -1].dropna()
+    return last.dtype.kind == "f" and not (last == np.floor(last)).all()
+
+
+def _may_be_classes(column: pandas.Series) -> bool:
+    levels = column.nunique()
+    return 1 < levels <= min(MAX_LEVELS, len(column) // 2) and guess_column_task(column) == "classification"
 
 
 def to_dataset(

@@ -28,6 +28,8 @@ READERS: dict[str, Callable[..., Table]] = {
     ".csv": _delimited.read_csv,
     ".tsv": _delimited.read_tsv,
     ".txt": _delimited.read_csv,
+    ".data": _delimited.read_csv,
+    ".dat": _delimited.read_csv,
     WORKBOOK: _excel.read_excel,
     ".parquet": _binary.read_parquet,
     ".arff": _arff.read_arff,
@@ -35,7 +37,7 @@ READERS: dict[str, Callable[..., Table]] = {
     ".libsvm": _binary.read_libsvm,
 }
 EXTENSIONS = tuple(READERS)
-TEXTS = (".csv", ".tsv", ".txt", ".arff", ".libsvm")
+TEXTS = (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".libsvm")
 MAGIC = {
     b"PAR1": ("Parquet", (".parquet",)),
     b"PK\x03\x04": ("ZIP, Excel or NPZ", (".npz", WORKBOOK)),
@@ -63,12 +65,12 @@ def read_file(
 ) -> Dataset:
     """Read a data file.
 
-    The ending of the name tells the format: .csv, .tsv, .txt, .xlsx, .parquet, .arff, .npz or .libsvm, each also with
-    .gz. Text separated by commas, semicolons (also with decimal commas) or tabs may lack a header and may be UTF-8,
-    UTF-16 or Latin-1. A sheet of a workbook is read as such text; titles and remarks above it are left out, and rows
-    without any value. Words that differ in capitals only are read as one. An NPZ file
-    holds one table or several views and the targets `y`. If all features are called `view:feature`, they are grouped
-    into views.
+    The ending of the name tells the format: .csv, .tsv, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz or .libsvm,
+    each also with .gz. Text separated by commas, semicolons, tabs, bars or spaces may have decimal commas, may lack a
+    header or have a second one with units, and may be UTF-8, UTF-16 or Latin-1. A sheet of a workbook is read as such
+    text. Titles and remarks around the table are left out, and rows without any value. Numbers may have signs and one
+    unit; words that differ in capitals only are read as one. An NPZ file holds one table or several views and the
+    targets `y`. If all features are called `view:feature`, they are grouped into views.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
@@ -82,7 +84,8 @@ def read_file(
         Name of the file with its ending; needed if the content is given.
     target : str, optional
         Column to predict. Default: the one the format marks, else one called target, class, label, y, outcome,
-        response, diagnosis, species, survived or churn, else the last.
+        response, diagnosis, species, survived or churn, else the last, or, if that holds fractions, the only
+        column that holds classes.
     task : {"classification", "regression"}, optional
         Default: classification for text, for at most 20 distinct whole numbers, and for more of them in a column that
         is called a class, label, category or cluster; else regression.

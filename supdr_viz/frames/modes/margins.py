@@ -74,7 +74,7 @@ def margins(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
     )
 
 
-MARGINS = Mode("margins", "margins", "Margins", "the label's pull at each margin", margins)
+MARGINS = Mode("margins", "margins", "Margins", "pull at each margin", margins)
 
 
 def margins_of(fitted: Any, codes: NDArray) -> NDArray:

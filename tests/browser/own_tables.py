@@ -1,0 +1,43 @@
+"""All tables as people have them, and what had better be predicted from each."""
+
+from tests.browser import untidier_files, untidiest_files, untidy_files
+
+FILES = {**untidy_files.FILES, **untidier_files.FILES, **untidiest_files.FILES}
+
+TARGETS = {
+    "orders.csv": "Returned",
+    "households.csv": "Haushalt",
+    "clinic.csv": "diagnosis",
+    "expression.csv": "tumour",
+    "report.csv": "verdict",
+    "sensors.csv": "power",
+    "birds.xlsx": "sex",
+    "towns.csv": "town",
+    "questionnaire.csv": "outcome",
+    "exported.csv": "label",
+    "unicode.txt": "ответ",
+    "flats.csv": "price",
+    "wages.csv": "Gekündigt",
+    "visits.csv": "satisfied",
+    "tumours.csv": "diagnosis",
+    "passengers.csv": "Survived",
+    "ledger.csv": "Customer",
+    "logger.csv": "fault",
+    "spectra.tsv": "Sorte",
+    "rooms.csv": "room class",
+    "herbarium.csv": "Art",
+    "survey.xlsx": "Group",
+    "till.csv": "Käufer",
+    "laboratory.csv": "result",
+    "station.csv": "storm",
+    "cars.data": "origin",
+    "plots.txt": "land cover",
+    "alarms.csv": "alarm",
+    "answers.csv": "would recommend",
+    "bank.csv": "Kredit",
+    "harvest.xlsx": "Sorte",
+    "compras.csv": "compra",
+    "census.csv": "Which of the following\ndescribes you best?",
+    "members.csv": "flag",
+}
+"""Name of a file -> the column that had better be predicted."""

@@ -1,0 +1,169 @@
+"""Habits of those who write tables: units, limits, footnotes, second headers, bars and spaces, the target first."""
+
+import numpy as np
+import pytest
+
+from supdr.datasets import FileProblem, preview, read_file
+from tests.bad_input.workbooks import workbook
+
+ROWS = 40
+
+
+def table(columns, delimiter=","):
+    """Write columns of texts, the last of which are the classes a and b unless there is one called so."""
+    columns = columns if "class" in columns else {**columns, "class": ["ab"[k % 2] for k in range(ROWS)]}
+    return "\n".join(map(delimiter.join, [list(columns), *zip(*columns.values())])) + "\n"
+
+
+def numbers(write=str):
+    return [write(1.5 * k) for k in range(ROWS)]
+
+
+def read(text, name="t.csv", **options):
+    dataset = read_file(text.encode(), name=name, **options)
+    return dict(zip(dataset.feature_names, dataset.X.T)), dataset
+
+
+@pytest.mark.parametrize(
+    ("write", "delimiter", "note"),
+    [
+        (lambda x: f"{x} kg", ",", "without their unit: 'x' (kg)"),
+        (lambda x: f"{x}mg/dl", ",", "without their unit: 'x' (mg/dl)"),
+        (lambda x: f"{x} °C", ",", "without their unit: 'x' (°C)"),
+        (lambda x: f"{x} year{'' if x == 1.5 else 's'}", ",", "without their unit: 'x' (years)"),
+        (lambda x: f"EUR {x}".replace(".", ","), ";", "without signs and marks: 'x'"),
+        (lambda x: f"{x:.1f} EUR".replace(".", ","), ";", "without their unit: 'x' (EUR)"),
+        (lambda x: f"<{x}" if x > 50 else str(x), ",", "where they are limits: 'x'"),
+        (lambda x: f"≥ {x}" if x > 50 else str(x), ",", "where they are limits: 'x'"),
+        (lambda x: f'"{x}"'.replace(".", ","), ",", "Numbers have decimal commas"),
+        (lambda x: f"{x}".replace(".", ","), "\t", "Numbers have decimal commas"),
+    ],
+)
+def test_numbers_may_have_a_unit_or_be_limits(write, delimiter, note):
+    columns, dataset = read(table({"x": numbers(write), "z": ["5"] * ROWS}, delimiter))
+    np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
+    assert note in dataset.description
+
+
+def test_three_digits_behind_a_comma_are_thousands_unless_semicolons_say_that_it_is_a_decimal():
+    thousands = table({"x": [f'"{k + 1},250"' for k in range(ROWS)]})
+    np.testing.assert_array_equal(read(thousands)[0]["x"], 1000 * np.arange(1, ROWS + 1) + 250)
+    decimals = table({"x": [f"{k + 1},250" for k in range(ROWS)]}, ";")
+    np.testing.assert_array_equal(read(decimals)[0]["x"], np.arange(1, ROWS + 1) + 0.25)
+
+
+def test_a_slip_among_many_numbers_is_a_missing_cell_and_told():
+    cells = numbers()
+    cells[7] = "broken"
+    columns, dataset = read(table({"x": cells}))
+    assert np.flatnonzero(np.isnan(columns["x"])).tolist() == [7]
+    assert "Read as missing: 'broken' in 'x'." in dataset.description
+
+
+def test_numbers_of_several_units_and_grades_stay_words():
+    grades = [("1", "2", "3+")[k % 3] for k in range(ROWS)]
+    sizes = [f"{k % 3} {('kg', 'lb')[k % 2]}" for k in range(ROWS)]
+    columns, _ = read(table({"x": numbers(), "grade": grades, "size": sizes}))
+    assert {"grade=3+", "size=2 kg"} <= set(columns)
+    dataset = read_file(table({"x": numbers(), "class": grades}).encode(), name="t.csv")
+    assert dataset.target_names == ("1", "2", "3+")
+
+
+def test_what_a_formula_failed_at_is_missing():
+    cells = ["#DIV/0!" if k % 4 == 0 else str(k) for k in range(ROWS)]
+    assert np.isnan(read(table({"x": cells}))[0]["x"]).sum() == ROWS // 4
+
+
+def test_words_among_numbers_had_better_be_left_out():
+    cells = [str(k + 0.5) if k % 4 else f"see page {k}" for k in range(ROWS)]
+    look = preview(table({"x": cells, "z": numbers()}).encode(), "t.csv")
+    assert look.suggested("class") == ("x",)
+    assert {each.name: each.against for each in look.facts}["x"] == "not all finite numbers"
+
+
+def test_an_id_may_occur_again():
+    ids = [str(700 + 3 * (k % (ROWS - 5))) for k in range(ROWS)]
+    assert preview(table({"plot no": ids, "z": numbers()}).encode(), "t.csv").suggested("class") == ("plot no",)
+
+
+@pytest.mark.parametrize("below", ["Source: own survey\n", "Total,,,\n\nSource: own survey\n", "Mean,7,5,\n"])
+def test_what_stands_below_the_table_is_left_out(below):
+    text = table({"n": numbers(), "x": numbers(), "z": ["5"] * ROWS})
+    columns, dataset = read(text + below)
+    assert len(columns["x"]) == ROWS
+    assert np.isfinite(dataset.y).all()
+    assert f"Left out below the table: '{below.split(',')[0].split(chr(10))[0]}" in dataset.description
+
+
+def test_a_last_row_that_is_cut_and_a_cell_of_several_lines_are_no_footnotes():
+    text = table({"n": numbers(), "x": numbers(), "z": ["5"] * ROWS})
+    with pytest.raises(FileProblem, match="Line 42 has 3 cells, the first line has 4"):
+        read(text + "1,2,3\n")
+    told = table({"n": numbers(), "x": numbers(), "class": [*"ab" * 19, "a", '"b\nor so"']})
+    assert read(told)[1].target_names == ("a", "b", "b\nor so")
+
+
+def test_units_below_the_header_are_part_of_the_names():
+    text = table({"x": numbers(), "z": numbers(), "n": numbers()}).replace("\n", "\ncm,kg,,\n", 1)
+    columns, dataset = read(text)
+    assert list(columns) == ["x (cm)", "z (kg)", "n"]
+    assert dataset.n_samples == ROWS
+    assert "The first two rows name the columns." in dataset.description
+    with pytest.raises(FileProblem, match="Line 43 has 3 cells"):
+        read(text + "1,2,3\n")
+
+
+def test_a_workbook_may_have_two_rows_of_names():
+    head = [["Harvest of 2024", "", "", ""], ["Climate", "", "Yield", "Sort"], ["warmth", "rain", "t/ha", ""]]
+    book = workbook(Data=[*head, *([1.5 * k, 2.0 * k, 3.5 * k, "ab"[k % 2]] for k in range(ROWS))])
+    assert read_file(book, name="t.xlsx").feature_names == ("Climate (warmth)", "rain", "Yield (t/ha)")
+
+
+def test_a_first_row_of_words_among_rows_of_words_is_a_row():
+    text = "a,b,class\n" + "\n".join(f"{w},{v},{c}" for w, v, c in zip("pqrs" * 5, "uvw" * 7, "xy" * 10)) + "\n"
+    assert read_file(text.encode(), name="t.csv").n_samples == 20
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|"])
+def test_excel_is_told_the_separator_in_a_line_of_its_own(mark):
+    columns, _ = read(f"sep={mark}\n" + table({"x": numbers()}, mark))
+    assert list(columns) == ["x"]
+    with pytest.raises(FileProblem, match="Line 43 has 1 cells"):
+        read(f"sep={mark}\n" + table({"x": numbers()}, mark) + "1\n")
+
+
+def test_bars_and_spaces_separate():
+    columns, dataset = read(table({"x": numbers(), "z": numbers()}, "|"))
+    assert (list(columns), "separated by bars" in dataset.description) == (["x", "z"], True)
+    lines = "".join(f"{1.5 * k:9.2f}   {k % 7:3d}   {k % 2}\n" for k in range(ROWS))
+    for text, names in ((lines, ["x1", "x2"]), ("  mpg   doors  origin\n" + lines, ["mpg", "doors"])):
+        columns, dataset = read(text, "cars.data")
+        assert list(columns) == names
+        np.testing.assert_array_equal(columns[names[0]], 1.5 * np.arange(ROWS))
+        assert "separated by spaces" in dataset.description
+
+
+def test_prose_is_no_table():
+    with pytest.raises(FileProblem, match="only one column"):
+        read("to be or\nnot to be\nthat is it\n", "t.txt")
+
+
+def test_the_target_may_be_first():
+    kinds = [("setosa", "virginica")[k % 2] for k in range(ROWS)]
+    first = {"flower": kinds, "x": numbers(), "class": numbers()}
+    text = table(first).replace("class", "width")
+    assert preview(text.encode(), "t.csv").target == "flower"
+    coded = "".join(f"{1 + k % 3},{k + 0.5},{k * 1.5}\n" for k in range(ROWS))
+    assert preview(coded.encode(), "wine.data").target == "x1"
+    two = table({"site": kinds, "kind": kinds, "x": numbers(), "class": numbers()}).replace("class", "width")
+    assert preview(two.encode(), "t.csv").target == "width"  # which of them would be a guess
+    whole = table({"sex": kinds, "x": numbers(), "class": [str(k) for k in range(ROWS)]}).replace("class", "rings")
+    assert preview(whole.encode(), "t.csv").target == "rings"
+
+
+def test_y_beside_x_is_a_place():
+    places = {"x": numbers(), "y": numbers(), "class": ["on", "off"] * (ROWS // 2)}
+    assert preview(table(places).replace("class", "alarm").encode(), "t.csv").target == "alarm"
+    assert preview(table({"y": ["0", "1"] * (ROWS // 2), "class": numbers()}).encode(), "t.csv").target == "class"
+    del places["x"]
+    assert preview(table(places).replace("class", "alarm").encode(), "t.csv").target == "y"
