@@ -19,6 +19,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
@@ -27,6 +28,7 @@ extensions = [
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
+    "capture_repr": (),
     "download_all_examples": False,
     "min_reported_time": float("inf"),
     "show_signature": False,
@@ -36,7 +38,7 @@ sphinx_gallery_conf = {
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 html_math_renderer = "mathml"
 myst_heading_anchors = 3
-myst_url_schemes = {"http": None, "https": None, "lesson": "_static/lessons/{{path}}.html"}
+myst_url_schemes = {"http": None, "https": None, "lesson": "_static/lessons/{{path}}.html", "written": "{{path}}.html"}
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "examples"]
 suppress_warnings = ["myst.header"]  # some pages begin a section deeper than the last one
@@ -58,6 +60,7 @@ html_theme_options = {
 }
 html_css_files = ["pages.css"]
 html_static_path = ["_static", "style"]
+html_extra_path = ["results/reproduce.html"]  # beside the pages: one with its name is made of results/reproduce.md
 (HERE / "_static").mkdir(exist_ok=True)
 html_show_sourcelink = False
 

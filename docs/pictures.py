@@ -30,8 +30,12 @@ OVER = {
     "about": ("/images/explorer-light.png", "The explorer after a run on three spirals"),
     **{page: (f"/_static/films/{page}.png", said) for page, said in METHODS.items()},
     **{f"results/{page}": (f"/_static/charts/{page}.svg", said) for page, said in CHARTS.items()},
+    "results/soak": ("/images/who.svg", "Visitors, followers and strangers before the door of a server"),
 }
 """Page -> its picture, and what that shows."""
+
+UNDER = {"results/reproduce": "[The same on one page, with a figure for every table](written:../reproduce)."}
+"""Page -> what stands under its picture."""
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#C2410C", "#8a94a0"
 VERDICTS = {"better": BLUE, "reproduced": GREEN, "not reproduced": RED}
@@ -42,7 +46,7 @@ def add_picture(_app: Sphinx, page: str, source: list[str]) -> None:
     if page in OVER:
         place, said = OVER[page]
         title, rest = source[0].split("\n", 1)
-        source[0] = f"{title}\n\n![{said}]({place})\n{rest}"
+        source[0] = f"{title}\n\n![{said}]({place})\n\n{UNDER.get(page, '')}\n{rest}"
 
 
 def draw_charts(results: Path, folder: Path) -> None:

@@ -26,3 +26,5 @@ for share in shares:
 figure, ax = plt.subplots(figsize=(5, 3.2), layout="constrained")
 ax.errorbar(shares, np.mean(errors, axis=1), np.std(errors, axis=1), marker="o", capsize=3, color="0.3")
 ax.set(xscale="log", xlabel="share of labels", ylabel="error of the rows without one", ylim=(0, None))
+ax.set_xticks(shares, [f"{share:.0%}" for share in shares])
+ax.minorticks_off()

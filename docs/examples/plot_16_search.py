@@ -2,8 +2,11 @@
 In a pipeline, under a search
 =============================
 
-Estimators are scikit-learn's: they stand in pipelines, and its searches choose their parameters.
+Estimators are scikit-learn's: they stand in pipelines, and its searches choose their parameters. One coordinate
+is too few for three classes.
 """
+
+import warnings
 
 import matplotlib.pyplot as plt
 from sklearn.feature_selection import VarianceThreshold
@@ -11,6 +14,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import supdr
+
+warnings.filterwarnings("ignore", "n_components=1 is fewer than")
 
 X, y = supdr.datasets.load("wine").to_xy()
 pipeline = make_pipeline(VarianceThreshold(), supdr.LSDR(max_iter=30, random_state=0))

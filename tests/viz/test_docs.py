@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from docutils import nodes
@@ -55,6 +57,21 @@ def test_the_programs_run_by_themselves(program, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def dead_links(site):
+    """Links within the site that lead to no file, or to no place in a page."""
+    places = {page: set(re.findall(r'\b(?:id|name)="([^"]+)"', page.read_text())) for page in site.rglob("*.html")}
+    dead = []
+    for page in (page for page in places if "_static" not in page.parts):
+        for link in re.findall(r'<[^<>]*\b(?:href|src)="([^"]+)"', page.read_text()):
+            address = urlsplit(unescape(link))
+            target = (page.parent / unquote(address.path)).resolve() if address.path else page
+            if not (address.scheme or address.netloc) and (
+                not target.is_file() or (address.fragment and unquote(address.fragment) not in places.get(target, ()))
+            ):
+                dead.append(f"{page.relative_to(site)}: {link}")
+    return dead
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     sources = shutil.copytree(
@@ -62,6 +79,8 @@ def test_the_site_builds_without_a_warning(tmp_path):
         tmp_path / "docs",
         ignore=shutil.ignore_patterns("_build", "_static", "_autosummary", "gallery"),
     )
+    for name in ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md"):  # pages show them
+        shutil.copy(ROOT / name, tmp_path)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "core"), str(ROOT)])}
     command = [
         sys.executable,
@@ -105,5 +124,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
         assert f"_static/lessons/{lesson}.html" in lessons
         assert (tmp_path / "out" / "_static" / "lessons" / f"{lesson}.html").read_text().startswith("<!doctype html>")
     assert (tmp_path / "out" / "nsdr.html").read_text().count("<wbr>") > 5  # where the lines of its formulas may end
+    assert "<svg" in (tmp_path / "out" / "reproduce.html").read_text()  # not the page that results/reproduce.md makes
+    assert dead_links(tmp_path / "out") == []
     for page in (tmp_path / "out").rglob("*.html"):  # nothing is fetched from elsewhere
         assert not re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)=["'](?:https?:)?//[^"']+""", page.read_text())
