@@ -188,7 +188,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     with uncollected():
         from supdr_viz.kit.bridge import close_old
         from supdr_viz.kit.door import Queue
-        from supdr_viz.kit.gaps import start_clock
+        from supdr_viz.kit.gaps import collect_in_lulls, start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json
 
@@ -204,6 +204,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         print(greeting(arguments, port), flush=True)
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()
+    collect_in_lulls()
     server.start()
     server.io_loop.add_callback(start_clock)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))

@@ -12,10 +12,14 @@ from typing import Any, TypeVar
 import panel as pn
 import param
 from bokeh.document import Document
+from panel.io import document as kit_documents
 from panel.io.notifications import NotificationAreaBase
 from panel.util import edit_readonly
 
 from supdr_viz.kit.holding import hold
+
+LULL = 60
+"""Seconds without the end of a page."""
 
 Control = TypeVar("Control", bound=pn.reactive.Syncable)
 
@@ -58,6 +62,16 @@ def start_clock() -> None:
     keeps the context in which it began.  No issue upstream that tells of it is known.
     """
     pn.state._schedule_busy_cleanup()
+
+
+def collect_in_lulls() -> None:
+    """Have Panel look for garbage once no page has ended for a while, and not five seconds after each.
+
+    While it looks nothing else happens, 10 ms for each page that is open: half a second in a class of fifty.  Python
+    itself looks as soon as there is a quarter more than it last left.  There is no option; the wait came with
+    https://github.com/holoviz/panel/pull/6518.
+    """
+    kit_documents.GC_DEBOUNCE = LULL
 
 
 def heard_at_once(widget: Control) -> Control:

@@ -8,10 +8,12 @@ import re
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from importlib import resources
 from pathlib import Path
 
 import panel as pn
+import panel.io.document
 import panel_material_ui as pmui
 import pytest
 from bokeh.client import pull_session
@@ -160,6 +162,22 @@ def test_the_kits_clock_holds_the_page_in_which_it_starts(monkeypatch, started):
         gone = thread.submit(asyncio.run, visit()).result()
     # The day that a page is gone without it, `start_clock` can go.
     assert gone == started
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_garbage_is_looked_for_soon_after_the_end_of_a_page_or_in_a_lull(monkeypatch, later):
+    monkeypatch.setattr(panel.io.document, "GC_DEBOUNCE", panel.io.document.GC_DEBOUNCE)
+    planned = []
+    monkeypatch.setattr(pn.state, "schedule_task", lambda _name, _act, at: planned.append(at))
+    if later:
+        gaps.collect_in_lulls()
+    before, document = datetime.now(), Document()
+    document.destroy = None  # as of one that the kit serves
+    document.on_change(heard := lambda _event: None)
+    panel.io.document._destroy_document(document, heard)
+    [at] = planned
+    # The day that the first is as long, `collect_in_lulls` can go.
+    assert ((at - before).total_seconds() > 30) == later
 
 
 def file_chooser():
