@@ -152,7 +152,6 @@ export function render({model}) {
     if (tall !== model.tall) model.tall = tall
     const narrow = innerWidth < 900
     if (narrow !== model.narrow) model.narrow = narrow
-    if (innerHeight !== model.height_shown) model.height_shown = innerHeight
   }
   // Whoever drives the page by program asks whether all that was begun is done: data-settle="7" of <html> is answered
   // by data-settled="7", once nothing is data-moving any more.  A widget reports to the server within a frame, a figure
@@ -216,8 +215,6 @@ class Bridge(JSComponent):
         The window is at least 800 pixels high: room for tall curves.
     narrow : bool
         The window is less than 900 pixels wide, or the browser says it is a phone's and has not answered yet.
-    height_shown : int
-        Height of the window in pixels.
     zoom : float
         Size of the texts beside the usual one.
     keys : list of str
@@ -234,7 +231,6 @@ class Bridge(JSComponent):
     status = param.String(default="", doc="Text of the live region.")
     query = param.String(default="", doc="Query of the page's address.")
     keys = param.List(default=list(KEYS), doc="Keys that are reported.")
-    height_shown = param.Integer(default=900, doc="Height of the window in pixels.")
     zoom = param.Number(default=1.0, doc="Size of the texts beside the usual one.")
     asked = param.String(default="", doc="The browser's last question whether the page is settled.")
     settled = param.String(default="", doc="The last of these questions that could be affirmed.")

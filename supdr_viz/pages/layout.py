@@ -1,4 +1,4 @@
-"""Where everything stands on the explorer's page: header, sidebar, toolbar, five cards, notices."""
+"""Where everything stands on the explorer's page: header, sidebar, toolbar, cards, notices."""
 
 from __future__ import annotations
 
@@ -19,27 +19,11 @@ from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.page_thread import follow
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
-from supdr_viz.pages.enlarging import Enlarger
-from supdr_viz.pages.look import (
-    AT_THE_RIGHT,
-    AXIS_HEIGHT,
-    AXIS_WIDTH,
-    CLEAR,
-    CURVES_CSS,
-    DIM,
-    FACTS_CSS,
-    FREE,
-    HIDDEN_CSS,
-    OVER,
-    SQUARES_CSS,
-    STEADY_CSS,
-)
+from supdr_viz.pages.cards import Cards
+from supdr_viz.pages.look import CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.points import Points, shows_pictures
-
-TALL, SHORT = 262, 142
-"""Heights of the curves: nothing scrolls at 1440 × 900, nor with the short ones on a projector of 1280 × 720."""
 
 MAX_LETTERS = 15
 """Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu."""
@@ -94,24 +78,29 @@ class ExplorerLayout:
         **page_options: Any,
     ) -> None:
         self._on_option = on_option
-        self._enlarger = Enlarger()
         self._drawn_note = ""
-        self._heads: dict[str, tuple[Any, str]] = {}
-        self._cards: dict[str, Any] = {}
-        self._charts: list[Any] = []
         self._colours: dict[str, str] = {}
         self._modes: dict[str, str] = {}
         self._silence = Silence()
         self.notice = Notice()
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
-        self._hub = board.hub
         self._make_choosers()
-        self._make_cards(board)
+        self.cards = Cards(
+            board,
+            board.hub.board,
+            input_tools=self._tools(board),
+            input_below=self._draw_class.view,
+            latent_tools=self._latent_marks,
+            method_tools=self._mode_place,
+            styles=FREE,
+        )
+        for name in self.cards.titles:
+            self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         above, below = (
             [heading, *self._run_rows(bar), self.notice.view],
-            [*self._plots, bridge, board.hub, share.dialogs, *over],
+            [self.cards, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
@@ -125,10 +114,9 @@ class ExplorerLayout:
         self.page.param.update(**page_options)
         self._main, self._sidebar, self._text = main, sidebar, text
         self._controls = controls.view
-        self._fit(bridge.tall)
+        self.cards.tall = bridge.tall
         self._place_text(bridge.narrow)
-        follow(bridge, "tall", self._fit)
-        follow(bridge, "height_shown", self._enlarger.set_height)
+        follow(bridge, "tall", lambda tall: self.cards.param.update(tall=tall))
         follow(bridge, "narrow", self._place_text)
 
     # --- parts -------------------------------------------------------------------------------------------------------
@@ -142,28 +130,6 @@ class ExplorerLayout:
         self._mode_menu = Choice(functools.partial(widgets.small_menu, "Picture"), self._mode_chosen)
         self._mode_place = pn.Row(self._mode.view, self._mode_menu.view, margin=0, sizing_mode=None)
         self._latent_marks = widgets.marks(LATENT_MARKS, self._latent_marked, height=26, margin=(4, 6))
-
-    def _make_cards(self, board: Board) -> None:
-        """Make a card for every view and arrange them: squares in the first row, curves in the second."""
-        over: dict[str, Any] = {"css": FACTS_CSS, "margin": 0}
-        self._keys = board.hub.words("keys", **over, styles={**OVER, "top": "50px"})
-        self._said = board.hub.words("numbers", **over, styles={**OVER, "bottom": "12px"})
-        self._map_said = board.hub.words("numbers of the map", **over, styles={**OVER, "bottom": "12px"})
-        squares = [
-            self._card("input", board.input, tools=self._tools(board), below=self._draw_class.view),
-            self._card(
-                "latent",
-                board.latent,
-                tools=self._latent_marks,
-                over=(self._map_said,),
-            ),
-            self._card("method", board.method, tools=self._mode_place, over=(self._keys, self._said)),
-        ]
-        curves = [self._card(name, getattr(board, name), height=TALL) for name in ("losses", "errors")]
-        self._plots = tuple(
-            pn.Column(*cards, stylesheets=[widgets.sheet(css)], margin=margin, styles=FREE, **widgets.WIDE)
-            for cards, css, margin in ((squares, SQUARES_CSS, (0, 0, 12, 0)), (curves, CURVES_CSS, 0))
-        )
 
     def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
         """Return the row of buttons and the row of the scrubber and the legend."""
@@ -193,9 +159,7 @@ class ExplorerLayout:
 
     def dim(self, stale: bool) -> None:
         """Dim the plots while they do not show what the controls say."""
-        for part in self._plots:
-            if part.styles != (styles := DIM if stale else CLEAR):
-                part.styles = styles
+        self.cards.styles = DIM if stale else CLEAR
 
     def highlight(self, names: Sequence[str]) -> None:
         """Frame the cards that somebody speaks of.
@@ -205,9 +169,7 @@ class ExplorerLayout:
         names : sequence of str
             Of "input", "latent", "method", "losses", "errors".
         """
-        for name, card in self._cards.items():
-            outline = "2px solid var(--supdr-primary)" if name in names else "none"
-            card.styles = {**card.styles, "outline": outline, "border-radius": "8px"}
+        self.cards.framed = list(names)
 
     def show_pull(self, wanted: bool) -> None:
         """Turn the switch that draws the pull of the labels."""
@@ -225,7 +187,7 @@ class ExplorerLayout:
 
     def shrink(self) -> bool:
         """Put an enlarged plot back to its place; tell whether there was one."""
-        return self._enlarger.shrink()
+        return self.cards.shrink()
 
     def say_drawn(self, text: str) -> None:
         """Say how many points were drawn, in the head of the input card."""
@@ -300,31 +262,13 @@ class ExplorerLayout:
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
         self._set_head("latent", shown.caption(), title=shown.title)
-        self._say(self._map_said, () if board.morphed else board.latent.numbers)
+        self._say("numbers of the map", () if board.morphed else board.latent.numbers)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
         self._set_head("errors", board.errors.caption(), board.errors.legend)
 
     # --- parts -------------------------------------------------------------------------------------------------------
-
-    def _card(
-        self, name: str, view: Any, *, tools: Any = None, below: Any = None, over: Any = (), height: int = 0
-    ) -> Any:
-        """Make the card of a chart of this height or, without one, of a square."""
-        pane = self._hub.chart(name, height) if height else self._hub.square(name)
-        content = [part for part in (below, pane, *over) if part is not None]
-        enlarge = self._enlarger.button(name, "Method" if name == "method" else view.title)
-        row = pn.Row(*([tools] if tools is not None else []), enlarge, margin=0, align="start")
-        head = self._hub.words(f"head of {name}", **widgets.HEAD)
-        made = widgets.card(head, *content, tools=row)
-        self._heads[name] = (head, view.title)
-        self._set_head(name, "")
-        self._cards[name] = made
-        self._enlarger.add(name, made, pane, square=not height)
-        if height:
-            self._charts.append(pane)
-        return made
 
     def _tools(self, board: Board) -> Any:
         self._tools_known = board.tools
@@ -354,31 +298,22 @@ class ExplorerLayout:
             self._on_option("method_mode", self._modes[event.new])
 
     def _set_head(self, name: str, caption: str, legend: Any = (), title: str = "") -> None:
-        head, usual = self._heads[name]
         note = widgets.escape(caption)
         if legend:
             note = widgets.legend(legend) + (f"<span>{note}</span>" if note else "")
-        head.text = widgets.card_head(title or usual, note)
+        self.cards.say(f"head of {name}", widgets.card_head(title or self.cards.titles[name], note))
 
     def _set_facts(self, view: Any) -> None:
         """Say what the method's picture means, over the picture but not over its axes."""
-        left = {"left": AXIS_WIDTH if view.has_axes else "14px"}
-        bottom = {"bottom": AXIS_HEIGHT if view.has_axes else "12px", **(AT_THE_RIGHT if view.rises else {})}
-        for pane, place in ((self._keys, {"top": "50px"}), (self._said, bottom)):
-            if pane.styles != (wanted := {**OVER, **left, **place}):
-                pane.styles = wanted
-        self._say(self._said, view.numbers)
+        self.cards.traits = [trait for trait, has in (("axes", view.has_axes), ("rises", view.rises)) if has]
+        self._say("numbers", view.numbers)
         keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
-        self._keys.text = f'<div class="keys">{keys}</div>' if keys else ""
+        self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
 
-    def _say(self, place: Any, numbers: Any) -> None:
+    def _say(self, place: str, numbers: Any) -> None:
         """Say named numbers over a picture."""
         said = "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers
         )
-        place.text = f'<div class="said">{said}</div>'
-
-    def _fit(self, tall: bool) -> None:
-        for chart in self._charts:
-            chart.pixels = TALL if tall else SHORT
+        self.cards.say(place, f'<div class="said">{said}</div>')

@@ -86,10 +86,9 @@ class Screen:
 
     @property
     def grey(self):
-        """Both rows of plots, as a browser is told: what it is not told anew it keeps."""
-        styles = [(part.styles["opacity"], part.styles["pointer-events"]) for part in self.page.layout._plots]
-        assert len(set(styles)) == 1
-        return {("1", "auto"): False, ("0.3", "none"): True}[styles[0]]
+        """The plots, as a browser is told: what it is not told anew it keeps."""
+        styles = self.page.layout.cards.styles
+        return {("1", "auto"): False, ("0.3", "none"): True}[styles["opacity"], styles["pointer-events"]]
 
     @property
     def seen(self):

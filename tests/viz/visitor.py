@@ -28,6 +28,7 @@ from supdr_viz.controls.upload import limits
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.gallery import Gallery
 from supdr_viz.kit.gaps import browser_is_there
+from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.compare import compare
 from supdr_viz.pages.explorer import explorer
 from supdr_viz.pages.lessons import lessons
@@ -189,7 +190,8 @@ class Visitor:
     @property
     def _words(self):
         """HTML that travels with stages."""
-        return [words.text for words in self.page.select(Words) if words.visible]
+        texts = [words.text for words in self.page.select(Words) if words.visible]
+        return [*texts, *(text for cards in self.page.select(Cards) for text in cards.texts)]
 
     def sees(self, text):
         return text in self.text

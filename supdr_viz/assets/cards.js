@@ -1,0 +1,64 @@
+// The cards of a run: a head with tools, a view, and words over it; one of them may fill the window.
+const SQUARES = {input: [], latent: ["numbers of the map"], method: ["keys", "numbers"]}
+const CURVES = {losses: [], errors: []}
+const ICONS = {
+  Enlarge: "M21 11V3h-8l3.29 3.29-10 10L3 13v8h8l-3.29-3.29 10-10z",
+  Shrink: "M22 3.41 16.71 8.7 20 12h-8V4l3.29 3.29L20.59 2 22 3.41zM3.41 22l5.29-5.29L12 20v-8H4l3.29 3.29L2 20.59 3.41 22z",
+}
+const slots = (globalThis.supdrSlots ??= new Map())
+
+function made(kind, ...content) {
+  const part = document.createElement("div")
+  part.className = kind
+  part.append(...content.filter(Boolean))
+  return part
+}
+
+// A place that the stage fills.
+function place(model, kind, slot) {
+  const host = made(kind), name = `${model.board}/${slot}`
+  slots.set(name, host)
+  globalThis.supdrStage?.adopt(name, host)
+  model.on("remove", () => {
+    if (slots.get(name) !== host) return
+    slots.delete(name)
+    globalThis.supdrStage?.dismiss(name)
+  })
+  return host
+}
+
+function card(model, name, view, over) {
+  const button = document.createElement("button"), title = model.titles[name]
+  button.type = "button"
+  button.onclick = () => { model.enlarged = model.enlarged === name ? "" : name }
+  const tools = made("tools", model.get_child(`${name}_tools`), button)
+  const row = made("row", place(model, "words", `words/head of ${name}`), tools)
+  const below = model.get_child(`${name}_below`)
+  const words = over.map((each) => place(model, each === "keys" ? "over above" : "over", `words/${each}`))
+  const all = made(`card ${name}`, row, below, place(model, "view", view), ...words)
+  const look = () => {
+    const word = model.enlarged === name ? "Shrink" : "Enlarge"
+    button.setAttribute("aria-label", `${word} ${title}`)
+    button.innerHTML = `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[word]}"/></svg>`
+    all.classList.toggle("enlarged", model.enlarged === name)
+    all.classList.toggle("framed", model.framed.includes(name))
+  }
+  look()
+  model.on("enlarged", look)
+  model.on("framed", look)
+  return all
+}
+
+export function render({model}) {
+  const group = (kind, entries, views) => made(
+    kind, ...Object.entries(entries).map(([name, over]) => card(model, name, `${views}/${name}`, over)))
+  const all = made("cards", group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
+  const look = () => {
+    all.classList.toggle("tall", model.tall)
+    for (const trait of ["axes", "rises"]) all.classList.toggle(trait, model.traits.includes(trait))
+  }
+  look()
+  model.on("tall", look)
+  model.on("traits", look)
+  return all
+}

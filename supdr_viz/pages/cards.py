@@ -1,0 +1,87 @@
+"""The cards of a run: squares in the first row, curves in the second, each with its head, tools, and words over it.
+
+All of them are one component: a page is the quicker to build, the fewer it has.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import param
+from panel.custom import Child, JSComponent
+
+from supdr_viz.kit import widgets
+from supdr_viz.kit.own_files import Script
+from supdr_viz.views import Board
+
+_OVER = ("keys", "numbers", "numbers of the map")
+_ASSETS = resources.files("supdr_viz") / "assets"
+
+
+class Cards(JSComponent):
+    """The cards of a board.
+
+    Parameters
+    ----------
+    board : Board
+    name_of_stage : str
+        In the page.
+    **tools
+        Viewables: ``input_tools``, ``input_below``, ``latent_tools``, ``method_tools``.
+
+    Attributes
+    ----------
+    enlarged : str
+        Name of the card that fills the window; empty: none does.
+    framed : list of str
+        Names of cards that somebody speaks of.
+    tall : bool
+        Whether there is room for high curves.
+    traits : list of str
+        Of the method's picture: "axes" if it has some, "rises" if its lower right is free, not its lower left.
+    """
+
+    board = param.String(doc="Name of the stage in the page.")
+    titles = param.Dict(default={}, doc="What each card shows.")
+    enlarged = param.String(default="")
+    framed = param.List(default=[])
+    tall = param.Boolean(default=True)
+    traits = param.List(default=[])
+    input_tools = Child()
+    input_below = Child()
+    latent_tools = Child()
+    method_tools = Child()
+
+    _esm = Script(lambda: (_ASSETS / "cards.js").read_text(encoding="utf-8"))
+
+    def __init__(self, board: Board, name_of_stage: str, **tools: Any) -> None:
+        self._stage = board.stage
+        titles = {name: getattr(board, name).title for name in ("input", "latent", "losses", "errors")}
+        css = (_ASSETS / "cards.css").read_text(encoding="utf-8")
+        sheets = [widgets.sheet(each) for each in (widgets.TEXT_CSS, widgets.HEAD_CSS, css)]
+        options = {"titles": {**titles, "method": "Method"}, "stylesheets": sheets, "margin": 0, **widgets.WIDE}
+        super().__init__(board=name_of_stage, **options, **tools)
+
+    def say(self, name: str, text: str) -> None:
+        """Tell a text of a card.
+
+        Parameters
+        ----------
+        name : str
+            "head of ..." a card, "keys" or "numbers" over the method's picture, "numbers of the map".
+        text : str
+            HTML; escape what comes from outside.
+        """
+        self._stage.put("words", **{name: text})
+
+    @property
+    def texts(self) -> list[str]:
+        """HTML of all that the cards say."""
+        said = self._stage.get("words") or {}
+        return [text for name, text in said.items() if name in _OVER or name.startswith("head of ")]
+
+    def shrink(self) -> bool:
+        """Put an enlarged card back to its place; tell whether there was one."""
+        was, self.enlarged = self.enlarged, ""
+        return bool(was)
