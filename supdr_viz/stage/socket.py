@@ -58,6 +58,7 @@ class StageSocket(WebSocketHandler):
     """
 
     offered: ClassVar[bool] = False
+    _ticket = ""
     _process: ClassVar[str] = ""
     _owners: ClassVar[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 
@@ -96,6 +97,7 @@ class StageSocket(WebSocketHandler):
     def open(self, *_arguments: str, **_options: str) -> None:
         """Join the browser with the stage that its ticket names."""
         self.set_nodelay(True)
+        self._ticket = self.get_query_argument("ticket", "")
         owner = self._owner()
         if owner is None:
             self.close(UNKNOWN_TICKET, "unknown ticket")
@@ -120,7 +122,7 @@ class StageSocket(WebSocketHandler):
             self.write_message(message, binary=True).add_done_callback(_noticed)
 
     def _owner(self) -> Owner | None:
-        return self._owners.get(self.get_query_argument("ticket", ""))
+        return self._owners.get(self._ticket)
 
 
 def understood(message: str | bytes) -> dict[str, Any] | None:
