@@ -142,7 +142,16 @@ def input_plane(X: NDArray, X_train: NDArray, names: Sequence[str], axes: tuple[
 
 def square_extent(points: NDArray) -> tuple[float, float, float, float]:
     """Return (x_low, x_high, y_low, y_high) of the smallest square, with a border, that holds the points."""
-    low, high = points.min(axis=0), points.max(axis=0)
+    return _square(*_ends(points))
+
+
+def _ends(points: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the least and the greatest of both columns, which numpy finds slowly where they alternate."""
+    columns = np.ascontiguousarray(points.T)
+    return columns.min(axis=1), columns.max(axis=1)
+
+
+def _square(low: NDArray, high: NDArray) -> Extent:
     centre, half = (low + high) / 2, max(float((high - low).max()) / 2, 1e-9) * (1 + 2 * MARGIN)
     return (
         float(centre[0] - half),
@@ -157,12 +166,13 @@ def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
 
     Else return `square_extent`.
     """
-    wanted = square_extent(points)
+    low, high = _ends(points)
+    wanted = _square(low, high)
     if previous is None:
         return wanted
     x_low, x_high, y_low, y_high = previous
     room = ROOM * (x_high - x_low)
-    (left, bottom), (right, top) = points.min(axis=0) - room, points.max(axis=0) + room
+    (left, bottom), (right, top) = low - room, high + room
     holds = x_low <= left and right <= x_high and y_low <= bottom and top <= y_high
     filled = (wanted[1] - wanted[0]) / (x_high - x_low)
     return previous if holds and filled > SHRINK else wanted

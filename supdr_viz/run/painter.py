@@ -13,8 +13,8 @@ from supdr_viz.frames.types import Curves, Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.recording import Recording
 
-FRAME_INTERVAL = 0.04
-"""Shortest time between two frames: 25 a second look smooth and leave the processor to the run."""
+FRAME_INTERVAL = 0.06
+"""Shortest time between two frames: the browser moves the rows between them, and the processor is left to the run."""
 
 CURVES_INTERVAL = 0.1
 """Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel."""

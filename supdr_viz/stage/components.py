@@ -31,6 +31,7 @@ DRAWING = (
     "plane",
     "chart",
     "board",
+    "rate",
     "keys",
     "hands",
 )

@@ -72,6 +72,7 @@ class StageSocket(WebSocketHandler):
     """
 
     offered: ClassVar[bool] = False
+    _ticket = ""
     _process: ClassVar[str] = ""
     _owners: ClassVar[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 
@@ -116,6 +117,7 @@ class StageSocket(WebSocketHandler):
         """Join the browser with the stage that its ticket names."""
         self.set_nodelay(True)
         self._unsent = self._waiting = 0
+        self._ticket = self.get_query_argument("ticket", "")
         owner = self._owner()
         if owner is None:
             self.close(UNKNOWN_TICKET, "unknown ticket")
@@ -152,7 +154,7 @@ class StageSocket(WebSocketHandler):
             written.exception()
 
     def _owner(self) -> Owner | None:
-        return self._owners.get(self.get_query_argument("ticket", ""))
+        return self._owners.get(self._ticket)
 
 
 def understood(message: str | bytes) -> dict[str, Any] | None:

@@ -205,25 +205,33 @@ def packed_places(points: NDArray) -> Tree:
         ``"levels"``, int16 array of shape (n, 2), and ``"extent"``, (x_low, x_high, y_low, y_high).
     """
     # Column by column: numpy is slow along an axis of two.
-    columns = [points[:, axis].astype(float) for axis in (0, 1)]
+    columns: Any = np.array(points.T, dtype=float, order="C")
     levels = np.empty(points.shape, dtype=np.int16)
     known: Any = slice(None)
-    if not all(len(values) and np.isfinite(values.min()) and np.isfinite(values.max()) for values in columns):
-        known = np.isfinite(columns[0]) & np.isfinite(columns[1])
-        columns = [values[known] for values in columns]
-        levels[...] = HIDDEN
+    ends = _ends(columns)
+    if not all(map(math.isfinite, ends)):
+        known = np.isfinite(columns).all(axis=0)
+        columns, levels[...] = columns[:, known], HIDDEN
+        ends = _ends(columns)
         if not known.any():
             return {"levels": levels, "extent": [0.0, 1.0, 0.0, 1.0]}
     extent: list[float] = []
     for axis, values in enumerate(columns):
-        low = float(values.min())
-        span = float(values.max()) - low or 1.0
+        low = ends[2 * axis]
+        span = ends[2 * axis + 1] - low or 1.0
         extent += [low, low + span]
         values -= low
         values *= 2.0 * LEVELS / span
         values -= LEVELS
         levels[known, axis] = np.rint(values, out=values)
     return {"levels": levels, "extent": extent}
+
+
+def _ends(columns: NDArray) -> list[float]:
+    """Return the least and the greatest of every column; NaN where there is none."""
+    if not columns.size:
+        return [math.nan] * 2 * len(columns)
+    return [float(end) for values in columns for end in (values.min(), values.max())]
 
 
 def unpacked_places(places: Mapping[str, Any]) -> NDArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class LegendEntry:
     help: str = ""
 
 
+@cache
 def css(role: str) -> str:
     """Write a colour of the palette for HTML.
 
@@ -62,6 +64,7 @@ def css(role: str) -> str:
     return light if light == dark else f"var(--supdr-{variable}, {light})"
 
 
+@cache
 def colour_of(role: str, dark: bool) -> str:
     """Return the colour of a role in a theme: see `css`; ``"shade 0"`` to ``"shade 100"``, per cent of the scale."""
     colours = palette(dark)

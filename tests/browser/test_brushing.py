@@ -23,6 +23,16 @@ def test_rows_selected_in_one_figure_are_selected_in_all(app):
     app.page.mouse.click(*app.place_of("latent", 5))
     app.settle()
     assert 5 in app.selected()
+    app.page.keyboard.down("Alt")
+    x, y = app.place_of("latent", 5)
+    app.page.mouse.move(x - 30, y - 30)
+    app.page.mouse.down()
+    app.page.mouse.move(x + 30, y + 30)
+    app.page.mouse.up()
+    app.page.keyboard.up("Alt")
+    app.settle()
+    boxed = [row for row in range(120) if max(abs(a - b) for a, b in zip(app.place_of("latent", row), (x, y))) < 30]
+    assert app.selected() == boxed
     app.lasso("input")
     assert len(app.selected()) == 120
     app.nudge("Points per arm")

@@ -86,6 +86,18 @@ def test_curves_say_what_stands_at_the_pointer(open_app):
     assert tips.count() == 0
 
 
+def test_frames_are_counted_on_request(open_app):
+    app = open_app(SMALL, motion="no-preference")
+    app.press("Run").until_going()
+    canvas = app.page.locator("canvas.stage").first
+    counted = app.page.get_by_text(re.compile(r"^\d+ painted, \d+ received"))
+    assert counted.count() == 0
+    canvas.press("f")
+    counted.filter(has_text=re.compile("[1-9]\\d* painted, [1-9]")).wait_for()
+    canvas.press("f")
+    assert counted.count() == 0
+
+
 def test_rows_are_reached_by_keys(open_app):
     app = open_app(SMALL.replace("5000", "5"))
     canvas = app.page.locator("canvas.stage").first

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from typing import Any, ClassVar, Self
 
@@ -219,8 +219,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         if type(run) is not type(self):
             raise ValueError(f"at needs a snapshot that {type(self).__name__}.iterate has made; got {snapshot!r}")
         fitted = copy.copy(self)
-        fitted.__dict__.update(run.__dict__)
-        fitted._use(snapshot)
+        fitted._become(snapshot, vars(run))
         return fitted
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> NDArray:
@@ -312,9 +311,13 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     def _use(self, snapshot: Snapshot) -> None:
         """Be fitted as of `snapshot`, whatever was fitted before; hyper-parameters stay as they are."""
-        self._forget()
         own = self.get_params(deep=False)
-        self.__dict__.update({name: value for name, value in vars(snapshot.run).items() if name not in own})
+        self._become(snapshot, {name: value for name, value in vars(snapshot.run).items() if name not in own})
+
+    def _become(self, snapshot: Snapshot, prepared: Mapping[str, Any]) -> None:
+        """Be fitted as of `snapshot`, with what its run was prepared with, whatever was fitted before."""
+        self._forget()
+        self.__dict__.update(prepared)
         self.snapshot_ = snapshot
         self.n_iter_, self.stop_ = max(snapshot.iteration, 1), snapshot.stop
         self._stand_at(snapshot.state)

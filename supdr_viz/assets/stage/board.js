@@ -95,9 +95,9 @@ class Board {
     }
   }
 
-  // Say that what came is on the screen.
+  // Say that what came is painted: the first task after the animation frame that paints it.
   answer(number) {
-    requestAnimationFrame(() => requestAnimationFrame(() => this.tell({kind: "painted", number})))
+    requestAnimationFrame(() => setTimeout(() => this.tell({kind: "painted", number})))
   }
 
   // --- rows ------------------------------------------------------------------------------------------------------

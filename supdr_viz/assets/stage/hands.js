@@ -1,4 +1,4 @@
-// Mouse, finger and wheel on a view: lasso and tap, pan and zoom, drawing points; and the tooltip of a row.
+// Mouse, finger and wheel on a view: lasso, box and tap, pan and zoom, drawing points; and the tooltip of a row.
 // What keys do stands in keys.js.
 const TAP = 4, REACH = 10, POINTED = 15, MOST_CORNERS = 300
 
@@ -20,6 +20,7 @@ class Hands {
 
   remove() {
     document.removeEventListener("keydown", this.onkey)
+    this.keys.remove()
     this.tip.remove()
   }
 
@@ -47,7 +48,7 @@ class Hands {
     if (tool !== "scroll") this.plane.canvas.setPointerCapture(event.pointerId)
     if (tool === "draw") this.held = {from: place, drawn: this.drawnAt(place)}
     else if (tool === "pan") this.held = {from: place, extent: [...this.plane.extent], frame: {...this.plane.frame}}
-    else this.held = {from: place}
+    else this.held = {from: place, box: event.altKey}
     if (tool === "select") this.lasso = [place]
   }
 
@@ -62,7 +63,9 @@ class Hands {
       const across = (place[0] - from[0]) / frame.across, up = (place[1] - from[1]) / frame.up
       this.see([extent[0] - across, extent[1] - across, extent[2] + up, extent[3] + up])
     } else if (this.lasso) {
-      this.lasso.push(place)
+      const [x, y] = this.held.from
+      if (this.held.box) this.lasso = [[x, y], [place[0], y], place, [x, place[1]]]
+      else this.lasso.push(place)
       this.plane.touch(false)
     } else if (this.tool === "draw" && this.held.drawn >= 0) {
       const {frame, tree} = this.plane, points = tree.drawn.map((point) => [...point])

@@ -1,16 +1,18 @@
-// Keys on a view that has the focus: from row to row, selecting, zooming.
+// Keys on a view that has the focus: from row to row, selecting, zooming, counting frames.
 const WAYS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}
 const STEP = 6, STRIDE = 45, ZOOM = 1.25
 
 class Keys {
   constructor(hands) {
-    this.hands = hands
+    this.hands = hands; this.rate = new Rate(hands.plane)
     const {canvas} = hands.plane
     canvas.tabIndex = 0
-    canvas.setAttribute("aria-keyshortcuts", "ArrowLeft ArrowRight ArrowUp ArrowDown Enter Escape + - 0")
+    canvas.setAttribute("aria-keyshortcuts", "ArrowLeft ArrowRight ArrowUp ArrowDown Enter Escape + - 0 f")
     canvas.addEventListener("keydown", (event) => this.press(event))
     canvas.addEventListener("blur", () => hands.tip.hide())
   }
+
+  remove() { this.rate.remove() }
 
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return
@@ -21,6 +23,7 @@ class Keys {
     else if (event.key === "+" || event.key === "=") hands.scaleBy(1 / ZOOM, this.here)
     else if (event.key === "-") hands.scaleBy(ZOOM, this.here)
     else if (event.key === "0") hands.reset()
+    else if (event.key === "f") this.rate.toggle()
     else return
     event.preventDefault()
   }
