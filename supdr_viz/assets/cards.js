@@ -5,6 +5,8 @@ const ICONS = {
   Enlarge: "M21 11V3h-8l3.29 3.29-10 10L3 13v8h8l-3.29-3.29 10-10z",
   Shrink: "M22 3.41 16.71 8.7 20 12h-8V4l3.29 3.29L20.59 2 22 3.41zM3.41 22l5.29-5.29L12 20v-8H4l3.29 3.29L2 20.59 3.41 22z",
 }
+const TOOLS = {input: ["tool"], latent: ["marks"], method: ["mode"]}, BELOW = {input: ["draw_class"]}
+const SVG = "http://www.w3.org/2000/svg"
 const slots = (globalThis.supdrSlots ??= new Map())
 
 function made(kind, ...content) {
@@ -30,16 +32,22 @@ function place(model, kind, slot) {
 function card(model, name, view, over) {
   const button = document.createElement("button"), title = model.titles[name]
   button.type = "button"
+  button.className = "enlarge"
+  const icon = document.createElementNS(SVG, "svg"), path = document.createElementNS(SVG, "path")
+  icon.setAttribute("viewBox", "0 0 24 24")
+  icon.setAttribute("aria-hidden", "true")
+  icon.append(path)
+  button.append(icon)
   button.onclick = () => { model.enlarged = model.enlarged === name ? "" : name }
-  const tools = made("tools", model.get_child(`${name}_tools`), button)
+  const parts = (names) => (names ?? []).map((each) => drawPart(model, each))
+  const tools = made("tools", ...parts(TOOLS[name]), name === "method" && model.get_child("menu"), button)
   const row = made("row", place(model, "words", `words/head of ${name}`), tools)
-  const below = model.get_child(`${name}_below`)
   const words = over.map((each) => place(model, each === "keys" ? "over above" : "over", `words/${each}`))
-  const all = made(`card ${name}`, row, below, place(model, "view", view), ...words)
+  const all = made(`card ${name}`, row, ...parts(BELOW[name]), place(model, "view", view), ...words)
   const look = () => {
     const word = model.enlarged === name ? "Shrink" : "Enlarge"
     button.setAttribute("aria-label", `${word} ${title}`)
-    button.innerHTML = `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[word]}"/></svg>`
+    path.setAttribute("d", ICONS[word])
     all.classList.toggle("enlarged", model.enlarged === name)
     all.classList.toggle("framed", model.framed.includes(name))
   }

@@ -14,6 +14,7 @@ from supdr_viz.controls.file_making import NOTHING, FileMaking, GetWork
 from supdr_viz.export.progress import Told
 from supdr_viz.export.work import RUN_KINDS
 from supdr_viz.kit import widgets
+from supdr_viz.kit.bar import Bar, Push
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.dropper import file_dropper
 
@@ -83,24 +84,24 @@ class ShareMenu:
         self._code = self._link = ""
         self.dialogs = pn.Column(margin=0, width=0, height=0)
         self._built: dict[str, Any] = {}
-        self._share_buttons: list[Any] = []
+        self._share_buttons: list[Push] = []
 
-    def buttons(self) -> list[Any]:
+    def buttons(self) -> Bar:
         """Make the buttons of the header, which show in wide windows only."""
-        return self._make_buttons(css_classes=["wide-only"])
+        return self._make_buttons(css_classes=["wide-only"], align="center")
 
-    def _make_buttons(self, **options: Any) -> list[Any]:
-        options = {"kind": "text", "align": "center", **options}
+    def _make_buttons(self, **options: Any) -> Bar:
         kinds = [("Share", "link", self.share), ("Python", "code", self.python), ("Export", "download", self.export)]
         if self._on_compare is not None:
             kinds.insert(0, ("Add to comparison", "add_chart", self._on_compare))
-        made = [widgets.button(label, act, icon=icon, **options) for label, icon, act in kinds]
-        self._share_buttons += [each for each in made if each.label == "Share"]
-        return made
+        made = {label: Push(label, act, icon=icon, look="text") for label, icon, act in kinds}
+        self._share_buttons.append(made["Share"])
+        return Bar(made, **options)
 
-    def drawer_row(self) -> pn.Row:
+    def drawer_row(self) -> Bar:
         """Make the same buttons for the sidebar, where they show in narrow windows only."""
-        return widgets.flow(*self._make_buttons(margin=2), css_classes=["narrow-only"], margin=(4, 4, 0, 4))
+        place: dict[str, Any] = {"css_classes": ["narrow-only"], "margin": (4, 4, 0, 4), **widgets.WIDE}
+        return self._make_buttons(**place, styles={"--push-margin": "2px"})
 
     def offer(self, kind: str, get_work: GetWork) -> None:
         """Offer one more file, before the dialog is opened for the first time.

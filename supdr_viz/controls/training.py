@@ -11,6 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr_viz.kit import gaps, widgets
+from supdr_viz.kit.bar import Bar, Push, Toggle
 from supdr_viz.kit.silence import Silence
 from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.settings.state import SPEED
@@ -29,7 +30,6 @@ b { font-variant-numeric: tabular-nums; }
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 
-SPEED_SX = {"& .MuiToggleButton-root": {"py": "4px", "px": "10px", "fontSize": "12px"}}
 GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
 
 ECHO = 5.0
@@ -63,6 +63,8 @@ class TrainingBar:
     ----------
     view : Column
         Toolbar and scrubber.
+    buttons : Bar
+        Of the toolbar.
     """
 
     def __init__(
@@ -82,10 +84,10 @@ class TrainingBar:
         self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
         self._progress, self._errors = "", list[str]()
         self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
-        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=104, height=34)
-        self.step = widgets.button("Step", on_step, icon="skip_next", width=84, height=34)
-        self.reset = widgets.button("Reset", on_reset, icon="restart_alt", width=88, height=34)
-        self.speed = widgets.toggle([text for _, text in SPEED.choices], speed, sx=SPEED_SX, align="center")
+        self.run = Push("Run", on_run, icon="play_arrow", look="contained", width=104, height=34)
+        self.step = Push("Step", on_step, icon="skip_next", width=84, height=34)
+        self.reset = Push("Reset", on_reset, icon="restart_alt", width=88, height=34)
+        self.speed = Toggle([text for _, text in SPEED.choices], speed, large=True)
         self.speed.param.watch(lambda event: None if self._silence else self._on_speed(event.new), "value")
         self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6), styles=GROW)
         self._refresh()
@@ -104,12 +106,14 @@ class TrainingBar:
         self.scrubber = gaps.heard_at_once(scrubber)
         self.scrubber.param.watch(self._scrubbed, "value")
         self.scrubber.param.watch(self._let_go, "value_throttled")
-        self.live = widgets.button("Live", on_live, icon="fast_forward", kind="text", width=80, disabled=True, margin=0)
-        buttons = widgets.flow(self.run, self.step, self.reset, self.speed, self.status, gap="2px", margin=0)
+        self.live = Push("Live", on_live, icon="fast_forward", look="text", width=80, disabled=True)
+        pressed = {"run": self.run, "step": self.step, "reset": self.reset, "speed": self.speed}
+        self.buttons = Bar(pressed, styles={"--gap": "2px"})
+        buttons = widgets.flow(self.buttons, self.status, gap="2px", margin=0)
         line = pn.Row(
             widgets.html(ITERATION, width=58, sizing_mode=None, margin=(4, 0, 0, 8)),
             self.scrubber,
-            self.live,
+            Bar({"live": self.live}, styles={"--push-margin": "0"}),
             margin=0,
             **widgets.WIDE,
         )

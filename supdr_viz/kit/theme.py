@@ -221,7 +221,6 @@ def _theme(colours: Palette) -> dict[str, Any]:
                 "styleOverrides": {"root": {"&.Mui-focusVisible": focus}},
             },
             "MuiButton": {"styleOverrides": {"root": {"textTransform": "none", "fontWeight": 500}}},
-            "MuiToggleButton": {"styleOverrides": {"root": {"textTransform": "none"}}},
             # the kit lightens raised surfaces on dark
             "MuiPaper": {"styleOverrides": {"root": {"backgroundImage": "none"}}},
             "MuiTab": {"styleOverrides": {"root": {"textTransform": "none"}}},

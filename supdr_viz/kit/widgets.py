@@ -156,31 +156,6 @@ def button(
     return made
 
 
-def toggle(options: Sequence[str], value: str, **more: Any) -> pmui.RadioButtonGroup:
-    """Make a row of small buttons of which one is chosen; their texts must speak for themselves."""
-    sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "9px", "fontSize": "12px"}}
-    more = {"size": "small", "margin": (4, 6), "sx": sx, **more}
-    return gaps.heard_at_once(pmui.RadioButtonGroup(label="", options=list(options), value=value, **more))
-
-
-def marks(options: Sequence[str], on_change: Callable[[str, bool], Any], **more: Any) -> pmui.CheckButtonGroup:
-    """Make a row of small buttons each of which is on or off; ``on_change(option, on)`` follows a press."""
-    narrow = {"@media (max-width: 1399.95px)": {"px": "2px", "fontSize": "11px"}}  # four of them beside a title
-    sx = {"& .MuiToggleButton-root": {"py": "1px", "px": "6px", "fontSize": "12px", **narrow}}
-    made = gaps.heard_at_once(
-        pmui.CheckButtonGroup(label="", options=list(options), value=[], size="small", sx=sx, **more)
-    )
-    report = guarded(on_change)
-
-    def tell(event: Any) -> None:
-        """Report what has changed."""
-        for option in {*event.old} ^ {*event.new}:
-            report(option, option in event.new)
-
-    made.param.watch(tell, "value")
-    return made
-
-
 # --- inputs ---------------------------------------------------------------------------------------------------------
 
 

@@ -5,13 +5,15 @@ All of them are one component: a page is the quicker to build, the fewer it has.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
 import param
-from panel.custom import Child, JSComponent
+from panel.custom import Child
 
 from supdr_viz.kit import widgets
+from supdr_viz.kit.bar import Bar, Part, script, style
 from supdr_viz.kit.own_files import Script
 from supdr_viz.views import Board
 
@@ -19,7 +21,7 @@ _OVER = ("keys", "numbers", "numbers of the map")
 _ASSETS = resources.files("supdr_viz") / "assets"
 
 
-class Cards(JSComponent):
+class Cards(Bar):
     """The cards of a board.
 
     Parameters
@@ -27,8 +29,12 @@ class Cards(JSComponent):
     board : Board
     name_of_stage : str
         In the page.
-    **tools
-        Viewables: ``input_tools``, ``input_below``, ``latent_tools``, ``method_tools``.
+    tools : mapping of str to Part
+        "tool", "draw_class", "marks", "mode".
+    menu : viewable
+        In the head of the method's card.
+    **options
+        Of the component.
 
     Attributes
     ----------
@@ -48,20 +54,17 @@ class Cards(JSComponent):
     framed = param.List(default=[])
     tall = param.Boolean(default=True)
     traits = param.List(default=[])
-    input_tools = Child()
-    input_below = Child()
-    latent_tools = Child()
-    method_tools = Child()
+    menu = Child()
 
-    _esm = Script(lambda: (_ASSETS / "cards.js").read_text(encoding="utf-8"))
+    _esm = Script(lambda: script("cards"))
 
-    def __init__(self, board: Board, name_of_stage: str, **tools: Any) -> None:
+    def __init__(self, board: Board, name_of_stage: str, tools: Mapping[str, Part], **options: Any) -> None:
         self._stage = board.stage
         titles = {name: getattr(board, name).title for name in ("input", "latent", "losses", "errors")}
         css = (_ASSETS / "cards.css").read_text(encoding="utf-8")
-        sheets = [widgets.sheet(each) for each in (widgets.TEXT_CSS, widgets.HEAD_CSS, css)]
-        options = {"titles": {**titles, "method": "Method"}, "stylesheets": sheets, "margin": 0, **widgets.WIDE}
-        super().__init__(board=name_of_stage, **options, **tools)
+        sheets = [widgets.sheet(each) for each in (widgets.TEXT_CSS, widgets.HEAD_CSS, style(), css)]
+        own = {"board": name_of_stage, "titles": {**titles, "method": "Method"}, "stylesheets": sheets}
+        super().__init__(tools, **own, **widgets.WIDE, **options)
 
     def say(self, name: str, text: str) -> None:
         """Tell a text of a card.

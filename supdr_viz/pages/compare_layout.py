@@ -15,9 +15,10 @@ from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.controls.bundle import Controls
 from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.controls.share import ShareMenu
-from supdr_viz.controls.training import SPEED_SX, TrainingBar
+from supdr_viz.controls.training import TrainingBar
 from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
+from supdr_viz.kit.bar import Bar, Push, Toggle
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.silence import Silence
@@ -46,8 +47,6 @@ PLACE_CSS = """
 CURVES_HEIGHT = 150
 
 BY = {f"by {label}": value for value, label in MEASURE.choices}
-
-MEASURE_SX = {"& .MuiToggleButton-root": {**SPEED_SX["& .MuiToggleButton-root"], "whiteSpace": "nowrap"}}
 
 CARD_CSS = """
 .top { display: flex; align-items: center; gap: 6px; } .top h2 { flex: 1; min-width: 0; white-space: nowrap;
@@ -191,10 +190,10 @@ class CompareLayout:
         self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
         self._cards: dict[Column, ColumnCard] = {}
         self._presets = PresetMenu(COMPARISON_PRESETS, "", self._preset_chosen)
-        self._choice = widgets.toggle(["A"], "A")
+        self._choice = Toggle(["A"], "A")
         self._choice.param.watch(self._chosen, "value")
-        self._remove = widgets.button("Remove", on_remove, icon="delete", kind="text", height=28)
-        self._measure = widgets.toggle(list(BY), _label(measure), sx=MEASURE_SX, align="center")
+        self._remove = Push("Remove", on_remove, icon="delete", look="text", height=28)
+        self._measure = Toggle(list(BY), _label(measure), large=True)
         self._measure.param.watch(self._measured, "value")
         self._place = self._adding(on_add)
         self.objectives = Objectives(hub.stage, "objectives")
@@ -216,7 +215,8 @@ class CompareLayout:
 
     def _edit(self, controls: Controls) -> None:
         """Put the choice of the column above the method in the sidebar."""
-        row = pn.Row(self._choice, pn.layout.HSpacer(), self._remove, margin=(0, 6, 0, 2), **widgets.WIDE)
+        parts = {"column": self._choice, "remove": self._remove}
+        row = Bar(parts, margin=(0, 6, 0, 2), styles={"--justify": "space-between"}, **widgets.WIDE)
         place = list(controls.view).index(controls.method.view)
         controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))
 
@@ -243,7 +243,7 @@ class CompareLayout:
         heading = widgets.html(TITLE, css=HIDDEN_CSS, margin=0, height=0)
         buttons: Any = bar.view[0]
         line: Any = bar.view[1]
-        buttons.insert(4, self._measure)
+        bar.buttons.add("measure", self._measure)
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
@@ -265,7 +265,7 @@ class CompareLayout:
         )
         return widgets.make_page(
             bridge,
-            wide=lambda: [navigation("compare"), pn.layout.HSpacer(), *share.buttons()],
+            wide=lambda: [navigation("compare"), pn.layout.HSpacer(), share.buttons()],
             narrow=lambda: [navigation("compare", narrow=True), share.drawer_row()],
             sidebar=[self._presets.select, self._presets.note, controls.view, self.about],
             main=[main],

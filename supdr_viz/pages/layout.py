@@ -13,6 +13,7 @@ from supdr_viz.controls.share import ShareMenu
 from supdr_viz.controls.training import TrainingBar
 from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
+from supdr_viz.kit.bar import Bar, Marks, Toggle
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.late import Choice
 from supdr_viz.kit.notice import Notice
@@ -85,14 +86,13 @@ class ExplorerLayout:
         self.notice = Notice()
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
         self.cards = Cards(
             board,
             board.hub.board,
-            input_tools=self._tools(board),
-            input_below=self._draw_class.view,
-            latent_tools=self._latent_marks,
-            method_tools=self._mode_place,
+            {"tool": self._tool, "draw_class": self._draw_class, "marks": self._latent_marks, "mode": self._mode},
+            menu=self._mode_menu.view,
             styles=FREE,
         )
         for name in self.cards.titles:
@@ -106,7 +106,7 @@ class ExplorerLayout:
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
-            wide=lambda: [navigation(page_name), pn.layout.HSpacer(), *share.buttons()],
+            wide=lambda: [navigation(page_name), pn.layout.HSpacer(), share.buttons()],
             narrow=lambda: [navigation(page_name, narrow=True), share.drawer_row()],
             sidebar=[sidebar],
             main=[main],
@@ -122,21 +122,25 @@ class ExplorerLayout:
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def _make_choosers(self) -> None:
-        """Make the switches between pictures, colours and classes to draw; each is built once there is a choice."""
-        small = functools.partial(widgets.toggle, height=26)
-        self._colour = Choice(small, self._colour_chosen)
-        self._draw_class = Choice(small, self._class_chosen)
-        self._mode = Choice(small, self._mode_chosen)
+        """Make the switches between tools, pictures, colours and classes to draw; seen is where there is a choice."""
+        self._tool = self._toggle(self._tools_known, self._tool_chosen)
+        self._colour, self._draw_class, self._mode = (
+            self._toggle([], act, visible=False) for act in (self._colour_chosen, self._class_chosen, self._mode_chosen)
+        )
         self._mode_menu = Choice(functools.partial(widgets.small_menu, "Picture"), self._mode_chosen)
-        self._mode_place = pn.Row(self._mode.view, self._mode_menu.view, margin=0, sizing_mode=None)
-        self._latent_marks = widgets.marks(LATENT_MARKS, self._latent_marked, height=26, margin=(4, 6))
+        self._latent_marks = Marks(LATENT_MARKS, self._latent_marked)
+
+    def _toggle(self, options: Sequence[str], on_choice: Callable[[Any], Any], **more: Any) -> Toggle:
+        made = Toggle(options, next(iter(options), ""), **more)
+        made.param.watch(on_choice, "value")
+        return made
 
     def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
         """Return the row of buttons and the row of the scrubber and the legend."""
         buttons, line = bar.view
         bar.status.stylesheets = [*bar.status.stylesheets, widgets.sheet(STEADY_CSS)]
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        row = widgets.flow(line, self.classes, self._colour.view, gap="0 8px", margin=(0, 0, 6, 0))
+        row = widgets.flow(line, self.classes, Bar({"colour": self._colour}), gap="0 8px", margin=(0, 0, 6, 0))
         return buttons, row
 
     def _place_text(self, narrow: bool) -> None:
@@ -215,7 +219,7 @@ class ExplorerLayout:
         names = [str(name) for name in scene.class_names] or ["1"]
         if self._draw_class.options != names:
             chosen = self._draw_class.value
-            self._draw_class.offer(names, chosen if chosen in names else names[0])
+            self._draw_class.param.update(options=names, value=chosen if chosen in names else names[0])
         self._offer_images(shows_pictures(scene))
         tools = [label for label in self._tools_known if drawable or label != "draw"]
         if self._tool.options != tools:
@@ -231,18 +235,21 @@ class ExplorerLayout:
     def forget_data(self) -> None:
         """Say nothing of rows: there are none."""
         self.about.object = widgets.EMPTY
-        self._colour.show(False)
+        self._colour.visible = False
         self.classes.object = widgets.EMPTY
 
     def show_method_modes(self, view: Any) -> None:
         """Offer the modes that the method has."""
         self._modes = {mode.label: mode.name for mode in view.modes or ()}
         labels = {name: label for label, name in self._modes.items()}
-        chosen = self._mode if sum(map(len, self._modes)) <= MAX_LETTERS else self._mode_menu
-        if len(labels) > 1:
-            chosen.offer(list(self._modes), labels[view.mode])
-        for chooser in (self._mode, self._mode_menu):
-            chooser.show(chooser is chosen and len(labels) > 1)
+        some, short = len(labels) > 1, sum(map(len, self._modes)) <= MAX_LETTERS
+        with self._silence:
+            if some and short:
+                self._mode.param.update(options=list(self._modes), value=labels[view.mode])
+            elif some:
+                self._mode_menu.offer(list(self._modes), labels[view.mode])
+        self._mode.visible = some and short
+        self._mode_menu.show(some and not short)
 
     def show_colours(self, points: Points) -> None:
         """Say what the colours of rows mean, and offer what else they could mean."""
@@ -251,11 +258,10 @@ class ExplorerLayout:
         marks = widgets.legend(class_legend(points.scene, points.colour_by))
         self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
         self._colours = colour_choices(points.scene)
-        if self._colours:
-            names = {value: label for label, value in self._colours.items()}
-            with self._silence:
-                self._colour.offer(list(self._colours), names.get(points.colour_by, next(iter(names))))
-        self._colour.show(bool(self._colours))
+        names = {value: label for label, value in self._colours.items()}
+        chosen = names.get(points.colour_by, next(iter(self._colours), ""))
+        with self._silence:
+            self._colour.param.update(options=list(self._colours), value=chosen, visible=bool(names))
 
     def refresh_heads(self, board: Board) -> None:
         """Bring the captions and legends of the cards up to date."""
@@ -270,16 +276,9 @@ class ExplorerLayout:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _tools(self, board: Board) -> Any:
-        self._tools_known = board.tools
-        self._use = board.use
-        self._tool = widgets.toggle(board.tools, board.tools[0], height=26)
-        self._tool.param.watch(self._tool_chosen, "value")
-        return self._tool
-
     def _tool_chosen(self, event: Any) -> None:
         self._use(event.new)
-        self._draw_class.show(event.new == "draw")
+        self._draw_class.visible = event.new == "draw"
 
     def _latent_marked(self, mark: str, wanted: bool) -> None:
         if not self._silence:
@@ -294,7 +293,7 @@ class ExplorerLayout:
             self._on_option("colour_by", self._colours[event.new])
 
     def _mode_chosen(self, event: Any) -> None:
-        if event.new in self._modes:
+        if event.new in self._modes and not self._silence:
             self._on_option("method_mode", self._modes[event.new])
 
     def _set_head(self, name: str, caption: str, legend: Any = (), title: str = "") -> None:

@@ -127,8 +127,8 @@ class Monkey:
             return []
         if kind in ("Select", "RadioButtonGroup") and isinstance(options, list):
             return [option[1] if isinstance(option, list) else option for option in options]
-        if kind == "CheckButtonGroup":
-            return [[], *([option] for option in options)]
+        if kind in ("Toggle", "Marks"):
+            return options
         if kind in ("FloatSlider", "IntSlider") and widget.get("end") is not None:
             start, end = widget.get("start", 0), widget["end"]
             share = self._rng.uniform(size=4)
@@ -141,7 +141,7 @@ class Monkey:
         return []
 
     def _button(self):
-        buttons = self.page.parts("Button")
+        buttons = self.page.parts("Button", "Push")
         if not buttons:
             return "nothing", None
         button = self._any(buttons)

@@ -141,6 +141,8 @@ class Page:
 
     async def change(self, widget, **values):
         """Set attributes of a widget, as one who uses it does."""
+        if "part" in widget:
+            return await self.say(widget["component"], {"part": widget["part"], **values})
         return await self.patch(
             *(
                 {"kind": "ModelChanged", "model": {"id": widget["id"]}, "attr": name, "new": _written(value)}
@@ -154,10 +156,12 @@ class Page:
 
     async def press(self, label):
         """Press a button by its label."""
-        return await self.click(next(each for each in self.parts("Button") if each.get("label") == label))
+        return await self.click(next(each for each in self.parts("Button", "Push") if each.get("label") == label))
 
     async def click(self, button):
         """Press a button."""
+        if "part" in button:
+            return await self.say(button["component"], {"part": button["part"], "value": True})
         event = {"type": "map", "entries": [["type", "click"]]}
         entries = [["model", {"id": button["component"]}], ["node", "button"], ["data", event]]
         return await self.event({"type": "event", "name": "dom_event", "values": {"type": "map", "entries": entries}})
@@ -212,18 +216,23 @@ def _written(value):
     return [_written(each) for each in value] if isinstance(value, list) else value
 
 
+def _read(value):
+    """Return a value of the page's messages as it was before it became one."""
+    if isinstance(value, dict) and value.get("type") == "map":
+        return {name: _read(each) for name, each in value.get("entries", [])}
+    return [_read(each) for each in value] if isinstance(value, list) else value
+
+
 def _widgets(part):
-    """Yield every component of a document."""
+    """Yield every component of a document, and what stands in its bars."""
     if isinstance(part, dict):
         attributes = part.get("attributes")
         if isinstance(attributes, dict) and isinstance(attributes.get("data"), dict) and "class_name" in attributes:
             inner = attributes["data"]
-            yield {
-                **inner.get("attributes", {}),
-                "kind": attributes["class_name"],
-                "id": inner.get("id"),
-                "component": part["id"],
-            }
+            own = {"id": inner.get("id"), "component": part["id"]}
+            yield {**inner.get("attributes", {}), "kind": attributes["class_name"], **own}
+            for name, held in _read(inner.get("attributes", {}).get("parts") or {}).items():
+                yield {**held, "kind": held["kind"].capitalize(), "part": name, **own}
         for each in part.values():
             yield from _widgets(each)
     elif isinstance(part, list):

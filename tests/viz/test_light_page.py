@@ -13,7 +13,7 @@ MODELS, BYTES = 260, 225_000
 
 
 def labels(visitor):
-    return [part.label for part in visitor.page.select() if getattr(part, "label", "")]
+    return [part.label for part in (*visitor.page.select(), *visitor.parts()) if getattr(part, "label", "")]
 
 
 def test_the_explorer_is_light(monkeypatch):

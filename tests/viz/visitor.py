@@ -25,6 +25,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 
 from supdr_viz.controls.upload import limits
+from supdr_viz.kit.bar import Bar, Marks
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.gallery import Gallery
 from supdr_viz.kit.gaps import browser_is_there
@@ -267,9 +268,13 @@ class Visitor:
             right = all(getattr(each, name, None) == value for name, value in attributes.items())
             return right and any(text == label or text.startswith(f"{label} ") for text in texts)
 
-        found = [each for each in self.page.select(_fits) if each.visible]
+        found = [each for each in (*self.page.select(_fits), *filter(_fits, self.parts())) if each.visible]
         assert found, f"there is no {label!r}"
         return found[0]
+
+    def parts(self):
+        """What stands in bars."""
+        return [part for bar in self.page.select(Bar) if bar.visible for part in bar.held.values()]
 
     def press(self, label):
         """Press a button."""
@@ -292,7 +297,7 @@ class Visitor:
 
     def mark(self, option):
         """Press a button that is on or off."""
-        group = next(each for each in self.page.select(pmui.CheckButtonGroup) if option in each.options)
+        group = next(each for each in self.parts() if isinstance(each, Marks) and option in each.options)
         on = [each for each in group.value if each != option]
         self.do(lambda: group.param.update(value=on if option in group.value else [*on, option]))
         return self

@@ -1,0 +1,6 @@
+export function render({model}) {
+  const row = document.createElement("div")
+  row.className = "bar"
+  row.append(...Object.keys(model.parts).map((name) => drawPart(model, name)))
+  return row
+}
