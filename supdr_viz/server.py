@@ -43,6 +43,8 @@ SERVER_OPTIONS: dict[str, Any] = {
     "websocket_max_message_size": 20 * 1024 * 1024,
     # A page in the making says most things many times over.
     "websocket_compression_level": 1,
+    # Nothing but a login is posted, and nobody needs minutes to say what they ask for.
+    "http_server_kwargs": {"max_body_size": 2**20, "body_timeout": 30, "idle_connection_timeout": 120},
     # A slow machine may take long between the page and its websocket.
     "session_token_expiration": 600,
 }

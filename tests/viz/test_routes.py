@@ -161,6 +161,15 @@ def test_no_address_has_the_server_import_a_module(guarded):
     assert guarded.pages == 0
 
 
+@pytest.mark.parametrize("path", ["/explorer", "/login", "/health", "/nowhere"])
+def test_nobody_can_post_much(guarded, path):
+    """It is refused before it comes: what is posted is held in memory."""
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost:{guarded.port}\r\nContent-Length: {50 * 2**20}\r\n\r\n"
+    with socket.create_connection(("localhost", guarded.port), timeout=60) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 400")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_without_the_password_a_made_up_session_gets_no_page(guarded, page):
     """Whoever knows the kit can write a token; the login is asked for, too."""
