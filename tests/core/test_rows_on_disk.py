@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zarr
 
 from supdr import MAC
 from supdr.datasets import FileProblem, read_rows
@@ -57,6 +58,19 @@ def test_numpy_files_come_by_slices(rows, tmp_path):
         np.testing.assert_array_equal(found_y.compute(), y)
 
 
+def test_zarr_comes_by_whole_chunks(rows, tmp_path):
+    X, y = rows
+    zarr.create_array(tmp_path / "X.zarr", data=X, chunks=(25, 2))
+    zarr.create_array(tmp_path / "y.zarr", data=y, chunks=(90,))
+    zarr.create_array(tmp_path / "both.zarr", data=np.column_stack([y, X]), chunks=(30, 4))
+    for path, target, sizes in (("X.zarr", tmp_path / "y.zarr", (50, 40)), ("both.zarr", 0, (60, 30))):
+        found_X, found_y = read_rows(tmp_path / path, target, partition_rows=60)
+        assert found_X.chunks[0] == found_y.chunks[0] == sizes
+        np.testing.assert_array_equal(found_X.compute(), X)
+        np.testing.assert_array_equal(found_y.compute(), y)
+    assert read_rows(tmp_path / "X.zarr", 0, partition_rows=10)[0].chunks == ((25, 25, 25, 15), (2,))
+
+
 def test_what_is_not_asked_for_is_not_read(folder, monkeypatch):
     X, _ = read_rows(folder, "label", partition_rows=10)
     read = []
@@ -88,6 +102,8 @@ def test_mac_fits_them_as_it_fits_arrays(rows, folder):
         ("words.parquet", "label", "Column a of words.parquet must hold numbers"),
         ("flat.npy", 0, "must hold numbers in 2 dimensions"),
         ("broken.npy", 0, "is no .npy file of numbers"),
+        ("broken.zarr", 0, "is no .zarr folder of numbers"),
+        ("group.zarr", 0, "is no .zarr folder of numbers"),
         ("plane.npy", 5, "number of a column, 0 to 1"),
         ("plane.npy", "flat.npy", "has 4 rows, but flat.npy has 3 labels"),
     ],
@@ -97,6 +113,8 @@ def test_bad_files_are_refused_in_a_sentence(folder, tmp_path, monkeypatch, file
     for name in ("text.csv", "broken.parquet", "broken.npy"):
         (tmp_path / name).write_text("a,b\n")
     pq.write_table(pa.table({"a": ["x"], "label": [1]}), tmp_path / "words.parquet")
+    (tmp_path / "broken.zarr").mkdir()
+    zarr.create_group("group.zarr")
     np.save("flat.npy", np.zeros(3))
     np.save("plane.npy", np.zeros((4, 2)))
     with pytest.raises(FileProblem, match=word):
@@ -108,6 +126,10 @@ def test_other_bad_input(folder, tmp_path, monkeypatch):
         read_rows(folder, "label", partition_rows=0)
     with pytest.raises(FileProblem, match=r"no \.parquet file"):
         read_rows(tmp_path, "label")
-    monkeypatch.setattr("supdr.engine.optional.find_spec", lambda name: None if name == "pyarrow" else name)
-    with pytest.raises(ImportError, match="Reading Parquet needs pyarrow"):
-        read_rows(folder, "label")
+    (tmp_path / "rows.zarr").mkdir()
+    for name, kind, path in (("pyarrow", "Parquet", folder), ("zarr", "Zarr", tmp_path / "rows.zarr")):
+        monkeypatch.setattr(
+            "supdr.engine.optional.find_spec", lambda asked, absent=name: None if asked == absent else asked
+        )
+        with pytest.raises(ImportError, match=f"Reading {kind} needs {name}"):
+            read_rows(path, "label")

@@ -28,13 +28,14 @@ def read_rows(
     Parameters
     ----------
     path : path
-        A folder of Parquet files, taken in the order of their names, or one; or a ``.npy`` file of shape (N, D).
+        A folder of Parquet files, taken in the order of their names, or one; or a ``.npy`` file or a ``.zarr`` folder
+        of shape (N, D).
     target : str, int or path
-        What is predicted.  Parquet: the name of a column; every other column must hold numbers.  ``.npy``: the number
-        of a column, or a ``.npy`` file of shape (N,).
+        What is predicted.  Parquet: the name of a column; every other column must hold numbers.  Others: the number of
+        a column, or a ``.npy`` file or a ``.zarr`` folder of shape (N,).
     partition_rows : int, default=100000
-        Rows of a partition.  Parquet is read by whole row groups: a partition has as many as fit, at least one, and
-        none crosses the end of a file.
+        Rows of a partition.  Parquet is read by whole row groups, and Zarr by whole chunks: a partition has as many as
+        fit, at least one.  None crosses the end of a Parquet file.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def read_rows(
     Raises
     ------
     supdr.engine.optional.PackageMissing
-        If Dask is not installed, or pyarrow for Parquet.
+        If Dask is not installed, or pyarrow for Parquet, or zarr for Zarr.
     FileProblem
         If there is no such file or it does not hold such rows.
     ValueError
@@ -58,17 +59,19 @@ def read_rows(
     place = Path(path)
     if not place.exists():
         raise FileProblem(f"There is no file or folder {place}.")
-    if place.suffix == ".npy" and place.is_file():
-        return _from_npy(place, target, partition_rows)
+    if place.suffix == ".zarr" or (place.suffix == ".npy" and place.is_file()):
+        return _from_array(place, target, partition_rows)
     files = sorted(place.glob("*.parquet")) if place.is_dir() else [place] * (place.suffix == ".parquet")
     if not files:
         what = "the folder has no .parquet file" if place.is_dir() else f"its name ends in {place.suffix or 'nothing'}"
-        raise FileProblem(f"path must be a folder of Parquet files or a .npy file; got {place}: {what}.")
+        raise FileProblem(
+            f"path must be a folder of Parquet files, a .npy file or a .zarr folder; got {place}: {what}."
+        )
     require("Reading Parquet", "pyarrow", extra="dask")
     return _from_parquet(files, target, partition_rows)
 
 
-def _from_npy(path: Path, target: Any, partition_rows: int) -> tuple[Any, Any]:
+def _from_array(path: Path, target: Any, partition_rows: int) -> tuple[Any, Any]:
     rows = _opened(path, 2)
     n, width = rows.shape
     columns = np.arange(width)
@@ -80,23 +83,26 @@ def _from_npy(path: Path, target: Any, partition_rows: int) -> tuple[Any, Any]:
     else:
         place = Path(target)
         labels, wanted = _opened(place, 1), None
-        if len(labels) != n:
-            raise FileProblem(f"{path.name} has {n} rows, but {place.name} has {len(labels)} labels.")
+        if labels.shape != (n,):
+            raise FileProblem(f"{path.name} has {n} rows, but {place.name} has {labels.shape[0]} labels.")
     whole = slice(None) if len(columns) == width else columns
+    chunk = getattr(rows, "chunks", (1,))[0]
+    step = max(partition_rows // chunk, 1) * chunk
     parts: list[Part] = []
-    for start in range(0, n, partition_rows):
-        end = min(start + partition_rows, n)
-        rows_read = partial(_npy_rows, path, start, end, whole)
-        parts.append((end - start, rows_read, partial(_npy_rows, place, start, end, wanted)))
+    for start in range(0, n, step):
+        end = min(start + step, n)
+        rows_read = partial(_array_rows, path, start, end, whole)
+        parts.append((end - start, rows_read, partial(_array_rows, place, start, end, wanted)))
     return _arrays(parts, (len(columns), rows.dtype, labels.dtype))
 
 
-def _opened(path: Path, dimensions: int) -> NDArray:
-    """Return a memory-mapped array of numbers."""
+def _opened(path: Path, dimensions: int) -> Any:
+    """Return an array of numbers of which only what is asked for is read."""
     try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise FileProblem(f"{path} is no .npy file of numbers that can be read: {error}") from None
+        values = _array(path)
+    except (OSError, ValueError, KeyError) as error:
+        kind = ".zarr folder" if path.suffix == ".zarr" else ".npy file"
+        raise FileProblem(f"{path} is no {kind} of numbers that can be read: {error}") from None
     if values.ndim != dimensions or values.dtype.kind not in "buif" or not values.size:
         raise FileProblem(
             f"{path.name} must hold numbers in {dimensions} dimensions, at least one; it has shape {values.shape} and "
@@ -105,8 +111,17 @@ def _opened(path: Path, dimensions: int) -> NDArray:
     return values
 
 
-def _npy_rows(path: Path, start: int, end: int, columns: Any) -> NDArray:
-    rows = np.load(path, mmap_mode="r", allow_pickle=False)[start:end]
+def _array(path: Path) -> Any:
+    if path.suffix == ".zarr":
+        require("Reading Zarr", "zarr", extra="dask")
+        import zarr
+
+        return zarr.open_array(path, mode="r")
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _array_rows(path: Path, start: int, end: int, columns: Any) -> NDArray:
+    rows = _array(path)[start:end]
     return np.array(rows if columns is None else rows[:, columns])
 
 
