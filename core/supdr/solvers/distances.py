@@ -9,6 +9,10 @@ SAMPLE = 1000
 """Rows at most whose distances make the median distance."""
 
 
+SMALLEST = 1e-150
+"""Distances: their squares can be divided by."""
+
+
 def median_distance(X: NDArray, rng: np.random.Generator) -> float:
     """Return the median distance between distinct rows of `X` (n, D), a sample of them; 1 if all are equal."""
     rows = X if len(X) <= SAMPLE else X[rng.choice(len(X), SAMPLE, replace=False)]
@@ -26,7 +30,7 @@ def squares_among(X: NDArray) -> NDArray:
 
 
 def median_of_squares(squared: NDArray, size: float | None = None) -> float:
-    """Return the median distance from squared distances, those that are 0 left out; 1 if all are.
+    """Return the median distance from squared distances, those that are 0 (below `SMALLEST`) left out; 1 if all are.
 
     Parameters
     ----------
@@ -36,5 +40,5 @@ def median_of_squares(squared: NDArray, size: float | None = None) -> float:
         Squared length of the longest row: smaller ones by twelve digits count as 0.  None: the largest distance's.
     """
     size = float(squared.max()) if size is None else size
-    positive = squared[squared > 1e-12 * max(size, np.finfo(float).tiny)]
+    positive = squared[squared > max(1e-12 * size, SMALLEST**2)]
     return float(np.sqrt(np.median(positive))) if positive.size else 1.0

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from supdr.engine.interruption import abandonable, checkpoint
+from supdr.solvers.distances import SMALLEST
 from supdr.solvers.gaussians import LARGEST_EXPONENT, Mapping
 from supdr.solvers.pair_sums import CHUNK, EXACT_ROWS
 
@@ -26,6 +27,10 @@ Array = NDArray[np.float64]
 
 OTHER_CLASS = 1e-3
 """epsilon: s of two rows that certainly differ in class; 1 makes P blind to classes."""
+
+FLAT = 1e-9
+"""beta times the mean distance at which distances make no difference: where a class has fewer rows than a row should
+have neighbours no beta gives the entropy."""
 
 NEGLIGIBLE = 1e-3
 """Entries of P below this share of the mean entry are dropped."""
@@ -61,7 +66,7 @@ class Affinities(NamedTuple):
 def squared_distances(X: Array, centers: Array) -> Array:
     """Return |x - c|^2, (n, M); of many centres with many columns in single precision."""
     reach = float(((centers - centers.mean(axis=0)) ** 2).sum(axis=1).max())
-    gamma = LARGEST_EXPONENT / reach if reach > 0.0 else 1.0
+    gamma = LARGEST_EXPONENT / reach if reach > SMALLEST**2 else 1.0
     return Mapping("rbf", centers, gamma).exponents(X) / -gamma
 
 
@@ -182,7 +187,8 @@ def _conditional(squares: Array, share: Array, entropy: float, first: int, out: 
                 least = min(least, squares[r, j])
                 mean += squares[r, j] / (n - 1)
         low, high = 0.0, np.inf
-        beta = 1.0 / max(mean - least, 1e-300)
+        spread = max(mean - least, 1e-300)
+        beta = 1.0 / spread
         for _ in range(100):
             total, distance, logs, square, product = 0.0, 0.0, 0.0, 0.0, 0.0
             for j in range(n):
@@ -201,7 +207,7 @@ def _conditional(squares: Array, share: Array, entropy: float, first: int, out: 
             excess = math.log(total) + beta * distance - logs - entropy
             for j in range(n):
                 out[r, j] /= total
-            if abs(excess) < 1e-7:
+            if abs(excess) < 1e-7 or (excess < 0.0 and beta * spread < FLAT):
                 break
             if excess > 0.0:
                 low = beta

@@ -35,7 +35,8 @@ LARGEST_WEIGHT = 1e6
 class ClassAtlas(FittedClassAtlas):
     """Supervised map: a gate decides between one chart per class, and one objective lays the charts out.
 
-    The gate's class probabilities come from kernel ridge regression and are never computed with a row's own label.
+    The gate's class probabilities come from kernel ridge regression, joined with linear discriminants where that helps
+    on left-out rows, and are never computed with a row's own label.
     Every class has coordinates of its own; the map is linear in what is learnt, and new rows have a formula.  Doubt
     becomes position: a row with probabilities .6 and .4 lies near the border between two classes.
 
@@ -48,8 +49,8 @@ class ClassAtlas(FittedClassAtlas):
         keep to one chart.
     lam : float or "path", default="path"
         lambda, how much the plane must give back the gate, 0 to 1e6.  "path": 1, 3, 10 in turn, until the left-out
-        error of 5 neighbours in the plane is within a standard error of the gate's; the smallest that does as well as
-        any.
+        error of 5 neighbours in the plane is within a standard error of the gate's, or no longer falls; the smallest
+        that does as well as any.
     perplexity : float, default=30.0
         Neighbours that a row counts, > 0; lowered to a third of the rows.
     charts : {"pca+embed", "pca", "embed"}, default="pca+embed"
@@ -59,9 +60,9 @@ class ClassAtlas(FittedClassAtlas):
     n_neighbors : int, default=5
         Rows of a class that carry a new row into its embedding, >= 1.
     gate : classifier or None, default=None
-        What places rows: a classifier of scikit-learn's kind with ``predict_proba``, in place of our kernel ridge
-        regression.  It sees prepared columns.  Training rows get probabilities from copies fitted to the other four
-        of five folds, so that their own labels have no part in them.
+        What places rows: a classifier of scikit-learn's kind with ``predict_proba``, in place of our own.  It sees
+        prepared columns.  Training rows get probabilities from copies fitted to the other four of five folds, so that
+        their own labels have no part in them.
     n_landmarks : int, default=2000
         Most rows that the map is learnt from, >= 1; 20 of every class in any case.  Also most centres of the gate,
         which has 2,000 at most.  Beyond 2,000 landmarks the sums over pairs come from a grid, in at most 2 dimensions.
@@ -115,7 +116,8 @@ class ClassAtlas(FittedClassAtlas):
     beta_ : float
         b.
     gate_ : Gate or ForeignGate
-        x -> p: centres, coefficients, calibration, and what was chosen; or the classifier that was given, fitted.  It
+        x -> p: centres, coefficients, calibration, discriminants, and what was chosen (`share` is the weight of the
+        kernel ridge regression); or the classifier that was given, fitted.  It
         and `charts_` see prepared rows; those with more than twice as many columns as there are rows, in their span.
     charts_ : Charts
         x -> phi: axes, landmarks and their places.
@@ -139,10 +141,10 @@ class ClassAtlas(FittedClassAtlas):
 
     Notes
     -----
-    The map errs about as often as its gate: where that fails, by default a Gaussian kernel, so does the map.  E never
-    rises at one weight.  Copies of a row see each other's label, so that left-out errors of repeated rows are too
-    good.  A class of a single row is drawn where its neighbours are.  A resumed run may have other rows or labels:
-    the picture is carried over.
+    The map errs about as often as its gate: where that fails, by default a Gaussian kernel or a plane, so does the
+    map.  E never rises at one weight.  Copies of a row see each other's label, so that left-out errors of repeated rows
+    are too good.  A class of a single row is drawn where its neighbours are.  A resumed run may have other rows or
+    labels: the picture is carried over.
 
     Examples
     --------

@@ -1,11 +1,12 @@
 """The gate: class probabilities of every row, for training rows without their own label, and without a refit.
 
     T = onehot - 1/K      H = V diag(f) V'T,  f = w / (w + rho)      left out: (H_i - q_i T_i) / (1 - q_i),  q = V^2 f
-    p = softmax(A kappa h + a)
+    p = softmax(omega (A kappa h + a) + (1 - omega) d)
 
 V diag(w) V' is a Gaussian kernel; beyond so many rows that of its Nystroem approximation.  Width, rho and kappa
 minimise the log loss of softmax(kappa h) over left-out h.  A and a are a multinomial logistic regression: K^2 numbers
 that would flatter the rows they have seen, so that training rows get the probability of one fitted on other folds.
+d are linear discriminants, a second opinion that few rows of many classes need; omega has the least left-out log loss.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
 from supdr.engine.interruption import checkpoint
+from supdr.methods.class_atlas.discriminants import Discriminants, fit_discriminants
 from supdr.methods.class_atlas.landmarks import stratified_rows
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
@@ -36,6 +38,10 @@ SHARPNESS = 2.0 ** np.arange(-1.0, 7.75, 0.5)
 """Every second one is twice as large: its exponentials are squares."""
 
 COSTS = (0.03, 0.3, 1.0)
+
+SHARES = (0.75, 0.5, 0.25, 0.0)
+"""omega, if not 1."""
+
 FOLDS = 5
 
 TOLERANCE = 1e-3
@@ -61,29 +67,39 @@ class Gate(NamedTuple):
     coef : array of shape (M, K)
         kappa h(x) = k(x, centres) coef.
     calibration : array of shape (K, K)
-        A'.
+        omega A'.
+    linear : array of shape (D, K)
+        1 - omega times the weights of the columns in d.
     offset : array of shape (K,)
-        a.
-    width, ridge, sharpness, cost : float
-        Chosen multiple of the median distance, rho, kappa and C.
+        omega a + (1 - omega) d(0).
+    width, ridge, sharpness, cost, share : float
+        Chosen multiple of the median distance, rho, kappa, C and omega.
     """
 
     mapping: Mapping
     coef: Array
     calibration: Array
+    linear: Array
     offset: Array
     width: float
     ridge: float
     sharpness: float
     cost: float
+    share: float
 
     def probabilities(self, X: Array) -> Array:
         """Return p (n, K) of new rows (n, D)."""
-        return self.calibrated(self.mapping.apply(X, self.coef))
+        codes = self.mapping.apply(X, self.coef)
+        return softmax(codes @ self.calibration + X @ self.linear + self.offset, axis=1)
 
-    def calibrated(self, codes: Array) -> Array:
-        """Return p (n, K) of kappa h (n, K)."""
-        return softmax(codes @ self.calibration + self.offset, axis=1)
+    def joined(self, other: Discriminants, share: float) -> Gate:
+        """Return the gate with a second opinion."""
+        return self._replace(
+            calibration=share * self.calibration,
+            linear=(1.0 - share) * other.coef,
+            offset=share * self.offset + (1.0 - share) * other.offset,
+            share=share,
+        )
 
 
 class Choice(NamedTuple):
@@ -124,7 +140,8 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     if n_classes == 1:
         mapping, one = Mapping("rbf", np.ascontiguousarray(X[centers]), 0.5 / unit**2), np.zeros((1, 1))
-        gate = Gate(mapping, np.zeros((len(centers), 1)), one, np.zeros(1), 1.0, 1.0, 1.0, 1.0)
+        none = np.zeros((X.shape[1], 1))
+        gate = Gate(mapping, np.zeros((len(centers), 1)), one, none, np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0)
         return gate, np.ones((len(X), 1))
     exponents = Mapping("rbf", X[few], 1.0).exponents(X[few])  # once for all widths
     tried = {}
@@ -144,8 +161,9 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
         proba = crossfitted(best.sharpness * best.left_out, codes, n_classes, fold, cost)
     ((coef, offset),) = _regressions(best.sharpness * best.left_out, codes, n_classes, (cost,))
     mapping = Mapping("rbf", rows, gamma)
-    gate = Gate(mapping, best.sharpness * best.coef, coef, offset, width, best.ridge, best.sharpness, cost)
-    return gate, proba
+    none = np.zeros((X.shape[1], n_classes))
+    gate = Gate(mapping, best.sharpness * best.coef, coef, none, offset, width, best.ridge, best.sharpness, cost, 1.0)
+    return with_second_opinion(gate, proba, X, codes, unit)
 
 
 def dealt_folds(codes: NDArray, rng: np.random.Generator) -> NDArray:
@@ -189,6 +207,34 @@ def _crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray,
             proba[number, rows[:, None], known] = softmax(features[rows] @ coef[:, known] + offset[known], axis=1)
     proba = np.maximum(proba, RAREST)
     return proba / proba.sum(axis=2, keepdims=True)
+
+
+def with_second_opinion(gate: Gate, proba: Array, X: Array, codes: NDArray, unit: float) -> tuple[Gate, Array]:
+    """Return gate and probabilities (n, K), joined with those of linear discriminants if that lowers the log loss.
+
+    Parameters
+    ----------
+    gate : Gate
+    proba : array of shape (n, K)
+        Probabilities of the labelled rows, in which their own labels have no part.
+    X : array of shape (n, D)
+        These rows.
+    codes : int array of shape (n,)
+        Their classes.
+    unit : float
+        Length of a usual distance.
+    """
+    least, best = log_loss(proba, codes), (gate, proba)
+    own = np.log(proba)
+    for other in fit_discriminants(X, codes, proba.shape[1], unit):
+        logs = log_softmax(other.left_out, axis=1)
+        for share in SHARES:
+            checkpoint()
+            tried = np.maximum(softmax(share * own + (1.0 - share) * logs, axis=1), RAREST)
+            loss = log_loss(tried, codes)
+            if loss < least:
+                least, best = loss, (gate.joined(other, share), tried / tried.sum(axis=1, keepdims=True))
+    return best
 
 
 def log_loss(proba: Array, codes: NDArray) -> float:

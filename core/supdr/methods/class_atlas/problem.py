@@ -86,11 +86,16 @@ class Settings(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """A value of lambda that is done with: its left-out error in the plane, and where its run ended."""
+    """A value of lambda that is done with: the rows that err in the plane, left out, and where its run ended."""
 
     lam: float
-    error: float
+    wrong: NDArray
     search: LBFGSState
+
+    @property
+    def error(self) -> float:
+        """Share of rows that err."""
+        return share_of(self.wrong)
 
 
 class AtlasState(NamedTuple):
@@ -250,21 +255,30 @@ class AtlasProblem(Problem):
         logs, _ = cell_logs(state.picture.latent, state.centres, state.beta)
         return {
             "gate_error": state.atlas.gate_error,
-            "knn_error": self.plane_error(state),
+            "knn_error": share_of(self.wrong_in_plane(state)),
             "doubt": float(1.0 - p.max(axis=1).mean()),
             "disagreement": float((xlogy(p, p) - p * logs).sum() / len(p)),
             "overlap": overlap(state.radii, state.centres),
         }
 
-    def plane_error(self, state: AtlasState) -> float:
-        """Return the error (0 to 1) of new rows in the plane: 5 labelled landmarks vote on one that hides its label."""
-        rows = self.codes[state.atlas.rows] >= 0
-        codes = self.codes[state.atlas.rows][rows]
+    def wrong_in_plane(self, state: AtlasState) -> NDArray:
+        """Return which labelled landmarks (m,) have a wrong class as new rows in the plane, where 5 others vote."""
+        rows = self.judged(state)
+        codes = self.codes[state.atlas.rows[rows]]
         if len(codes) < 2:
-            return 0.0
+            return np.zeros(len(codes), dtype=bool)
         index = others_nearby(state.picture.latent[rows], state.drawn[rows], min(JUDGES, len(codes) - 1))
         votes = (codes[index][:, :, None] == np.arange(self.n_classes)).sum(axis=1)
-        return float((votes.argmax(axis=1) != codes).mean())
+        return votes.argmax(axis=1) != codes
+
+    def wrong_by_gate(self, state: AtlasState) -> NDArray:
+        """Return which of the same landmarks (m,) have another class that is more probable."""
+        rows = state.atlas.rows[self.judged(state)]
+        return state.atlas.proba[rows].argmax(axis=1) != self.codes[rows]
+
+    def judged(self, state: AtlasState) -> NDArray:
+        """Return the numbers (m,) of the landmarks that have a label."""
+        return np.flatnonzero(self.codes[state.atlas.rows] >= 0)
 
     # --- the run ------------------------------------------------------------------------------------------------------
 
@@ -350,6 +364,11 @@ def gate_words(gate: Any) -> str:
     """Name a gate's class and all its parameters: a run goes on under the same gate, or fits another one."""
     parameters = gate.get_params() if hasattr(gate, "get_params") else {}
     return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}"
+
+
+def share_of(wrong: NDArray) -> float:
+    """Return the share of rows that err, 0 of none."""
+    return float(wrong.mean()) if len(wrong) else 0.0
 
 
 def whitening(features: Array) -> Array:

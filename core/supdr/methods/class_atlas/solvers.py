@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from supdr.methods.class_atlas.problem import AtlasProblem, AtlasState, Passed
+import numpy as np
+
+from supdr.methods.class_atlas.problem import AtlasProblem, AtlasState, Passed, share_of
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
 LAMBDAS = (1.0, 3.0, 10.0)
@@ -20,8 +22,9 @@ class GatePath(AtlasProblem):
     """Steps of L-BFGS at each weight of the gate; the smallest weight whose plane does as well as any is kept.
 
     Each begins where the path began.  It is done with when E falls by less than `tol` of itself, or after so many
-    steps.  The path ends when the left-out error in the plane is within one standard error of the gate's, or with the
-    last weight.
+    steps.  The path ends when the left-out error in the plane is within one standard error of the gate's on the same
+    rows, when a weight has not lowered it, or with the last weight.  Kept is the smallest weight whose error is within
+    one standard error of the least; that of a difference, since it is the same rows that err or not.
     """
 
     @property
@@ -54,13 +57,14 @@ class GatePath(AtlasProblem):
 
     def _judged(self, state: AtlasState) -> AtlasState:
         """Return the state at the end of a weight; at the end of the path that of the weight that is kept."""
-        error, n = self.plane_error(state), int((self.codes >= 0).sum())
-        state = state._replace(passed=(*state.passed, Passed(state.lam, error, state.search)))
-        gate_error = state.atlas.gate_error
-        if error > gate_error + standard_error(gate_error, n) and len(state.passed) < len(self.path):
+        state = state._replace(passed=(*state.passed, Passed(state.lam, self.wrong_in_plane(state), state.search)))
+        errors, gate = [each.error for each in state.passed], self.wrong_by_gate(state)
+        obeys = errors[-1] <= share_of(gate) + standard_error(share_of(gate), max(len(gate), 1))
+        helped = len(errors) == 1 or errors[-1] < errors[-2]
+        if not obeys and helped and len(errors) < len(self.path):
             return state
-        best = min(each.error for each in state.passed)
-        kept = next(each for each in state.passed if each.error <= best + standard_error(best, n))
+        best = state.passed[int(np.argmin(errors))]
+        kept = next(each for each in state.passed if each.error <= best.error + error_of_difference(each, best))
         if kept is state.passed[-1]:
             return state._replace(complete=True)
         return state._replace(complete=True, search=kept.search, lam=kept.lam, stage=state.stage + 1)
@@ -69,3 +73,8 @@ class GatePath(AtlasProblem):
 def standard_error(error: float, n: int) -> float:
     """Return the standard error of a share of n rows, that of one row at least."""
     return math.sqrt(max(error * (1.0 - error), 1.0 / n) / n)
+
+
+def error_of_difference(one: Passed, other: Passed) -> float:
+    """Return the standard error of the difference between two shares of the same rows that err."""
+    return math.sqrt(np.count_nonzero(one.wrong != other.wrong)) / max(len(one.wrong), 1)
