@@ -56,6 +56,9 @@ BAR_CSS = (
 """
 )
 
+BEFORE, BEHIND = {"order": "1"}, {"order": "3"}
+"""Where the examples stand: before the plots, while these are empty, and behind them."""
+
 CARDS_CSS = """
 :host { width: 100%; }
 h2 { font-size: calc(13px * var(--supdr-zoom, 1)); margin: 14px 0 8px 0; }
@@ -131,7 +134,7 @@ class SensitivityLayout:
             curve_place := pmui.Grid(curves, size=BESIDE[1]),
             container=True,
             spacing=1.5,
-            styles=FREE,
+            styles={**FREE, "order": "2"},
             **widgets.WIDE,
         )
         self._figures, self._places = figures, (heat_place, curve_place)
@@ -139,8 +142,8 @@ class SensitivityLayout:
         buttons = widgets.flow(self.run, self.cancel, self.csv, self.png, margin=0, sizing_mode=None)
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
-        self.result = widgets.html(margin=(8, 8))
-        self.cards = widgets.html(css=CARDS_CSS, margin=(0, 0, 12, 0))
+        self.result = widgets.html(margin=(8, 8), styles={"order": "2"})
+        self.cards = widgets.html(css=CARDS_CSS, margin=(0, 0, 12, 0), styles=BEFORE)
         main = pn.Column(
             heading,
             bar,
@@ -228,6 +231,8 @@ class SensitivityLayout:
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
         self.csv.disabled = progress is None or not progress.done
         self.status.object = _status(phase, progress, message or f"{self._cost}; finished cells are kept.")
+        if progress is not None:
+            self.cards.styles = BEHIND  # and stay there: what is looked at must not move when settings change
         if phase is Phase.failed:
             self.show_notice(f"The sweep failed: {message}", "error")
 

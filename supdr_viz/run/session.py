@@ -16,7 +16,7 @@ from supdr_viz.run.history import CurveLog
 from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import build_dataset, build_estimator, check_columns
+from supdr_viz.settings.making import build_dataset, build_estimator, check_columns, has_gaps
 from supdr_viz.settings.menu import MENU, METHODS_GROUP
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.sources import SOURCES
@@ -106,7 +106,8 @@ class Session:
             if new_scene or taught:
                 self.scene = self._scene_of(settings, like)
             check_columns(settings, self.dataset)
-            estimator = build_estimator(settings, self.dataset.task, self.split.n_train, self.dataset.views)
+            known = self.dataset.task, self.split.n_train, self.dataset.views, has_gaps(self.dataset)
+            estimator = build_estimator(settings, *known)
         except (ValueError, OSError):
             self.unload()
             raise

@@ -71,6 +71,7 @@ def build_estimator(
     task: str = "classification",
     n_rows: int | None = None,
     views: Sequence[int] | None = None,
+    gaps: bool = False,
 ) -> Any:
     """Make the estimator, not fitted.
 
@@ -83,6 +84,8 @@ def build_estimator(
         Number of training rows: more basis functions than rows mean as many as rows.
     views : sequence of int, optional
         Sizes of the column groups of the data, for methods that tell views apart.
+    gaps : bool
+        Whether cells of the data are missing.  Such rows cannot be whitened, and test rows may be the only ones.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def build_estimator(
     Unusable
         If the method does not know this task.
     """
-    return MENU[settings.method].estimator(**estimator_arguments(settings, task, n_rows, views))
+    return MENU[settings.method].estimator(**estimator_arguments(settings, task, n_rows, views, gaps))
 
 
 def check_columns(settings: Settings, dataset: Dataset) -> None:
@@ -171,6 +174,11 @@ def gap_takers() -> str:
     return f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
+def has_gaps(dataset: Dataset) -> bool:
+    """Whether cells of the data are missing."""
+    return bool(np.isnan(dataset.X).any())
+
+
 def imputation(settings: Settings, dataset: Dataset) -> str:
     """Name the strategy by which missing cells are filled for this method; empty: they are not, or there are none.
 
@@ -184,7 +192,7 @@ def imputation(settings: Settings, dataset: Dataset) -> str:
     str
     """
     strategy = settings.data_options.get("impute", "none")
-    if strategy == "none" or MENU[settings.method].takes_gaps or not np.isnan(dataset.X).any():
+    if strategy == "none" or MENU[settings.method].takes_gaps or not has_gaps(dataset):
         return ""
     return strategy
 
@@ -206,7 +214,11 @@ def imputer(settings: Settings, dataset: Dataset) -> SimpleImputer | None:
 
 
 def estimator_arguments(
-    settings: Settings, task: str, n_rows: int | None = None, views: Sequence[int] | None = None
+    settings: Settings,
+    task: str,
+    n_rows: int | None = None,
+    views: Sequence[int] | None = None,
+    gaps: bool = False,
 ) -> dict[str, Any]:
     """Give the constructor arguments that differ from the defaults, and the seed.
 
@@ -214,7 +226,7 @@ def estimator_arguments(
     ----------
     settings : Settings
     task : {"classification", "regression"}
-    n_rows, views : optional
+    n_rows, views, gaps : optional
         See `build_estimator`.
 
     Returns
@@ -250,6 +262,8 @@ def estimator_arguments(
         arguments["n_centers"] = n_rows
     if views is not None and "views" in known:
         arguments["views"] = tuple(views)
+    if gaps and method.takes_gaps and options.get("preprocessing") == "whiten":
+        arguments["preprocessing"] = "zscore"
     return {**arguments, "random_state": settings.seed}
 
 

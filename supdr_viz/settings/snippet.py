@@ -9,7 +9,7 @@ import numpy as np
 
 from supdr.datasets import Dataset
 from supdr_viz.settings.columns import reading_options
-from supdr_viz.settings.making import estimator_arguments, imputation, usable_drawn
+from supdr_viz.settings.making import estimator_arguments, has_gaps, imputation, usable_drawn
 from supdr_viz.settings.menu import BASELINES_GROUP, MENU
 from supdr_viz.settings.on_disk import RowsOnDisk
 from supdr_viz.settings.snippet_on_disk import imports_on_disk, report_on_disk, rows_on_disk
@@ -170,7 +170,7 @@ def _teaching(taught: Sequence[Label], parts: Split, name: str = "y_train", firs
 
 
 def _model(settings: Settings, legs: Legs, dataset: Dataset, parts: Split) -> list[str]:
-    known = dataset.task, parts.n_train, dataset.views
+    known = dataset.task, parts.n_train, dataset.views, has_gaps(dataset)
     iterates = MENU[settings.method].iterates
     teaches = settings.taught or any(leg.taught for leg, _steps in legs)
     begin = ["labels = y_train.astype(float)  # those that were taught come on top"] if teaches else []

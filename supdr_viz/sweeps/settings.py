@@ -17,7 +17,7 @@ from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
 from supdr_viz.settings.entries import Reader, arguments_entries
 from supdr_viz.settings.knobs import ParameterSpec, choices, count, quoted, to_number
-from supdr_viz.settings.making import build_estimator, check_columns, imputer
+from supdr_viz.settings.making import build_estimator, check_columns, has_gaps, imputer
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings, read_settings, to_query
 
@@ -189,7 +189,7 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     if settings.metric in wrong & set(PREDICTIONS):
         raise ValueError(f"The metric {METRICS.get(settings.metric, settings.metric)} is not for {dataset.task}.")
     check_columns(base, dataset)
-    estimator = build_estimator(base, dataset.task)
+    estimator = build_estimator(base, dataset.task, gaps=has_gaps(dataset))
     if settings.transductive and not hasattr(type(estimator), "transduction_"):
         raise ValueError(f"{MENU[base.method].label} does not take test rows along: switch that off.")
     X, y = dataset.to_xy()

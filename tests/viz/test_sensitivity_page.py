@@ -40,6 +40,24 @@ def test_a_sweep_knows_what_was_computed_before():
         assert another.press("Run").settle().sees("8 known from before")
 
 
+def order_on(visitor):
+    """Where the pictures of sweeps stand, and where the plots."""
+    main = visitor.page.main[0]
+    cards = next(each for each in main if "Sweeps to begin with" in str(getattr(each, "object", "")))
+    return int(cards.styles["order"]), int(main[main.index(cards) - 2].styles["order"])
+
+
+def test_pictures_of_sweeps_come_before_plots_that_are_empty_and_do_not_come_back():
+    with swept() as visitor:
+        cards, plots = order_on(visitor)
+        assert cards < plots
+        visitor.press("Run").settle()
+        cards, plots = order_on(visitor)
+        assert cards > plots
+        visitor.choose("Method", "NSDR").settle()  # nothing is known of it
+        assert order_on(visitor) == (cards, plots)
+
+
 @pytest.fixture
 def gate(monkeypatch):
     """Cells come one at a time, when the test lets them."""

@@ -239,6 +239,20 @@ def test_a_sweep_fills_cells_as_runs_do():
         build_sweep(replace(wanted, base=replace(base, data_options={**options, "impute": "none"})), dataset)
 
 
+def test_a_gap_may_be_in_a_test_row_only():
+    """Rows that were complete would be whitened, and where a row with a gap lies then nobody can say."""
+    dataset = read_file(FILES["laboratory.csv"](), name="laboratory.csv", ignore=["sample"])
+    settings = Settings(data="file", data_options={"name": "laboratory.csv"}, method="LSDR")
+    assert np.isnan(split(dataset, settings).X_test).sum() == np.isnan(dataset.X).sum() == 1
+    with Visitor(OPENING) as visitor:
+        upload(visitor, FILES["laboratory.csv"](), "laboratory.csv").press("Use this file").settle()
+        assert visitor.stands == ("ready", 0)
+        assert visitor.press("Step").settle().stands == ("paused", 1)
+    sweep, X, y = build_sweep(SweepSettings(settings, (Axis("reg_u", "log", 0.01, 1.0, 2),), folds=3), dataset)
+    assert not [outcome.error for cell in sweep.run(X, y, "in-process") for outcome in cell.outcomes if outcome.error]
+    assert "preprocessing='zscore'" in to_python(settings, [], dataset).replace('"', "'")
+
+
 def test_names_with_commas_and_quotes_survive():
     names = ["plain", "with, comma", 'with "quotes"', " spaced "]
     assert names_from_text(names_to_text(names)) == names
