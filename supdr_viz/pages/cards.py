@@ -1,6 +1,6 @@
 """The cards of a run: squares in the first row, curves in the second, each with its head, tools, and words over it.
 
-All of them are one component: a page is the quicker to build, the fewer it has.
+All of them are one component: the fewer a page has, the less there is to build.
 """
 
 from __future__ import annotations

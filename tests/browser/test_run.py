@@ -84,6 +84,26 @@ def test_keys_and_buttons_act_on_the_run(app):
     assert seen[0][1] != start[1]
 
 
+def test_choices_are_reached_by_arrows_and_no_press_is_lost(app):
+    reached, normal, fast = app.iteration, app.button("normal"), app.button("fast")
+    normal.focus()
+    app.key("ArrowRight")  # to the next choice: the run takes no step
+    expect(fast).to_be_focused()
+    expect(normal).to_have_attribute("aria-pressed", "true")
+    app.key("Enter").settle()
+    expect(fast).to_have_attribute("aria-pressed", "true")
+    expect(normal).to_have_attribute("aria-pressed", "false")
+    assert app.iteration == reached
+    app.press("normal")
+    for _ in range(3):  # faster than the server answers
+        app.press("pull").press("transform")
+    app.settle()
+    for name in ("normal", "pull", "transform"):
+        expect(app.button(name)).to_have_attribute("aria-pressed", "true")
+    app.press("pull").press("transform").settle()
+    expect(app.button("pull")).to_have_attribute("aria-pressed", "false")
+
+
 def test_all_five_cards_fit_and_nothing_jumps_while_it_runs(open_app):
     app = open_app(SMALL.replace("5000", "25") + "&speed=fast", size=(1280, 720))
     for iteration, size in ((25, (1280, 720)), (50, (1440, 900))):  # a run that is asked to goes on
