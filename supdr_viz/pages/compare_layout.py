@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 
+from supdr.engine.iterate import Stop
 from supdr_viz.compare import table as scoreboard
 from supdr_viz.compare.column import Column, Facts
 from supdr_viz.compare.comparison import LETTERS, MAX_COLUMNS
@@ -24,6 +25,7 @@ from supdr_viz.kit.notice import Notice
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.look import FREE, HIDDEN_CSS
+from supdr_viz.run.status import ENDINGS
 from supdr_viz.settings.menu import method_menu
 from supdr_viz.stage.components import Hub
 from supdr_viz.views import class_legend
@@ -46,6 +48,9 @@ PLACE_CSS = """
 """
 CURVES_HEIGHT = 150
 
+SAID_ABOVE = ("ready", "running", "paused")
+"""States of all columns, which the status line says."""
+
 BY = {f"by {label}": value for value, label in MEASURE.choices}
 
 CARD_CSS = """
@@ -58,6 +63,8 @@ a { color: var(--supdr-primary); font-size: 12px; text-decoration: none; white-s
 a:hover, a:focus-visible { text-decoration: underline; }
 .line { font-size: 12px; line-height: 17px; min-height: 17px; color: var(--supdr-secondary); white-space: nowrap;
 overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+.settings { white-space: normal; height: 34px; display: -webkit-box; -webkit-box-orient: vertical;
+-webkit-line-clamp: 2; }
 .line b { color: var(--supdr-text); } .problem { font-size: 12px; color: var(--supdr-failed); }
 """
 CAPTION_CSS = """
@@ -81,7 +88,7 @@ class ColumnCard:
     def __init__(self, column: Column) -> None:
         pair = column.pair
         wide: dict[str, Any] = widgets.WIDE
-        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=54, **wide)
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=71, **wide)
         self._captions = {
             name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
             for name in ("latent", "input")
@@ -118,7 +125,8 @@ class ColumnCard:
         if facts.problem:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
         else:
-            rest = f'<div class="line" title="{note}">{note}</div><div class="line">{_now(facts, task)}</div>'
+            stands = how_it_stands(facts, task)
+            rest = f'<div class="line settings" title="{note}">{note}</div><div class="line">{stands}</div>'
         self.head.text = top + rest
         for name, caption in self._captions.items():
             view = getattr(column.pair, name)
@@ -130,15 +138,31 @@ class ColumnCard:
                 pane.styles = styles
 
 
-def _now(facts: Facts, task: str) -> str:
+def how_it_stands(facts: Facts, task: str) -> str:
+    """Say a column's error and how far its run is, in HTML.
+
+    Parameters
+    ----------
+    facts : Facts
+    task : {"classification", "regression"}
+
+    Returns
+    -------
+    str
+    """
     words = []
     name = "test" if "test" in facts.scores else "train"
     if name in facts.scores:
         kind = "MSE" if task == "regression" else "error"
         words.append(f"{name} {kind} <b>{scoreboard.said(facts.scores[name], name, task)}</b>")
-    if facts.iteration is not None:
+    if facts.iteration is None:
+        words.append(facts.state)
+    elif facts.state in SAID_ABOVE:
         words.append(f"iteration <b>{facts.iteration:,}</b>")
-    words.append(facts.state)
+    elif facts.state == ENDINGS[Stop.max_iter]:
+        words.append(f"all <b>{facts.iteration:,}</b> steps")
+    else:
+        words.append(f"{facts.state} at <b>{facts.iteration:,}</b>")
     return " · ".join(words)
 
 

@@ -1,10 +1,12 @@
 """The compare page as a visitor uses it, without a browser."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from supdr_viz.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.compare_layout import how_it_stands
 from tests.viz.visitor import Visitor
 
 TWO = "?data=moons&data.n_samples=100&method=LSDR&method.tol=0&b=NSDR&b.tol=0&b.C=5"
@@ -91,3 +93,19 @@ def test_keys_act_on_all_columns(key):
         assert iterations(visitor) == [1, 1]
         visitor.key(key).settle()
         assert visitor.stands == (("finished", 3) if key == " " else ("ready", 0))
+
+
+@pytest.mark.parametrize(
+    ("state", "iteration", "said"),
+    [
+        ("all steps", 4_000, "test error <b>100.0 %</b> · all <b>4,000</b> steps"),
+        ("converged", 400, "test error <b>100.0 %</b> · converged at <b>400</b>"),
+        ("running", 4_000, "test error <b>100.0 %</b> · iteration <b>4,000</b>"),
+        ("diverged", 4, "test error <b>100.0 %</b> · diverged at <b>4</b>"),
+        ("preparing", None, "test error <b>100.0 %</b> · preparing"),
+    ],
+)
+def test_where_a_column_stands_is_said_in_one_line(state, iteration, said):
+    facts = SimpleNamespace(scores={"test": 100.0}, iteration=iteration, state=state)
+    assert how_it_stands(facts, "classification") == said
+    assert len(re.sub("<.*?>", "", said)) <= 39  # at 1,280 pixels a column has no room for more
