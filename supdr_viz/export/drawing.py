@@ -12,8 +12,9 @@ from PIL import Image
 
 from supdr_viz.export.pen import Pen, channels, joined_rows
 from supdr_viz.export.picture import draw_above, draw_below, draw_tips, framed
+from supdr_viz.frames.places import unpacked_places
 from supdr_viz.kit.theme import palette
-from supdr_viz.stage.wire import Tree, unpacked_places
+from supdr_viz.stage.wire import Tree
 
 RING_GAP = 5.5
 """By how many pixels a ring is wider than the mark in it."""

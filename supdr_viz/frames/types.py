@@ -7,11 +7,13 @@ which is dearer and may trail the frames.  All three are immutable; views read n
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.picture import Picture
+from supdr_viz.frames.picture import Picture, some_rows
+from supdr_viz.frames.places import Places, packed_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +230,8 @@ class Frame:
         What the method shows of itself, in the mode that was asked for.
     truth : Truth or None
         How true the plane is, as far as it was asked for; it may be of an earlier iteration.
+    drawn : int array or None
+        Rows of the scene that are drawn singly; None: all.
     """
 
     number: int
@@ -245,6 +249,22 @@ class Frame:
     numbers: dict[str, float]
     picture: Picture | None = None
     truth: Truth | None = None
+    drawn: NDArray | None = None
+
+    @cached_property
+    def places(self) -> dict[str, Places]:
+        """Where the rows that are drawn stand, as browsers are told; made once, by whoever asks first.
+
+        ``"latent"`` and ``"pulled"``, and ``"rows"`` and ``"tips"`` of the picture, as far as they are known.
+        """
+        picture = self.picture
+        every = {"latent": self.latent, "rows": picture.rows if picture is not None else None}
+        some = {"pulled": self.pulled, "tips": picture.tips if picture is not None else None}
+        known = {name: self._drawn(values) for name, values in (every | some).items() if values is not None}
+        return {name: packed_places(some_rows(rows) if name in some else rows) for name, rows in known.items()}
+
+    def _drawn(self, values: NDArray) -> NDArray:
+        return values if self.drawn is None else values[self.drawn]
 
 
 @dataclass(frozen=True, eq=False)

@@ -172,7 +172,7 @@ class FrameBuilder:
         if not incomplete:
             self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, legs=legs)
         self._number += 1
-        return Frame(
+        frame = Frame(
             number=self._number,
             iteration=snapshot.iteration,
             first_iteration=span[0],
@@ -188,7 +188,10 @@ class FrameBuilder:
             numbers=numbers,
             picture=self._picture,
             truth=self.truth if options.truth else None,
+            drawn=self.scene.drawn,
         )
+        len(frame.places)  # made here, not in the page's thread
+        return frame
 
     def glimpsed(self, fitted: Any) -> Surface | None:
         """Return the latest surface with the latent boundary of a step that is not complete; None: there is none.

@@ -10,7 +10,8 @@ A patch travels as one piece, little-endian:
     arrays       in this order; the tree has {"$": k} where the k-th array stands, and {"$": k, "from": m} where its
                  rows come behind the first m of those that stood there before
 
-dtype is the name of JavaScript's typed array without "Array": Uint8, Int16, Int32, Float32.
+dtype is the name of JavaScript's typed array without "Array": Uint8, Int16, Int32, Float32.  Places of rows are written
+as `supdr_viz.frames.places` says.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import functools
 import json
 import math
 import sys
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +29,6 @@ from supdr_viz.frames.scene import Extent
 
 ALIGNED = 8
 TYPES = {"u1": "Uint8", "i2": "Int16", "u2": "Uint16", "i4": "Int32", "f4": "Float32"}
-HIDDEN = -32768
-"""A place that is not shown."""
-
-LEVELS = 32767
-"""Places are whole numbers from minus this to this, from one end of their extent to the other."""
-
 Tree = dict[str, Any]
 
 
@@ -189,68 +183,6 @@ def decode(message: bytes) -> Tree:
         return [filled(each) for each in value] if isinstance(value, list) else value
 
     return filled(head["patch"])
-
-
-def packed_places(points: NDArray) -> Tree:
-    """Write places (n, 2) as 16-bit numbers within the square or strip that they fill.
-
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-        A row with a value that is not finite is hidden.
-
-    Returns
-    -------
-    dict
-        ``"levels"``, int16 array of shape (n, 2), and ``"extent"``, (x_low, x_high, y_low, y_high).
-    """
-    # Column by column: numpy is slow along an axis of two.
-    columns: Any = np.array(points.T, dtype=float, order="C")
-    levels = np.empty(points.shape, dtype=np.int16)
-    known: Any = slice(None)
-    ends = _ends(columns)
-    if not all(map(math.isfinite, ends)):
-        known = np.isfinite(columns).all(axis=0)
-        columns, levels[...] = columns[:, known], HIDDEN
-        ends = _ends(columns)
-        if not known.any():
-            return {"levels": levels, "extent": [0.0, 1.0, 0.0, 1.0]}
-    extent: list[float] = []
-    for axis, values in enumerate(columns):
-        low = ends[2 * axis]
-        span = ends[2 * axis + 1] - low or 1.0
-        extent += [low, low + span]
-        values -= low
-        values *= 2.0 * LEVELS / span
-        values -= LEVELS
-        levels[known, axis] = np.rint(values, out=values)
-    return {"levels": levels, "extent": extent}
-
-
-def _ends(columns: NDArray) -> list[float]:
-    """Return the least and the greatest of every column; NaN where there is none."""
-    if not columns.size:
-        return [math.nan] * 2 * len(columns)
-    return [float(end) for values in columns for end in (values.min(), values.max())]
-
-
-def unpacked_places(places: Mapping[str, Any]) -> NDArray:
-    """Read what `packed_places` has written.
-
-    Parameters
-    ----------
-    places : mapping
-
-    Returns
-    -------
-    float array of shape (n, 2)
-        NaN where a row is hidden.
-    """
-    levels, extent = places["levels"].astype(float), places["extent"]
-    low, span = np.array(extent[::2]), np.array([extent[1] - extent[0], extent[3] - extent[2]])
-    points = low + (levels / LEVELS + 1.0) / 2.0 * span
-    points[places["levels"][:, 0] == HIDDEN] = np.nan
-    return points
 
 
 def packed_bits(rows: NDArray) -> NDArray:

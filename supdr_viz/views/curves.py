@@ -187,30 +187,30 @@ def linear_axis(low: float, high: float) -> tuple[float, float, list[float]]:
     if -0.5 * abs(low) < high <= 0 and low < 0:
         high = 0.0
     span = (high - low) or abs(high) or 1.0
-    power = 10.0 ** np.floor(np.log10(span / 4.0))
+    power = 10.0 ** math.floor(math.log10(span / 4.0))
     step = float(power * min((s for s in (1.0, 2.0, 2.5, 5.0, 10.0) if s * power >= span / 5.0), default=10.0))
-    start, stop = float(np.floor(low / step + 1e-9)), float(np.ceil(high / step - 1e-9))
+    start, stop = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     if stop == start:
-        stop += 1.0
-    ticks = [round(step * k, 12) for k in np.arange(start, stop + 1).tolist()]
+        stop += 1
+    ticks = [round(step * k, 12) for k in range(start, stop + 1)]
     room = 0.04 * (ticks[-1] - ticks[0])
     return ticks[0] - room, ticks[-1] + room, ticks
 
 
 def log_axis(low: float, high: float) -> tuple[float, float, list[float]]:
     """Return ends and ticks, in powers of ten, of a logarithmic axis that holds two positive values."""
-    bottom, top = float(np.log10(low)), float(np.log10(high))
+    bottom, top = math.log10(low), math.log10(high)
     if top - bottom < 0.3:
         middle = (top + bottom) / 2
         bottom, top = middle - 0.15, middle + 0.15
     if top - bottom > 1.6:
-        stride = int(np.ceil((top - bottom) / 6.5))
-        decades = range(int(np.floor(bottom / stride)) * stride, int(np.ceil(top)) + 1, stride)
+        stride = math.ceil((top - bottom) / 6.5)
+        decades = range(math.floor(bottom / stride) * stride, math.ceil(top) + 1, stride)
         ticks = [float(decade) for decade in decades]
     else:
         mantissas = (1, 2, 5) if top - bottom > 0.6 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
-        powers = range(int(np.floor(bottom)), int(np.ceil(top)) + 1)
-        ticks = [float(np.log10(m) + power) for power in powers for m in mantissas]
+        powers = range(math.floor(bottom), math.ceil(top) + 1)
+        ticks = [math.log10(m) + power for power in powers for m in mantissas]
     # Ends lie on a coarse grid, so that they jump rather than creep.
-    bottom, top = float(np.floor(bottom * 5 - 0.2) / 5), float(np.ceil(top * 5 + 0.2) / 5)
+    bottom, top = math.floor(bottom * 5 - 0.2) / 5, math.ceil(top * 5 + 0.2) / 5
     return bottom, top, [tick for tick in ticks if bottom <= tick <= top]

@@ -69,9 +69,9 @@ class Losses(CurveView):
     def wants_log(self, curves: dict[str, NDArray]) -> bool:
         """Whether the objective is positive and no term negative; the bound may start below zero."""
         objective = curves.get("objective")
-        if objective is None or not bool(np.nanmin(objective) > 0):
+        if objective is None or not bool(np.fmin.reduce(objective) > 0):
             return False
-        return all(bool(np.nanmin(v) >= 0) for name, v in curves.items() if name not in ("surrogate", "bound"))
+        return all(bool(np.fmin.reduce(v) >= 0) for name, v in curves.items() if name not in ("surrogate", "bound"))
 
     def limits(self, curves: dict[str, NDArray]) -> tuple[float, float]:
         """Hold terms and objective; a bound far below them enters the picture when it has risen."""
@@ -79,12 +79,12 @@ class Losses(CurveView):
         low, high = super().limits(terms or curves)
         bound, objective = curves.get("bound"), curves.get("objective")
         if self.log and objective is not None:
-            least = float(np.nanmin(objective))
+            least = float(np.fmin.reduce(objective))
             low = max(low, FLOOR * least)
             near = bound[bound > 0.01 * least] if bound is not None else np.empty(0)
             low = min(low, float(near.min())) if near.size else low
         elif bound is not None:
-            low = min(low, max(float(np.nanmin(bound)), low - (high - low)))
+            low = min(low, max(float(np.fmin.reduce(bound)), low - (high - low)))
         return low, high
 
     @property

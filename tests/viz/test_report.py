@@ -23,13 +23,14 @@ from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.frames.modes import modes_of
+from supdr_viz.frames.places import unpacked_places
 from supdr_viz.kit.background import attempt
 from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
-from supdr_viz.stage.wire import decode, merge, unpacked_places
+from supdr_viz.stage.wire import decode, merge
 from tests.viz.hands import Hands
 
 SETTINGS = {

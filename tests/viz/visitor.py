@@ -25,6 +25,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 
 from supdr_viz.controls.upload import limits
+from supdr_viz.frames.places import unpacked_places
 from supdr_viz.kit.bar import Bar, Marks
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.gallery import Gallery
@@ -37,7 +38,6 @@ from supdr_viz.pages.sensitivity import sensitivity
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run import course
 from supdr_viz.stage.components import Hub, Words
-from supdr_viz.stage.wire import unpacked_places
 
 PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
 NUMBERS = itertools.count(1)
