@@ -50,6 +50,7 @@ QUOTAS = {
     "cells": Quota(10_000_000, "cells of such a table"),
     "upload-mb": Quota(40, "megabytes of a file that a visitor brings"),
     "held-mb": Quota(1_000, "megabytes of such files in all open pages together", of_all=True),
+    "history-mb": Quota(1_000, "megabytes of iterates that all runs together keep to look back at", of_all=True),
     "tasks": Quota(4, "files read or made at the same time; others wait their turn", of_all=True),
     "sweeps": Quota(20, "sweeps under way in all pages together; one computes, others wait their turn", of_all=True),
     "sweeps-each": Quota(4, "sweeps of one visitor under way"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.types import Curves
+from supdr_viz.kit.quotas import most
 
 MAX_SNAPSHOTS = 240
 MAX_SNAPSHOT_BYTES = 64_000_000
@@ -119,6 +121,10 @@ def _thinned(column: NDArray, index: NDArray) -> NDArray:
     return values
 
 
+_RINGS: WeakSet[SnapshotRing] = WeakSet()
+"""Those of all runs: they share what the server keeps of iterates."""
+
+
 class SnapshotRing:
     """Snapshots at a stride that doubles when they grow too many or too large; the newest is always there.
 
@@ -127,7 +133,7 @@ class SnapshotRing:
     max_items : int
         Most snapshots kept.
     max_bytes : int
-        Most bytes of state kept.
+        Most bytes of state kept, as long as there are few runs: of many each keeps its share of what all may.
     """
 
     def __init__(self, max_items: int = MAX_SNAPSHOTS, max_bytes: int = MAX_SNAPSHOT_BYTES) -> None:
@@ -135,6 +141,7 @@ class SnapshotRing:
         self._kept: list[Snapshot] = []
         self._stride = 1
         self.newest: Snapshot | None = None
+        _RINGS.add(self)
 
     def append(self, snapshot: Snapshot) -> None:
         """Keep `snapshot` as the newest."""
@@ -144,7 +151,8 @@ class SnapshotRing:
         if self._kept and snapshot.iteration % self._stride != 0:
             return
         self._kept.append(snapshot)
-        allowed = max(2, min(self.max_items, self.max_bytes // max(1, state_bytes(snapshot.state))))
+        room = min(self.max_bytes, 1_000_000 * most("history-mb") // len(_RINGS))
+        allowed = max(2, min(self.max_items, room // max(1, state_bytes(snapshot.state))))
         while len(self._kept) > allowed:
             self._stride *= 2
             self._kept = [s for i, s in enumerate(self._kept) if i == 0 or s.iteration % self._stride == 0]

@@ -15,8 +15,8 @@ MOST_LAG = 1.0
 MOST_LEFT = 1.0
 """Megabytes by which the server grows for each page that is opened, at most, once it has seen most of what there is."""
 
-KEPT = 1
-"""Documents and runs that may be left: the kit's own clock holds the first page that was opened."""
+KEPT = 0
+"""Documents and runs that may be left."""
 
 SHOWN = 20
 """Errors that the page of the documentation shows."""

@@ -1,6 +1,7 @@
 """Curves and snapshots: bounded, ordered, exact at the ends."""
 
 from typing import NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -167,3 +168,20 @@ def test_going_back_to_the_best_iterate_is_recorded():
 
 def test_state_bytes_counts_nested_arrays():
     assert state_bytes((np.zeros(3), (np.zeros(2), 5), [np.zeros(1)])) == 48
+
+
+def test_many_runs_share_what_the_server_keeps(monkeypatch):
+    monkeypatch.setattr("supdr_viz.run.history._RINGS", WeakSet())
+    monkeypatch.setenv("SUPDR_MOST_HISTORY_MB", "1")
+    rings = [SnapshotRing()]
+
+    def run(start):
+        for iteration in range(start, start + 200):
+            for ring in rings:
+                ring.append(snapshot(iteration, size=1000))
+        return sum(state_bytes(kept.state) for ring in rings for kept in ring.snapshots)
+
+    assert 500_000 < run(0) <= 1_100_000
+    rings += [SnapshotRing() for _ in range(9)]
+    assert 400_000 < run(200) <= 1_100_000
+    assert all(len(ring.snapshots) > 2 for ring in rings)
