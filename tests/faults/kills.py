@@ -1,4 +1,4 @@
-"""Kill servers, tabs, sweeps and workers at random moments, so often each, and say what was lost.
+"""Kill servers, tabs, sweeps, workers, and runs on rows in partitions at random moments, and say what was lost.
 
 python -m tests.faults.kills --kills 50 --seed 0
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.faults.learning import kill_row_clients, kill_row_workers
 from tests.faults.serving import kill_servers, kill_tabs
 from tests.faults.sweeping import kill_dask_workers, kill_sweeps, kill_workers, untouched
 
@@ -20,6 +21,8 @@ KINDS = {
     "sweep": kill_sweeps,
     "worker": kill_workers,
     "dask-worker": kill_dask_workers,
+    "rows-worker": kill_row_workers,
+    "rows-client": kill_row_clients,
 }
 
 

@@ -169,8 +169,9 @@ def kill_workers(store, rng, kills, expected, executor="loky", processes=loky_wo
     return done, said
 
 
-def kill_dask_workers(store, rng, kills, expected):
-    """The same with a Dask cluster of this machine, whose nannies start new workers."""
+@contextlib.contextmanager
+def mortal_workers():
+    """Give the client of a Dask cluster of this machine and what tells its processes; nannies start new workers."""
     import dask
     import distributed
 
@@ -181,14 +182,20 @@ def kill_dask_workers(store, rng, kills, expected):
         cluster = distributed.LocalCluster(
             n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
         )
-        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        with cluster, distributed.Client(cluster, set_as_default=False) as client, client.as_current():
 
             def processes():
                 # Of those that run: Dask starts none again that dies while it starts.
                 nannies = [each for each in cluster.workers.values() if each.process is not None and each.pid]
                 return [each.pid for each in nannies if each.process.status is distributed.Status.running]
 
-            return kill_workers(store, rng, kills, expected, client, processes)
+            yield client, processes
+
+
+def kill_dask_workers(store, rng, kills, expected):
+    """The same with a Dask cluster."""
+    with mortal_workers() as (client, processes):
+        return kill_workers(store, rng, kills, expected, client, processes)
 
 
 if __name__ == "__main__":

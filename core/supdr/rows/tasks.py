@@ -48,15 +48,13 @@ class Planned:
     tasks : dict of key to (task, home)
         What it is made of, itself included: tasks in Dask's own notation, and the addresses of the workers that should
         do them; "": any.  Another worker does it if that one is lost.
+    home : str
+        Address of the worker that should do what is made of it; "": any.
     """
 
     key: Any
     tasks: dict[Any, tuple[Any, str]]
-
-    @property
-    def home(self) -> str:
-        """Address of the worker that should compute it."""
-        return self.tasks[self.key][1]
+    home: str = ""
 
 
 Part = Given | Planned
@@ -81,17 +79,19 @@ def called(function: Any, values: Iterable[Part], home: str = "") -> Planned:
             tasks.update(each.tasks)
         arguments.append(each.key if isinstance(each, Planned) else each)
     tasks[key] = (function, *arguments), home
-    return Planned(key, tasks)
+    return Planned(key, tasks, home)
 
 
 def read_at(blocks: Sequence[Delayed], homes: Sequence[str]) -> list[Planned]:
     """Return parts of a collection of Dask, each with the tasks that it needs.
 
+    Any worker may do these: where all workers were lost at once, Dask does not begin again with tasks that have a home.
+
     Parameters
     ----------
     blocks : sequence of Delayed
     homes : sequence of str
-        Addresses of the workers that should compute them.
+        Addresses of the workers that should do what is made of them.
     """
     plain: dict[int, dict] = {}  # the parts of a collection share its graph
     found = []
@@ -99,7 +99,7 @@ def read_at(blocks: Sequence[Delayed], homes: Sequence[str]) -> list[Planned]:
         graph = block.dask
         own = plain.setdefault(id(graph), dict(graph))
         tasks, _ = cull(own, [block.key])
-        found.append(Planned(block.key, {key: (task, home) for key, task in tasks.items()}))
+        found.append(Planned(block.key, {key: (task, "") for key, task in tasks.items()}, home))
     return found
 
 
@@ -135,4 +135,4 @@ def submitted(client: Any, wanted: Sequence[Planned]) -> list[Any]:
 
 def kept_there(future: Any, home: str) -> Planned:
     """Return what stands for the value of a future, which stays where it was computed."""
-    return Planned(future.key, {future.key: (future, home)})
+    return Planned(future.key, {future.key: (future, "")}, home)

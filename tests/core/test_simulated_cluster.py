@@ -1,0 +1,38 @@
+"""What MAC sends and receives on a hundred workers: what the cost model says, however many rows there are."""
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from supdr import MAC
+from tests.core.simulated_cluster import SimulatedCluster
+
+WORKERS, CENTRES, CLASSIFIERS, LATENT = 100, 30, 3, 2
+CELLS, NEAR = 1_024, -(-8_192 // WORKERS)
+
+
+def bounds(visits):
+    """Return the numbers of docs/howto_dask.md that a partition sends and receives in a pass."""
+    L, P = LATENT, CLASSIFIERS
+    sent = CENTRES * L + 2 * L + 1 + visits * P * (CELLS * (L + 1) + NEAR * (L + 2))
+    return sent, CENTRES * L + visits * P * (L + 1) + P * (NEAR + CELLS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_rows", [4_000, 8_000])
+def test_a_pass_of_mac_on_a_hundred_workers_moves_what_the_cost_model_says(n_rows, monkeypatch):
+    cluster = SimulatedCluster(WORKERS).install(monkeypatch)
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 3, n_rows)
+    rows = 1.5 * np.random.default_rng(5).normal(size=(3, 4))[label] + rng.normal(size=(n_rows, 4))
+    size = n_rows // WORKERS
+    model = MAC(n_centers=CENTRES, max_iter=3, random_state=0, early_stopping=False, calibrate=False, tol=-1.0)
+    stream = model.iterate(da.from_array(rows, (size, 4)), da.from_array(label.astype(float), size))
+    next(stream)
+    for _ in range(3):
+        cluster.forget()
+        next(stream)
+        sent, received = bounds(cluster.rounds["answers"])
+        # Some workers add up what others send: half of them do no more than their own share.
+        assert 0.5 * sent < np.median(list(cluster.sent.values())) <= sent + 50
+        assert 0.9 * received < np.median(list(cluster.received.values())) <= received + 50
