@@ -240,6 +240,24 @@ def gates(served: Served, rounds: int = 3) -> list[tuple[str, str, str]]:
     return rows
 
 
+def atlas(served: Served) -> list[tuple[str, str, str]]:
+    """ClassAtlas on the digits at the page's own speed: iterations a second, and seconds until the map settles."""
+    with sync_playwright() as playwright:
+        browser, page = open_page(playwright, served, "?data=digits&method=ClassAtlas")
+        before = served.gauges()
+        run_key(page)
+        while "finished" not in page.locator(".status .chip").first.text_content():
+            page.wait_for_timeout(50)
+        after = served.gauges()
+        browser.close()
+    elapsed = after["now"] - before["now"]
+    shown, steps = ((after[name] - before[name]) / elapsed for name in ("acknowledged", "steps"))
+    return [
+        ("iterations shown, ClassAtlas on digits", f"{shown:.1f} / s, {steps:.1f} taken / s", ">= 8 / s"),
+        ("until its map settles", f"{elapsed:.1f} s", "<= 20 s"),
+    ]
+
+
 PARTS = {
     "visits": visits,
     "frames": frames,
@@ -247,6 +265,7 @@ PARTS = {
     "compared": compared,
     "latency": latency,
     "certified": certified,
+    "atlas": atlas,
     "watching": partial(watching, query=FAST),
     "crowd": crowd,
     "followers": followers,

@@ -22,6 +22,7 @@ import pacmap
 import pandas as pd
 import sklearn.datasets
 import umap
+from made_sets import MADE
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
@@ -46,7 +47,7 @@ VIEWS = ("multifeat", "proteinfold_reduced")
 
 TABLES = ("breast_cancer_w", "ionosphere", "pi_diabetes", "sonar", "spect", "arcene")
 SETS = (*BUNDLED, *VIEWS, *TABLES)
-"""Of the benchmark folder and of scikit-learn; `--sets` takes any other table of the folder too."""
+"""Of the benchmark folder and of scikit-learn; `--sets` takes other tables of the folder and of `made_sets` too."""
 
 ONE_UNIT = {"digits": 16.0}
 """Sets whose columns share a unit, and what they are divided by; the columns of all others are z-scored."""
@@ -90,6 +91,8 @@ def load(name: str, data_dir: Path) -> tuple[np.ndarray, np.ndarray]:
     elif name in VIEWS:
         arrays = np.load(data_dir / f"{name}.npz")
         X, y = np.hstack([arrays[view] for view in arrays.files if view != "y"]).astype(float), arrays["y"]
+    elif name in MADE:
+        X, y = MADE[name]()
     else:
         X, y = load_table(name, data_dir)
     y = np.unique(y, return_inverse=True)[1]

@@ -225,15 +225,18 @@ def test_noise_is_not_drawn_apart_and_classes_are():
     fitted = ClassAtlas(random_state=0, tol=1e-3).fit(X, noise)
     own = KNeighborsClassifier(5).fit(fitted.embedding_, noise).predict(fitted.embedding_)
     assert np.mean(own != noise) > 0.15
-    X, codes = classes_of(700, 2, spread=0.5)
-    fitted = ClassAtlas(random_state=0).fit(X[:300], codes[:300])
-    new, errors = fitted.transform(X[300:]), {}
-    for name in ("embedding_", "left_out_embedding_"):
-        votes = KNeighborsClassifier(5).fit(getattr(fitted, name), codes[:300]).predict(new)
-        errors[name] = np.mean(votes != codes[300:])
-    gate = np.mean(fitted.predict(X[300:]) != codes[300:])
+    errors = {"embedding_": [], "left_out_embedding_": [], "gate": []}
+    for seed in range(3):
+        X, codes = classes_of(700, 2, spread=0.5, seed=seed)
+        fitted = ClassAtlas(random_state=0).fit(X[:300], codes[:300])
+        new = fitted.transform(X[300:])
+        errors["gate"].append(np.mean(fitted.predict(X[300:]) != codes[300:]))
+        for name in ("embedding_", "left_out_embedding_"):
+            votes = KNeighborsClassifier(5).fit(getattr(fitted, name), codes[:300]).predict(new)
+            errors[name].append(np.mean(votes != codes[300:]))
+    drawn, left_out, gate = (np.mean(each) for each in errors.values())
     assert gate > 0.1
-    assert errors["embedding_"] < gate + 0.02 < errors["left_out_embedding_"] + 0.01
+    assert drawn < gate + 0.02 < left_out + 0.01
 
 
 def test_one_class_is_its_chart():

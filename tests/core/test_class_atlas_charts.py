@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from supdr import ClassAtlas
-from supdr.methods.class_atlas.charts import fit_charts
+from supdr.methods.class_atlas.charts import CARRYING_STEPS, _carry, fit_charts
 from supdr.methods.class_atlas.layout import LEAST_SPACING, class_layout, towards
 from supdr.methods.class_atlas.model import sharpened
 from tests.core.test_class_atlas import classes_of
@@ -38,9 +38,22 @@ def test_a_row_is_carried_by_others_of_its_class():
         others = np.flatnonzero((codes == codes[i]) & (np.arange(60) != i))
         squares = ((X[others] - X[i]) ** 2).sum(axis=1)
         nearest = np.argsort(squares)[:3]
-        weight = np.exp(-squares[nearest] / squares[nearest[0]])
-        expected = weight @ charts.places[others[nearest]] / weight.sum()
+        weight, places = np.exp(-squares[nearest] / squares[nearest[0]]), charts.places[others[nearest]]
+        expected = weight @ places / weight.sum()
+        for _ in range(CARRYING_STEPS - 1):
+            reach = charts.spreads[codes[i]] ** 2 * ((expected - places) ** 2).sum(axis=1)
+            expected = (weight / (1.0 + reach)) @ places / (weight / (1.0 + reach)).sum()
         np.testing.assert_allclose(training[i, own], expected, atol=1e-7)
+
+
+def test_a_row_whose_neighbours_lie_apart_is_put_among_most_of_them():
+    """Four neighbours are in one part of a torn embedding, one is far away: nobody is in between."""
+    places = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [3.0, 3.0]])
+    squares, out = np.full((1, 5), 2.0), np.empty((1, 1, 2))
+    _carry(squares, np.zeros(5, dtype=int), places, np.array([20.0]), -1, 5, out)
+    assert np.linalg.norm(out[0, 0] - places[:4].mean(axis=0)) < 0.05
+    _carry(squares, np.zeros(5, dtype=int), places, np.array([1e-6]), -1, 5, out)  # near each other for the embedding
+    np.testing.assert_allclose(out[0, 0], places.mean(axis=0), atol=1e-6)
 
 
 def test_discs_are_turned_towards_the_other_classes():

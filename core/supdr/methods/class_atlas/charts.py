@@ -1,9 +1,11 @@
 """Charts: coordinates of every class of its own, that any row can be given.
 
     phi_k(x) = principal coordinates of class k, divided by one length, and, if it has rows enough, places in a
-               neighbour embedding of class k: the mean of those of the row's nearest rows of class k, by the weights
-               exp(-d_j^2 / d_1^2)
+               neighbour embedding of class k: a mean of those of the row's nearest rows of class k, the place z with
+               z = sum_j w_j z_j / sum_j w_j,   w_j = exp(-d_j^2 / d_1^2) / (1 + |z - z_j|^2)
 
+Where an embedding is torn a row's neighbours lie apart.  Their plain mean would be among strangers; this one is where
+most of them are, by the affinities of the embedding itself.
 A training row of class k is not among its own neighbours: training rows and new ones are placed by the same rule.
 """
 
@@ -30,6 +32,9 @@ FEWEST_EMBEDDED = 12
 
 EMBED_PERPLEXITY = 20.0
 
+CARRYING_STEPS = 20
+"""Of the mean among a row's neighbours; the first is the plain one."""
+
 SMALLEST_AXIS = 1e-9
 """Principal axes shorter than this share of the longest one are rounding."""
 
@@ -50,7 +55,9 @@ class Charts(NamedTuple):
     members : int array of shape (n,)
         Class of the chart that a landmark belongs to, -1 where that class is not embedded.
     places : array of shape (n, d)
-        Its place in the embedding of its class.
+        Its place in the embedding of its class, divided by
+    spreads : array of shape (e,)
+        the root mean square of those of its class.
     embedded : int array of shape (e,)
         Classes that are embedded.
     n_neighbors : int
@@ -63,6 +70,7 @@ class Charts(NamedTuple):
     rows: Array
     members: NDArray
     places: Array
+    spreads: Array
     embedded: NDArray
     n_neighbors: int
 
@@ -93,7 +101,8 @@ class Charts(NamedTuple):
             checkpoint()
             part = slice(start, start + step)
             squares = squared_distances(X[part], self.rows)
-            _carry(squares, members, self.places, start if own else -1, self.n_neighbors, carried[part])
+            first = start if own else -1
+            _carry(squares, members, self.places, self.spreads, first, self.n_neighbors, carried[part])
         return np.hstack([linear, carried.reshape(len(X), -1)])
 
 
@@ -117,14 +126,16 @@ def fit_charts(
     n_neighbors : int
     """
     axes, origins, owners, chosen = [np.zeros((X.shape[1], 0))], [np.zeros(0)], [], []
-    belongs, places = np.full(len(X), -1), np.zeros((len(X), n_components))
+    belongs, places, spreads = np.full(len(X), -1), np.zeros((len(X), n_components)), []
     for k in range(n_classes):
         checkpoint()
         rows = np.flatnonzero(members == k)
         mean, directions = _principal_axes(X[rows], n_pcs, n_components)
         embeds = kind != "pca" and len(rows) >= FEWEST_EMBEDDED and directions.shape[1] > 0
         if embeds:
-            belongs[rows], places[rows] = k, _embedding(X[rows], mean, directions, n_components)
+            found = _embedding(X[rows], mean, directions, n_components)
+            spreads.append(math.sqrt(max(float((found**2).sum(axis=1).mean()), np.finfo(float).tiny)))
+            belongs[rows], places[rows] = k, found / spreads[-1]
             chosen.append(k)
         if kind != "embed" or not embeds:
             axes.append(directions)
@@ -137,6 +148,7 @@ def fit_charts(
         X,
         belongs,
         places,
+        np.array(spreads),
         np.array(chosen, dtype=int),
         n_neighbors,
     )
@@ -160,27 +172,30 @@ def _principal_axes(X: Array, n_pcs: int, n_components: int) -> tuple[Array, Arr
 
 
 def _embedding(X: Array, mean: Array, directions: Array, n_components: int) -> Array:
-    """Return a neighbour embedding of a class (n, d), centred and of unit mean square."""
+    """Return a neighbour embedding of a class (n, d), centred."""
     start = np.zeros((len(X), n_components))
     leading = directions[:, :n_components]
     start[:, : leading.shape[1]] = (X - mean) @ leading
     if leading.shape[1] < n_components:  # a line: without a second coordinate there would be no way around others
         start += 1e-3 * np.cos(np.arange(start.size)).reshape(start.shape)
     places = embedded(X, EMBED_PERPLEXITY, start)
-    places = places - places.mean(axis=0)
-    return places / math.sqrt(max(float((places**2).sum(axis=1).mean()), np.finfo(float).tiny))
+    return places - places.mean(axis=0)
 
 
 @njit(cache=True, nogil=True)
-def _carry(squares: Array, members: NDArray, places: Array, own: int, n_neighbors: int, out: Array) -> None:
+def _carry(
+    squares: Array, members: NDArray, places: Array, spreads: Array, own: int, n_neighbors: int, out: Array
+) -> None:
     """Write the mean place among the nearest landmarks of every embedded class into out (p, e, d).
 
-    squares (p, n); members (n,) number of the class, -1: none; own: landmark of the first row, -1: rows are new.
+    squares (p, n); members (n,) number of the class, -1: none; spreads (e,); own: landmark of the first row, -1: rows
+    are new.
     """
     count, n = squares.shape
     e, d = out.shape[1], out.shape[2]
     nearest = np.empty((e, n_neighbors))
     which = np.empty((e, n_neighbors), dtype=np.int64)
+    mean = np.empty(d)
     for i in range(count):
         nearest[:] = np.inf
         which[:] = 0
@@ -194,16 +209,23 @@ def _carry(squares: Array, members: NDArray, places: Array, own: int, n_neighbor
                 place -= 1
             nearest[k, place], which[k, place] = squares[i, j], j
         for k in range(e):
-            out[i, k, :] = 0.0
-            total = 0.0
-            for m in range(n_neighbors):
-                square = nearest[k, m]
-                if square == np.inf:
-                    break
-                # At a landmark itself the others have no weight.
-                weight = 1.0 if square == 0.0 else math.exp(-square / max(nearest[k, 0], 1e-300))
-                total += weight
+            first = max(nearest[k, 0], 1e-300)
+            for step in range(CARRYING_STEPS):
+                mean[:] = 0.0
+                total = 0.0
+                for m in range(n_neighbors):
+                    square = nearest[k, m]
+                    if square == np.inf:
+                        break
+                    # At a landmark itself the others have no weight.
+                    weight = 1.0 if square == 0.0 else math.exp(-square / first)
+                    if step > 0:
+                        apart = 0.0
+                        for c in range(d):
+                            apart += (out[i, k, c] - places[which[k, m], c]) ** 2
+                        weight /= 1.0 + spreads[k] ** 2 * apart
+                    total += weight
+                    for c in range(d):
+                        mean[c] += weight * places[which[k, m], c]
                 for c in range(d):
-                    out[i, k, c] += weight * places[which[k, m], c]
-            for c in range(d):
-                out[i, k, c] /= total
+                    out[i, k, c] = mean[c] / total
