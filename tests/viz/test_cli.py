@@ -299,13 +299,6 @@ def answer_of(address):
         return error.code, error.read().decode()
 
 
-def test_password_is_asked_for():
-    with server("--basic-auth", "open sesame") as address:
-        landed, page = get(address)
-        assert "/login" in landed
-        assert 'type="password"' in page
-
-
 @pytest.mark.parametrize(
     "option", [("--address", "0.0.0.0"), ("--allow-websocket-origin", "here.org"), ("--basic-auth", "secret")]
 )

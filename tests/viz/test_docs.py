@@ -29,9 +29,10 @@ PROGRAMS = [
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if not p.id.startswith(OWN_PROCESSES)])
-def test_the_programs_run(program, tmp_path, monkeypatch):
+def test_the_programs_run(program, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(program, "program", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out or "print(" not in program
 
 
 def test_every_part_of_a_formula_is_a_formula(monkeypatch):
