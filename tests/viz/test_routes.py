@@ -145,6 +145,12 @@ def test_without_the_password_a_page_leads_to_the_login(guarded, page, rest):
     assert "login?next=%2F" + page in location
 
 
+def test_the_login_asks_for_the_password(guarded):
+    with urllib.request.urlopen(f"http://localhost:{guarded.port}/explorer", timeout=60) as answer:
+        assert "/login" in answer.geturl()
+        assert 'type="password"' in answer.read().decode()
+
+
 def test_what_is_open_holds_nothing_of_a_page(guarded):
     assert guarded.answer("/") == (302, "/explorer")
     known = {path: guarded.answer(path)[0] for path in ("/turn?of=x", "/ended", "/health", "/follow", "/login")}
