@@ -2,9 +2,12 @@
 
     python benchmarks/dask_rows.py [--method MAC SDRGLM LSDR] [--rows 200000] [--partitions 4] [--workers 0 1 2]
     python benchmarks/dask_rows.py --on-disk [--rows 1000000] [--columns 200]
+    python benchmarks/dask_rows.py --parquet [--rows 5000000] [--passes 3]
 
 0 workers: threads of this process; else a cluster of so many processes with one thread each.  --on-disk: SDR-GLM of
 bits in a temporary file of single precision, on two workers of 3 GB each, beside a fit in memory of a part of the rows.
+--parquet: MAC on a temporary folder of Parquet files in single precision, on two workers of 1.5 GB each, beside passes
+in memory over a fifth of the rows.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 import psutil
 from distributed import Client
 
@@ -46,10 +50,11 @@ METHODS = {
 }
 
 
-def made(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return ten Gaussian classes of two clusters each."""
+def made(n_rows: int, begin: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return ten Gaussian classes of two clusters each, the same ones wherever the rows begin."""
     rng = np.random.default_rng(0)
     centres = 1.5 * rng.standard_normal((CLASSES, 2, COLUMNS))
+    rng = np.random.default_rng([1, begin]) if begin else rng
     y = rng.integers(0, CLASSES, n_rows)
     X = centres[y, rng.integers(0, 2, n_rows)] + rng.standard_normal((n_rows, COLUMNS))
     return X, y.astype(float)
@@ -66,12 +71,15 @@ def bits(begin: int, n_rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]
     return X.astype(np.float32), y.astype(np.float32)
 
 
-def seconds_a_pass(method: str, X: object, y: object) -> float:
-    """Return the median seconds of a pass."""
-    moments = [time.perf_counter()]
-    for _ in METHODS[method]().iterate(X, y):
+def seconds_a_pass(method: str, X: object, y: object, n_passes: int = PASSES) -> float:
+    """Return the median seconds of a pass; the first of several is left out."""
+    moments = []
+    for snapshot in METHODS[method]().iterate(X, y):
         moments.append(time.perf_counter())
-    return float(np.median(np.diff(moments)[2:]))
+        if snapshot.iteration == n_passes:
+            break
+    seconds = np.diff(moments)
+    return float(np.median(seconds[1:] if len(seconds) > 1 else seconds))
 
 
 def cluster(workers: int, **settings: Any) -> Any:
@@ -132,6 +140,33 @@ def on_disk(n_rows: int, columns: int, n_passes: int) -> None:
         )
 
 
+def parquet(n_rows: int, n_passes: int) -> None:
+    """Print what passes of MAC over Parquet files take, beside passes in memory over a fifth of the rows."""
+    step = 100_000
+    with tempfile.TemporaryDirectory() as folder:
+        for begin in range(0, n_rows, step):
+            X, y = made(min(step, n_rows - begin), begin)
+            table = pd.DataFrame(X.astype(np.float32), columns=[f"x{j + 1}" for j in range(COLUMNS)])
+            table.assign(label=y.astype(np.float32)).to_parquet(Path(folder) / f"{begin:09d}.parquet")
+        size = sum(file.stat().st_size for file in Path(folder).iterdir())
+        memory = seconds_a_pass("MAC", *made(n_rows // 5), n_passes)
+        print(f"MAC, {n_rows // 5:,} rows in memory: {memory:.1f} s a pass", flush=True)
+        with cluster(2, memory_limit="1.5GB") as client:
+            moments, peak = [time.perf_counter()], 0
+            for snapshot in METHODS["MAC"]().iterate(*read_rows(folder, "label", partition_rows=step)):
+                moments.append(time.perf_counter())
+                peak = max(peak, *client.run(_memory).values())
+                if snapshot.iteration == n_passes:
+                    break
+    seconds = float(np.median(np.diff(moments)[1:]))
+    print(
+        f"MAC, {n_rows:,} rows as Parquet, {size / 1e6:.0f} MB: start {moments[1] - moments[0]:.0f} s, {seconds:.1f} s "
+        f"a pass, {seconds / (5.0 * memory):.2f} x five times that in memory, largest memory of a worker "
+        f"{peak / 1e9:.2f} GB",
+        flush=True,
+    )
+
+
 def _memory() -> int:
     """Return the largest memory that this process has had, bytes."""
     import resource
@@ -145,13 +180,17 @@ def main() -> int:
     parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--rows", type=int)
     parser.add_argument("--columns", type=int, default=200, help="with --on-disk")
-    parser.add_argument("--passes", type=int, default=20, help="with --on-disk, at most")
+    parser.add_argument("--passes", type=int, help="with --on-disk (20) and --parquet (3), at most")
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--on-disk", action="store_true")
+    parser.add_argument("--parquet", action="store_true")
     given = parser.parse_args()
     if given.on_disk:
-        on_disk(given.rows or 1_000_000, given.columns, given.passes)
+        on_disk(given.rows or 1_000_000, given.columns, given.passes or 20)
+        return 0
+    if given.parquet:
+        parquet(given.rows or 5_000_000, given.passes or 3)
         return 0
     for method in given.method:
         passes(method, given.rows or 200_000, given.partitions, given.workers)
