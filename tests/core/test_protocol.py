@@ -53,9 +53,7 @@ def test_snapshots(name, settings):
 @every_variant
 def test_same_seed_same_numbers(name, settings):
     X, y = data(settings)
-    X = (
-        X**2
-    )  # classes that are no longer alike in shape: linear discriminants, in which no seed has a part, are not enough
+    X = X**2  # linear discriminants, in which no seed has a part, are not enough for these classes
     start = {"init": "random"} if "init" in supdr.METHODS[name]().get_params() else {}
     exact = settings in EXACT
     settings = {**settings, **start, "max_iter": 4}
