@@ -6,13 +6,14 @@ that twenty sessions each get their share and none waits for long.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from threadpoolctl import threadpool_limits
 
@@ -27,6 +28,26 @@ times a step; while a page is built each of them would wait for Python's own 5 m
 still."""
 
 logger = logging.getLogger(__name__)
+
+
+class _Collecting(threading.local):
+    """Seconds in which this thread has looked for garbage.
+
+    That of all sessions is looked for by whichever run happens to ask for memory: among fifty it takes half a second,
+    and a run to which that counted would stand still until all others had caught up.
+    """
+
+    began = seconds = 0.0
+
+    def note(self, phase: str, _facts: dict[str, Any]) -> None:
+        """See `gc.callbacks`."""
+        if phase == "start":
+            self.began = time.thread_time()
+        else:
+            self.seconds += time.thread_time() - self.began
+
+
+_collecting = _Collecting()
 
 
 class Job(Protocol):
@@ -98,13 +119,15 @@ class Pool:
         threadpool_limits(limits=1, user_api="blas")
         for number in range(self.threads):
             threading.Thread(target=self._loop, name=f"supdr-worker-{number}", daemon=True).start()
+        if _collecting.note not in gc.callbacks:
+            gc.callbacks.append(_collecting.note)
         self._started = True
 
     def _loop(self) -> None:
         threadpool_limits(limits=1, user_api="openmp")
         while True:
             job = self._next()
-            began = time.thread_time()
+            began, collecting = time.thread_time(), _collecting.seconds
             try:
                 job.work(SLICE)
             except Exception:
@@ -112,7 +135,7 @@ class Pool:
             with self._changed:
                 self._busy.discard(job)
                 if job in self._used:
-                    self._used[job] += time.thread_time() - began
+                    self._used[job] += time.thread_time() - began - (_collecting.seconds - collecting)
                 self._changed.notify()
             del job  # not to be held while waiting for the next one
             if self._share < 1.0:

@@ -1,5 +1,6 @@
 """The shared pool: fair shares, no job in two threads, failures stay alone."""
 
+import gc
 import threading
 import time
 
@@ -57,6 +58,14 @@ class Curious(Busy):
         super().work(seconds)
 
 
+class Tidy(Busy):
+    """Happens to look for the garbage of all."""
+
+    def work(self, seconds):
+        gc.collect()
+        super().work(seconds)
+
+
 def wait_for(condition, seconds=60.0):
     with worked:
         assert worked.wait_for(condition, seconds), "waited in vain"
@@ -83,6 +92,14 @@ def test_a_job_with_long_slices_does_not_get_more_time():
     long, short = Busy(cost=0.08), Busy()
     run_until(Pool(threads=1), [long, short], lambda: long.seconds + short.seconds > 0.8)
     assert long.seconds < 2.0 * short.seconds
+
+
+def test_looking_for_the_garbage_of_all_is_not_charged_to_a_run():
+    heap = [[] for _ in range(200_000)]
+    jobs = Tidy(), Busy()
+    run_until(Pool(1), jobs, lambda: jobs[0].turns + jobs[1].turns >= 40)
+    assert abs(jobs[0].turns - jobs[1].turns) <= 4
+    del heap
 
 
 def test_libraries_start_no_threads_of_their_own_in_a_worker():
