@@ -102,7 +102,7 @@ class Client:
             turn, again = found.groups()
             address, before = self.served.url.replace("explorer", unescape(again)), 1
             while before:
-                await asyncio.sleep(min(5.0, 0.25 + 0.1 * before))
+                await asyncio.sleep(min(5.0, 0.1 * before))
                 asked = self.served.url.replace("explorer", f"turn?of={turn}")
                 answer = await client.fetch(asked, headers={"Cookie": self._cookie}, **PATIENT)
                 before = json.loads(answer.body)["before"]

@@ -75,7 +75,7 @@ class Page:
         while (found := re.search('data-turn="([^"]+)" data-again="([^"]+)"', html := self._fetched(path))) is not None:
             turn, again = found.groups()
             while before := json.loads(self._fetched(f"turn?of={turn}"))["before"]:
-                time.sleep(min(5.0, 0.25 + 0.1 * before))
+                time.sleep(min(5.0, 0.1 * before))
             path = unescape(again)
         return html
 
