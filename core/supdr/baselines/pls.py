@@ -70,27 +70,6 @@ class PLSProjection(Projection):
         As in `OneShot`.
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
-
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return Scores(n_components)
 

@@ -78,10 +78,26 @@ class Projection(OneShot):
         Hinge weight of "svm", > 0.
     """
 
-    n_components: int | None
-    head: str
-    n_neighbors: int
-    C: float
+    def __init__(
+        self,
+        n_components: int | None = 2,
+        *,
+        head: str = "knn",
+        n_neighbors: int = 5,
+        C: float = 1.0,
+        preprocessing: str = "zscore",
+        random_state: int | None = None,
+        verbose: int = 0,
+        missing_label: Any = np.nan,
+    ) -> None:
+        self.n_components = n_components
+        self.head = head
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.preprocessing = preprocessing
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_label = missing_label
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         raise NotImplementedError
@@ -205,27 +221,6 @@ class PCAProjection(Projection):
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return PCA(n_components, random_state=self._seed())

@@ -17,7 +17,7 @@ optimising eq. 8, a maximum.  The bordered (n + 1) system is solved by Cholesky'
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,22 +59,6 @@ class Fit(NamedTuple):
     bias: NDArray
     loss: float
     penalty: float
-
-
-class Regression(Protocol):
-    """What both forms can do."""
-
-    def solve(self, Z: NDArray, T: NDArray) -> tuple[Fit, NDArray]:
-        """Return the solution and the residuals (n, Q), times the weights of the rows."""
-
-    def gradient(self, Z: NDArray, fit: Fit, residual: NDArray) -> NDArray:
-        """Return dP/dZ, (n, D), from what `solve` returned."""
-
-    def predict(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
-        """Return the fitted columns at the rows of `Z` (p, D), shape (p, Q); `anchors` are the rows of the fit."""
-
-    def jacobian(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
-        """Return their derivatives in z, (p, D, Q)."""
 
 
 def regression(
@@ -153,7 +137,7 @@ class Primal:
         return gradient
 
     def predict(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
-        """Return the fitted columns at the rows of `Z`, (p, Q)."""
+        """Return the fitted columns at the rows of `Z`, (p, Q); `anchors` are the rows of the fit."""
         return self.features.features(Z) @ fit.coef + fit.bias
 
     def jacobian(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
@@ -184,7 +168,7 @@ class Dual:
         return -2.0 * self.kernel.gradient(Z, np.sqrt(self.reg) * fit.coef)
 
     def predict(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
-        """Return the fitted columns at the rows of `Z`, (p, Q)."""
+        """Return the fitted columns at the rows of `Z`, (p, Q); `anchors` are the rows of the fit."""
         return self.kernel.matrix(Z, anchors) @ fit.coef + fit.bias
 
     def jacobian(self, fit: Fit, anchors: NDArray, Z: NDArray) -> NDArray:
