@@ -19,15 +19,26 @@ from tests.core.test_weights import data, every_method, make
         (np.zeros(60), "at least one"),
         (np.ones((60, 2)), "1D"),
         ("heavy", "sample_weight"),
+        (np.full(60, 1e200), r"sample_weight must hold numbers up to 1e\+30; got 1e\+200"),
     ],
 )
-def test_bad_weights_of_rows(weights, message):
+@pytest.mark.parametrize("name", ["LSDR", "MAC", "SDRGLM"])
+def test_bad_weights_of_rows(name, weights, message):
     X, y = data()
     with pytest.raises((ValueError, TypeError), match=message):
-        make("LSDR").fit(X, y, sample_weight=weights)
+        make(name).fit(X, y, sample_weight=weights)
 
 
-@pytest.mark.parametrize("class_weight", ["heavy", 3.0, {0: 0.0}, {0: -1.0}, {0: np.nan}, {0: "x"}, {7: 2.0}, [1, 2]])
+def test_bad_weights_of_rows_with_several_labels():
+    X, y = data()
+    labels = np.column_stack([y == 0, y == 1]).astype(float)
+    with pytest.raises(ValueError, match=r"sample_weight must hold one number >= 0 per row"):
+        supdr.SDRGLM(max_iter=2).fit(X, labels, sample_weight=-np.ones(60))
+
+
+@pytest.mark.parametrize(
+    "class_weight", ["heavy", 3.0, {0: 0.0}, {0: -1.0}, {0: np.nan}, {0: "x"}, {0: 1e200}, {7: 2.0}, [1, 2]]
+)
 @every_method
 def test_bad_weights_of_classes(name, class_weight):
     X, y = data()

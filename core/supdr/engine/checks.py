@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
 
 LARGEST = 1e150
 """Of the cells of X and y: squares of larger numbers are not finite."""
 
 
 TINY, HUGE = 1e-30, 1e30
-"""Hyper-parameters beyond are named where a computation fails."""
+"""Hyper-parameters beyond are named where a computation fails; weights of rows and classes do not go beyond."""
 
 
 def check_integer(name: str, value: Any, low: int = 1) -> None:
@@ -54,6 +55,15 @@ def numbers_in(name: str, value: Any) -> NDArray:
         raise ValueError(f"{name} must be an array of numbers; got {value!r}") from error
 
 
+def is_convertible(value: Any) -> bool:
+    """Whether a cell can be made a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def check_sizes(name: str, values: NDArray) -> None:
     """Raise ValueError for a number whose square is not finite; NaN is passed over."""
     flat = values.ravel()
@@ -61,6 +71,17 @@ def check_sizes(name: str, values: NDArray) -> None:
         cell = np.unravel_index(np.nanargmax(np.abs(values)), values.shape)
         place = f"column {cell[1]} of row {cell[0]}" if values.ndim > 1 else f"row {cell[0]}"
         raise ValueError(f"{name} must hold numbers from {-LARGEST:g} to {LARGEST:g}; got {values[cell]:g} in {place}")
+
+
+def check_weights(sample_weight: Any, X: NDArray) -> NDArray:
+    """Return the weights of the rows (n,); raise ValueError unless they are numbers from 0 to `HUGE`."""
+    try:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold one number >= 0 per row: {error}") from error
+    if weights.max() > HUGE:
+        raise ValueError(f"sample_weight must hold numbers up to {HUGE:g}; got {weights.max():g}")
+    return weights
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -116,6 +137,22 @@ def naming_extremes(parameters: Mapping[str, Any]) -> Iterator[None]:
         raise ValueError(f"{', '.join(extreme)}: numbers so large or small cannot be computed with: {error}") from error
 
 
+@contextmanager
+def naming_columns(X: Any) -> Iterator[None]:
+    """Name, in an error of the block, the first column of a data frame (pandas) that does not hold numbers."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        for k, name in enumerate(X.columns if hasattr(X, "iloc") and hasattr(X, "columns") else ()):
+            for value in X.iloc[:, k].dropna():
+                if not is_convertible(value):
+                    raise ValueError(
+                        f"X must hold numbers; column {name!r} holds {value!r}: encode it first, by "
+                        "sklearn.preprocessing.OneHotEncoder say"
+                    ) from error
+        raise
+
+
 def check_jobs(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is None or an integer other than 0, as joblib takes it."""
     integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -123,11 +160,19 @@ def check_jobs(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be None or an integer other than 0; got {value!r}")
 
 
+def check_snapshot(start: Any, estimator: Any) -> None:
+    """Raise ValueError unless `start` is a snapshot that a run of `estimator` can go on from."""
+    of = getattr(start, "run", None)
+    related = of is None or isinstance(of, type(estimator)) or isinstance(estimator, type(of))
+    if not related or not all(hasattr(start, name) for name in ("state", "fixed")):
+        raise ValueError(f"start must be a snapshot that {type(estimator).__name__}.iterate has made; got {start!r}")
+
+
 def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise ValueError for a hyper-parameter that a run was started with and that has another value now."""
     for name, value in before.items():
         other = now.get(name)
-        if not _same(value, other):
+        if not same_value(value, other):
             raise ValueError(f"{name} cannot change within a run: start was made with {value!r}, now it is {other!r}")
 
 
@@ -143,10 +188,10 @@ def _is_number(value: Any) -> bool:
     return number and bool(np.isfinite(value))
 
 
-def _same(one: Any, other: Any) -> bool:
+def same_value(one: Any, other: Any) -> bool:
     """Whether two hyper-parameters are equal: arrays by value, sequences (which may be ragged) entry by entry."""
     both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
     if one is other or both_nan or np.array_equal(one, other):
         return True
     both_sequences = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
-    return both_sequences and len(one) == len(other) and all(map(_same, one, other))
+    return both_sequences and len(one) == len(other) and all(map(same_value, one, other))

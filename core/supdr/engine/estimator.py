@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length
+from sklearn.utils.validation import check_consistent_length
 
 from supdr.engine.checks import (
     check_choice,
@@ -26,7 +26,9 @@ from supdr.engine.checks import (
     check_jobs,
     check_number,
     check_seed,
+    check_snapshot,
     check_unchanged,
+    check_weights,
     naming_extremes,
 )
 from supdr.engine.components import too_few_components, warn_of_few_components
@@ -125,6 +127,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         run._check_parameters(X, targets)
         fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
         if start is not None:
+            check_snapshot(start, run)
             check_unchanged(start.fixed, fixed)
         seed = run._seed()
         monitor = None
@@ -343,17 +346,11 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         if predicts_classes(self) or labels.ndim < 2:
             labels = column_or_1d(labels, warn=True)
         check_consistent_length(X, labels)
-        weights = None
-        if sample_weight is not None:
-            try:
-                weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"sample_weight must hold one number >= 0 per row: {error}") from error
         targets = decode_targets(
             labels,
             self._task(),
             self.missing_label,
-            sample_weight=weights,
+            sample_weight=None if sample_weight is None else check_weights(sample_weight, X),
             class_weight=getattr(self, "class_weight", None),
         )
         if targets.classes is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import copy
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,15 +15,38 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from supdr.engine.checks import check_sizes
+from supdr.engine.checks import check_sizes, naming_columns, same_value
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
+
+Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 
 def predicts_classes(estimator: Any) -> bool:
     """Tell whether a reduction is a classifier, as its task says."""
     return estimator._task() == "classification"
+
+
+def as_fitted(method: Answer) -> Answer:
+    """Let a method or property answer under the hyper-parameters of the fit, whatever has been set since.
+
+    Parameters
+    ----------
+    method : callable
+        Of a `FittedReducer`.
+
+    Returns
+    -------
+    callable
+    """
+
+    @functools.wraps(method)
+    def answer(self: FittedReducer, *args: Any, **kwargs: Any) -> Any:
+        """Ask the estimator as it was fitted."""
+        return method(self._as_fitted(), *args, **kwargs)
+
+    return answer  # type: ignore[return-value]
 
 
 class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -35,6 +61,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     accepts_missing_cells: ClassVar[bool] = False
+    answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
+    """Hyper-parameters that choose between answers of one fit; all others wait for the next one."""
 
     missing_label: Any
 
@@ -44,6 +72,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _training: Any
     _single_target: bool
 
+    @as_fitted
     def transform(self, X: ArrayLike) -> NDArray:
         """Embed rows without looking at labels.
 
@@ -59,6 +88,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self._visible(self._latent(self._prepare(X)))
 
     @available_if(predicts_classes)
+    @as_fitted
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the scores of new rows: (n,) for two classes, else (n, K); the largest score wins.
 
@@ -73,6 +103,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         return _flat(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
 
+    @as_fitted
     def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
         """Return the scores of latent rows; for regression, their predicted values.
 
@@ -96,6 +127,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raise ValueError(f"latent must have shape (n_samples, {d}); got {latent.shape}")
         return _flat(self._latent_scores(self._padded(latent), head == "calibrated"))
 
+    @as_fitted
     def predict(self, X: ArrayLike) -> NDArray:
         """Predict class labels, or target values for regression.
 
@@ -111,6 +143,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self._decide(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
 
     @available_if(predicts_classes)
+    @as_fitted
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return class probabilities: a softmax of the scores, its temperature fitted on left-out rows.
 
@@ -163,18 +196,21 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return float(r2_score(labels[known].astype(float), predicted[known], sample_weight=weights))
 
     @property
+    @as_fitted
     def embedding_(self) -> NDArray:
         """Latent rows of the training set, (n, n_components), learnt with labels."""
         check_is_fitted(self, "_training")
         return self._visible(self._own_latent())
 
     @property
+    @as_fitted
     def training_decision_(self) -> NDArray:
         """Scores of the training rows from their own latent rows; shaped as by `decision_function`."""
         check_is_fitted(self, "_training")
         return _flat(self._own_scores())
 
     @property
+    @as_fitted
     def transduction_(self) -> NDArray:
         """Predictions of the training rows, unlabelled ones included, from their own latent rows; shape (n,)."""
         check_is_fitted(self, "_training")
@@ -225,6 +261,19 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     # --- shared ---------------------------------------------------------------------------------------------------
 
+    def _as_fitted(self) -> Self:
+        """Return this estimator, or a copy that shares all but the hyper-parameters that were set after the fit."""
+        run = getattr(vars(self).get("snapshot_"), "run", None)
+        if run is None:
+            return self
+        own = {name: value for name, value in self.get_params(deep=False).items() if name not in self.answer_parameters}
+        changed = {name: vars(run)[name] for name, value in own.items() if not same_value(value, vars(run)[name])}
+        if not changed:
+            return self
+        fitted = copy.copy(self)
+        fitted.__dict__.update(changed)
+        return fitted
+
     def _task(self) -> str:
         return getattr(self, "task", "classification")
 
@@ -244,15 +293,16 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray:
         finite = "allow-nan" if self.accepts_missing_cells else True
-        return validate_data(
-            self,
-            _with_nan(X),
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=finite,
-            ensure_min_samples=2 if reset else 1,
-        )
+        with naming_columns(X):
+            return validate_data(
+                self,
+                _with_nan(X),
+                reset=reset,
+                dtype=np.float64,
+                order="C",
+                ensure_all_finite=finite,
+                ensure_min_samples=2 if reset else 1,
+            )
 
     def _expose_support(self, support: Any) -> None:
         """Set ``support_``, ``n_support_`` and ``support_fraction_`` from a mask of the labelled rows."""

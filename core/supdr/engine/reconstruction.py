@@ -10,10 +10,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.fitted import as_fitted
 
 
 def _reconstructs(estimator: Any) -> bool:
-    if getattr(estimator, "row_bias", False):
+    if getattr(estimator._as_fitted(), "row_bias", False):
         raise AttributeError("inverse_transform needs row_bias=False: a latent row does not contain its row bias")
     return True
 
@@ -25,6 +26,7 @@ class Reconstructing(SupervisedReducer):
     """
 
     @available_if(_reconstructs)
+    @as_fitted
     def inverse_transform(self, latent: ArrayLike) -> NDArray:
         """Map latent rows to the input space, preprocessing undone.
 
@@ -49,6 +51,7 @@ class Reconstructing(SupervisedReducer):
         return self._preprocessing.inverse_transform(self._reconstructed(latent))
 
     @property
+    @as_fitted
     def reconstruction_(self) -> NDArray:
         """Training rows (n, m), in the units of X, as their own latent rows (and row biases) reconstruct them."""
         check_is_fitted(self)

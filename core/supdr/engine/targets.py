@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from supdr.engine.checks import check_number, check_sizes
+from supdr.engine.checks import HUGE, check_number, check_sizes, is_convertible
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def decode_targets(
     classes, known_codes = np.unique(known, return_inverse=True)
     if len(classes) < 2:
         among = "" if sample_weight is None else " among the rows with a positive sample_weight"
-        raise ValueError(f"classification needs at least two classes in y{among}; got one class: {classes[0]!r}")
+        (only,) = classes.tolist()
+        raise ValueError(f"classification needs at least two classes in y{among}; got one class: {only!r}")
     if _is_nothing(missing_label) and missing_label is not None and _looks_unlabelled(classes):
         warnings.warn(
             f"y holds -1 beside {', '.join(map(str, classes[1:]))}, and it counts as a class. scikit-learn gives -1 to "
@@ -158,7 +159,7 @@ def _class_weights(class_weight: Any, classes: NDArray, codes: NDArray, weights:
     if class_weight is not None and not isinstance(class_weight, Mapping):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict of class to weight; got {class_weight!r}")
     for label, weight in (class_weight or {}).items():
-        check_number(f"class_weight[{label!r}]", weight, "> 0", lambda value: value > 0.0)
+        check_number(f"class_weight[{label!r}]", weight, f"> 0, up to {HUGE:g}", lambda value: 0.0 < value <= HUGE)
     return compute_class_weight(class_weight, classes=classes, y=classes)
 
 
@@ -167,7 +168,8 @@ def _regression(y: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
     try:
         values[labelled] = y[labelled].astype(float).reshape(-1, values.shape[1])
     except (TypeError, ValueError) as error:
-        raise ValueError(f"regression needs numbers in y: {error}") from error
+        found = next((repr(value) for value in y[labelled].ravel().tolist() if not is_convertible(value)), str(error))
+        raise ValueError(f"regression needs numbers in y; got {found}") from error
     if np.isinf(values).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     check_sizes("y", values)

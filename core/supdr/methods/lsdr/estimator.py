@@ -30,6 +30,7 @@ from supdr.engine.checks import (
     warn_of_many_components,
 )
 from supdr.engine.components import check_components, component_count
+from supdr.engine.fitted import as_fitted
 from supdr.engine.probabilities import class_probabilities
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
@@ -227,6 +228,7 @@ class LSDR(Weighted, LSDRInPartitions):
         self.missing_label = missing_label
 
     @property
+    @as_fitted
     def label_pull_(self) -> NDArray:
         """How hard each label pulls at its training row, (n,): the loss's slope as a share of its largest.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.fitted import as_fitted
 from supdr.engine.probabilities import class_probabilities
 from supdr.engine.weighted import Weighted
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
@@ -114,12 +115,14 @@ class FittedMAC(Weighted):
         return self._scattered(case, np.zeros(len(self._training[1].codes), dtype=case.dtype))
 
     @property
+    @as_fitted
     def label_pull_(self) -> NDArray:
         """max_k alpha_k / (C times the row's weight) of the training rows, (n_samples,)."""
         pull = np.clip(self._one_layer("label_pull_").heads.alpha.max(axis=1) / self._costs(), 0.0, 1.0)
         return self._among_all(pull)
 
     @property
+    @as_fitted
     def dual_coef_(self) -> NDArray:
         """Signed multipliers of the support vectors, (P, n_support)."""
         targets, alpha = self._training[1], self._one_layer("dual_coef_").heads.alpha

@@ -35,6 +35,7 @@ from supdr.engine.checks import (
     warn_of_many_components,
 )
 from supdr.engine.components import check_components, component_count
+from supdr.engine.fitted import as_fitted
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
@@ -230,6 +231,7 @@ class NSDR(Weighted, Factorisation):
         self.missing_label = missing_label
 
     @property
+    @as_fitted
     def label_pull_(self) -> NDArray:
         """How hard each label pulls at its training row, (n,): the largest multiplier over the heads by its bound."""
         check_is_fitted(self)

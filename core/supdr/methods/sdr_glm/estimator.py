@@ -19,16 +19,21 @@ of the bounds are noted in `supdr.functions.families`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
-from sklearn.utils.validation import _check_sample_weight
 
-from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, check_start
+from supdr.engine.checks import (
+    check_choice,
+    check_choice_or_number,
+    check_integer,
+    check_number,
+    check_start,
+    check_weights,
+)
 from supdr.engine.components import check_components, component_count
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot
@@ -36,15 +41,13 @@ from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.functions.families import BOUNDS, FAMILIES
+from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
 from supdr.methods.sdr_glm.columns import centred, column_preprocessing, decode_columns, feature_codes, target_side
 from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.whole import WholeRows
-
-DROWNED = 100.0
-"""From this lam H_X / H_Y (of a row) on the labels hardly move the latent rows."""
 
 
 class SDRGLM(Weighted, FittedSDRGLM):
@@ -290,9 +293,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         X = self._checked(X, reset=True)
         if self._several_labels and self.class_weight is not None:
             raise ValueError(f"class_weight must be None with several labels; got {self.class_weight!r}")
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
         targets = decode_columns(labels, len(X), self.task, self.missing_label, weights)
         if self._several_labels:
             self.classes_ = np.arange(labels.shape[1])
@@ -329,10 +330,8 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self._target_mean, self._target_scale = facts.scaling
         self._balance = facts.target_null.loss, facts.column_null[0]
         self._label_share = facts.target_null.share
-        weight: Any = self.recon_weight
-        if weight == "auto":
-            weight = float(self.recon_ratio) * _ratio(self._balance[0] / self._label_share, self._balance[1])
-        self.recon_weight_ = float(weight)
+        label_loss = self._balance[0] / self._label_share
+        self.recon_weight_ = chosen_weight(self.recon_weight, self.recon_ratio, label_loss, self._balance[1])
         self.family_x_ = np.array(FAMILIES)[self._codes]
         scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
         self._reg_u = scaling * float(self.reg_u)
@@ -361,25 +360,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
     def _finish(self) -> None:
         if self.calibrate:
             self._calibrated_head()
-        label_loss, feature_loss = self._balance
-        problem = self._problem(*self._training)
-        if feature_loss > 0.0 and problem.all_components_die():
-            warnings.warn(
-                "the ridges outweigh the reconstruction: sqrt(reg_u reg_v) / recon_weight is so large that it keeps no "
-                f"component by itself, and the effective rank is {int(self.history_['effective_rank'][-1])} of "
-                f"{problem.n_components}. Raise recon_weight ({self.recon_weight_:g}), lower reg_u or reg_v, or set "
-                "reg_scaling='lam'",
-                UserWarning,
-                stacklevel=4,
-            )
-        outweighed = self.recon_weight_ * feature_loss * self._label_share
-        if label_loss > 0.0 and outweighed > DROWNED * (1.0 + 1e-9) * label_loss:
-            warnings.warn(
-                f"the reconstruction outweighs the targets {outweighed / label_loss:.0f} times: "
-                f"the latent rows hardly see them. Lower recon_weight ({self.recon_weight_:g}) or recon_ratio",
-                UserWarning,
-                stacklevel=4,
-            )
+        warn_of_imbalance(self, self._problem(*self._training))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -394,8 +375,3 @@ class SDRGLM(Weighted, FittedSDRGLM):
         yield {"max_iter": 2}
         yield {"solver": "literal", "family_y": "bernoulli", "max_iter": 2}
         yield {"task": "regression", "max_iter": 2}
-
-
-def _ratio(label_loss: float, feature_loss: float) -> float:
-    """Return H_Y / H_X, 1 where X (or Y) has nothing to explain."""
-    return label_loss / feature_loss if label_loss > 0.0 and feature_loss > 0.0 else 1.0

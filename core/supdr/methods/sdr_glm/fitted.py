@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.fitted import predicts_classes
+from supdr.engine.fitted import as_fitted, predicts_classes
 from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
 from supdr.functions.families import BERNOULLI, check_values, means
@@ -46,6 +46,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     # --- use ----------------------------------------------------------------------------------------------------------
 
     @available_if(predicts_classes)
+    @as_fitted
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return class probabilities; with several labels, the probability of each being 1.
 

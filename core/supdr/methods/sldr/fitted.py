@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice
+from supdr.engine.fitted import as_fitted
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout
 from supdr.engine.weighted import Weighted
@@ -173,6 +174,7 @@ class FittedSLDR(Weighted):
         return self._model().lengths()
 
     @property
+    @as_fitted
     def label_pull_(self) -> NDArray:
         """How hard each label pulls at its training row, (n,): the largest multiplier over the heads by its bound."""
         check_is_fitted(self)

@@ -29,31 +29,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_cells, check_choice, warn_of_many_components
 from supdr.engine.preprocessing import fit_preprocessing
-from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
-from supdr.functions.kernels import Kernel
-from supdr.methods.snf.calibration import most_likely
-from supdr.methods.snf.fold_in import fold_in
-from supdr.methods.snf.in_partitions import SNFInPartitions
+from supdr.methods.snf.fitted import FittedSNF
 from supdr.methods.snf.parameters import check_matrices, check_settings, component_count, initial_rows
-from supdr.methods.snf.problem import SNFProblem, SNFState
+from supdr.methods.snf.problem import SNFProblem
 from supdr.methods.snf.solvers import SOLVERS
-from supdr.solvers.kernel_ridge import Dual, Fit, Primal
+from supdr.solvers.kernel_ridge import Dual
 from supdr.solvers.reconstruction import split_missing
-
-TARGET_RIDGE = 0.1
-"""The ridge on the target's regression in F if none is named."""
 
 LEAST_EXPLAINED = 1e-3
 """Latent rows that explain a smaller share of X than this say nothing any more."""
 
 
-class SNF(SNFInPartitions, Weighted, Reconstructing):
+class SNF(Weighted, FittedSNF):
     """Supervised nonlinear factorisation for regression with few labels.
 
     Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
@@ -238,21 +230,6 @@ class SNF(SNFInPartitions, Weighted, Reconstructing):
         self.verbose = verbose
         self.missing_label = missing_label
 
-    # --- what can be seen ---------------------------------------------------------------------------------------------
-
-    @property
-    def dual_coef_(self) -> NDArray:
-        """Dual weights (T, n_labelled) of the target's regression: weighted residuals / reg_w, preprocessed units."""
-        check_is_fitted(self)
-        return self._target_residual().T / self._target_ridge()
-
-    @property
-    def label_pull_(self) -> NDArray:
-        """How hard each label pulls at its training row, (n,): its residual as a share of the largest; else 0."""
-        check_is_fitted(self)
-        residual = np.abs(self._target_residual()).max(axis=1)
-        return self._among_all(residual / max(residual.max(), np.finfo(float).tiny))
-
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
@@ -302,28 +279,6 @@ class SNF(SNFInPartitions, Weighted, Reconstructing):
         check_matrices(self, isinstance(self._on_all, Dual) or self.solver == "sgd", len(X))
         return problem
 
-    def _expose(self, state: SNFState) -> None:
-        self.kernel_ = self._kernel()
-        self.intercept_ = state.target.bias
-
-    def _latent(self, X: NDArray) -> NDArray:
-        check_cells(X)
-        return self._row_map()(X)
-
-    def _reconstructed(self, latent: NDArray) -> NDArray:
-        return self._on_all.predict(self._state.predictors, self._state.latent, latent)
-
-    def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        if calibrated:
-            anchors, fit, form = self._refitted()
-        else:
-            anchors, fit, form = self._state.latent[self._labelled], self._state.target, self._on_labelled
-        return self._target_map.inverse_transform(form.predict(fit, anchors, latent))
-
-    def _own_scores(self) -> NDArray:
-        """Score the training rows as `predict` scores new ones: the regression learnt with F has seen their labels."""
-        return self._latent_scores(self._own_latent(), self._calibrated())
-
     def _finish(self) -> None:
         if self.calibrate:
             self._refitted()
@@ -350,45 +305,10 @@ class SNF(SNFInPartitions, Weighted, Reconstructing):
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
-    def _kernel(self) -> Kernel:
-        return Kernel(self.kernel, self.degree, self.gamma, self.coef0)
-
     def _target_scaling(self, targets: Targets) -> str:
         """Return what is applied to the targets."""
         scaling = self.preprocessing if targets.classes is None else "none"
         return "zscore" if scaling == "whiten" else scaling
-
-    def _target_ridge(self) -> float:
-        return TARGET_RIDGE if self.reg_w is None else float(self.reg_w)
-
-    def _training_rows(self) -> NDArray:
-        """Return the preprocessed training rows, reconstructions in their missing cells."""
-        X, state = self._training[0], self._state
-        if not len(state.filling):
-            return X
-        fitted = self._on_all.predict(state.predictors, state.latent, state.latent)
-        return np.where(np.isnan(X), fitted, X)
-
-    def _target_residual(self) -> NDArray:
-        """Return the residuals (N, T) of the labelled rows, times their weights."""
-        state = self._state
-        latent = state.latent[self._labelled]
-        residual = self._targets - self._on_labelled.predict(state.target, latent, latent)
-        return residual if self._weights is None else self._weights[:, None] * residual
-
-    def _refitted(self) -> tuple[NDArray, Fit, Primal | Dual]:
-        """Return labelled rows embedded without their labels, and the target's regression on them; computed once."""
-        if "refitted" not in self._memo:
-            state, rows = self._state, self._labelled
-            filled, observed = split_missing(self._training[0][rows])
-            own, ridge = state.latent[rows][:, None, :], float(self.reg_z)
-            anchors = fold_in(self._on_all, state.predictors, state.latent, filled, own, ridge, observed)
-            form = self._on_labelled
-            if self.reg_w is None:
-                form = most_likely(self._kernel(), anchors, self._targets, self._weights)
-            fit, _ = form.solve(anchors, self._targets)
-            self._memo["refitted"] = anchors, fit, form
-        return self._memo["refitted"]
 
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
