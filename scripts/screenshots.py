@@ -75,10 +75,9 @@ def sweep(page: Page) -> None:
     page.wait_for_timeout(2500)
 
 
-SPIRALS = "explorer?data=spirals&data.n_classes=3&data.n_per_class=250&method=NSDR&method.gamma=2"
 SHOTS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
-    "explorer-light": ("light", SPIRALS, run),
-    "explorer-dark": ("dark", "explorer?data=digits&method=LSDR&method.n_components=9", run),
+    "explorer-light": ("light", "explorer", run),
+    "explorer-dark": ("dark", "explorer", run),
     "pull": (
         "light",
         "explorer?data=spirals&data.n_per_class=150&data.noise=0.02&method=NSDR&method.C=10",
@@ -140,9 +139,11 @@ def save(page: Page, path: Path) -> None:
 
 
 def film(kind: str = "film") -> bytes:
-    """Run what the explorer opens on, and return it as an animated GIF, or as the report that a notebook shows."""
+    """Run the story that the explorer opens on, and return it as an animated GIF, or as the report of a notebook."""
+    opening = PRESETS.opening
     with closing(Session(Pool(1), lambda: None)) as session:
-        session.apply(Experiment(replace(PRESETS.opening.settings, speed="fast")))
+        settings = opening.settings.with_options(max_iter=opening.slow_start + 4)
+        session.apply(Experiment(replace(settings, speed="fast")))
         session.player.run()
         while session.player.status.phase is not Phase.finished:
             time.sleep(0.1)

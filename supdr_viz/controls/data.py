@@ -8,9 +8,10 @@ import panel as pn
 
 from supdr.datasets import Dataset
 from supdr_viz.controls.forms import Form, Knob, NumberField
+from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.controls.part import Change, Part
 from supdr_viz.controls.rows_panel import RowsPanel
-from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
+from supdr_viz.controls.upload import UploadPanel
 from supdr_viz.kit import widgets
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence

@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import panel as pn
-from numpy.typing import NDArray
 
 from supdr.datasets import Dataset
 from supdr_viz.controls.bundle import Controls
@@ -22,6 +20,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.page_thread import follow
 from supdr_viz.pages import begin
+from supdr_viz.pages.drawn import DrawnPoints
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.patience import Patience
 from supdr_viz.pages.saving import PLOTS, save_plot
@@ -34,7 +33,7 @@ from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Status
 from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import NotAtHand, usable_drawn
+from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
@@ -183,8 +182,8 @@ class Explorer:
             self.layout.notice,
             on_fewer=lambda share: self.controls.change({"test_share": share}),
         )
+        self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
         self.teller = Teller(self.session, self.transport, self.layout, self.bridge, self.patience)
-        self.board.input.on_drawn(self._points_drawn)
         self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
         self.page = self.layout.page
         self._apply(self.controls.experiment)
@@ -288,7 +287,7 @@ class Explorer:
         if new_scene:
             self.board.points.colour_by = settings.colour_by  # goes with the rows: a message less to upset the browser
             self.board.show_scene(self.session.scene)
-            self._show_drawn(settings)
+            self.drawn_points.show(settings)
         elif self.board.points.scene is not self.session.scene:
             self.board.points.show_labels(self.session.scene)
         notes = (*self.session.scene.notes, *self.session.split.notes)
@@ -367,23 +366,6 @@ class Explorer:
         if mode != view.mode and mode in [each.name for each in view.modes or ()]:
             self.set_option("method_mode", mode)
             self.layout.show_method_modes(view)
-
-    def _points_drawn(self, positions: NDArray, codes: NDArray) -> None:
-        """Train with the points as they are drawn now; those of classes that are not there now wait."""
-        settings, dataset = self.controls.settings, self.session.dataset
-        assert dataset is not None
-        drawn = ((float(x), float(y), int(code)) for (x, y), code in zip(np.round(positions, 4), codes, strict=True))
-        waiting = (point for point in settings.drawn if point[2] >= dataset.n_classes)
-        self.controls.apply(replace(settings, drawn=(*drawn, *waiting)))
-
-    def _show_drawn(self, settings: Settings) -> None:
-        """Show which rows were drawn by hand."""
-        assert self.session.dataset is not None
-        planar = SOURCES[settings.data].planar
-        points = usable_drawn(settings, self.session.dataset).tolist() if planar else []
-        self.board.input.show_drawn(points)
-        count = len(points)
-        self.layout.say_drawn(f"{count} drawn {'point' if count == 1 else 'points'}" if count else "")
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 

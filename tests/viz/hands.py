@@ -1,6 +1,9 @@
 """Runs without threads and without waiting: a test lets the time pass and the work be done."""
 
+from supdr_viz.frames.scene import build_scene
 from supdr_viz.run.pool import ByHand
+from supdr_viz.settings.making import build_dataset, build_estimator
+from supdr_viz.settings.splitting import split
 
 TURN = 0.001
 """Seconds that a turn takes, by the clock of the test."""
@@ -39,3 +42,28 @@ class Hands:
         self.pool.turn(0.0)
         self.now += TURN
         return self.now < end
+
+
+def load(player, settings):
+    """Give a player these settings; return the rows as they were divided."""
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    player.load(build_estimator(settings, dataset.task), parts, build_scene(dataset, parts))
+    return parts
+
+
+def next_frame(hands, player, condition=lambda frame: True):
+    """Let time pass until a frame comes for which the condition holds; return it."""
+
+    def look():
+        frame = player.take_frame()
+        if frame is not None:
+            player.request_frame()
+        return frame if frame is not None and condition(frame) else None
+
+    return hands.until(look)
+
+
+def reach(hands, player, iteration):
+    """Let time pass until a run has come so far."""
+    hands.until(lambda: player.iteration >= iteration)

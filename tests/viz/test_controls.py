@@ -7,9 +7,11 @@ import pytest
 
 from supdr.datasets import FileProblem
 from supdr_viz.controls import Controls, ShareMenu, TrainingBar
+from supdr_viz.controls import openml as openml_module
 from supdr_viz.controls import upload as upload_module
 from supdr_viz.controls.method import carried_options
-from supdr_viz.controls.upload import OpenMLPanel, UploadPanel
+from supdr_viz.controls.openml import OpenMLPanel
+from supdr_viz.controls.upload import UploadPanel
 from supdr_viz.kit.background import Outcome, attempt, in_background
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.kit.markup import EMPTY
@@ -235,7 +237,7 @@ def test_openml_offline_says_so(monkeypatch):
     def unreachable(name, **options):
         raise FileProblem("OpenML could not be reached (no network); check the network connection.")
 
-    monkeypatch.setattr(upload_module, "load_openml", unreachable)
+    monkeypatch.setattr(openml_module, "load_openml", unreachable)
     panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"))
     panel.load.clicks += 1
     assert "Type the name" in panel.message.object
@@ -252,7 +254,7 @@ def test_the_target_of_a_link_belongs_to_the_data_set_of_the_link(monkeypatch):
         asked.append((name, target))
         raise FileProblem("not now")
 
-    monkeypatch.setattr(upload_module, "load_openml", refuse)
+    monkeypatch.setattr(openml_module, "load_openml", refuse)
     panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"))
     panel.expect({"name": "ionosphere", "target": "class2"})
     panel.load.clicks += 1

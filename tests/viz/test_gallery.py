@@ -12,6 +12,8 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, shelves, source_of, title_of
 from supdr_viz.presets.pictures import stored
 from supdr_viz.run.pool import Pool
+from supdr_viz.settings.making import build_dataset, build_estimator
+from supdr_viz.settings.splitting import split
 from supdr_viz.settings.state import to_query
 from tests.viz.visitor import Visitor
 
@@ -71,6 +73,22 @@ def test_the_opening_goes_from_a_tangle_to_a_good_test_error():
         visitor.press("Run").settle()
         assert visitor.chip == "finished"
         assert visitor.number("test error") < 2
+
+
+def test_the_opening_comes_apart_step_by_step_and_its_second_act_closes_the_gap():
+    opening = PRESETS.opening
+    dataset = build_dataset(opening.settings)
+    rows = split(dataset, opening.settings)
+    passes = build_estimator(opening.settings)
+    run = list(passes.iterate(rows.X_train, rows.y_train))
+    told = run[: opening.slow_start + 1]
+    errors = np.array([np.mean(passes.at(each).predict(rows.X_test) != rows.y_test) for each in told])
+    assert errors[0] > 0.4
+    assert errors[-1] < 0.02
+    assert np.diff(errors).min() > -0.15  # no step tells it all
+    joint = build_estimator(opening.settings.with_options(solver="lbfgs"))
+    first, second = run[-1], list(joint.iterate(rows.X_train, rows.y_train, start=run[-1]))[-1]
+    assert second.diagnostics["gap"] < 0.25 * first.diagnostics["gap"]
 
 
 def test_the_gallery_is_filled_when_it_is_opened():

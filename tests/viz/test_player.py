@@ -8,16 +8,12 @@ import pytest
 
 import supdr
 from supdr.methods.lsdr.problem import LSDRProblem
-from supdr_viz.frames.scene import build_scene
-from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.making import Unusable, build_dataset, build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.splitting import split
+from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings
-from tests.viz.hands import Hands
+from tests.viz.hands import Hands, load, next_frame, reach
 
 SETTINGS = Settings(
     data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0}
@@ -35,27 +31,6 @@ def player(hands):
     load(player, SETTINGS)
     yield player
     player.close()
-
-
-def load(player, settings):
-    dataset = build_dataset(settings)
-    parts = split(dataset, settings)
-    player.load(build_estimator(settings, dataset.task), parts, build_scene(dataset, parts))
-    return parts
-
-
-def next_frame(hands, player, condition=lambda frame: True):
-    def look():
-        frame = player.take_frame()
-        if frame is not None:
-            player.request_frame()
-        return frame if frame is not None and condition(frame) else None
-
-    return hands.until(look)
-
-
-def reach(hands, player, iteration):
-    hands.until(lambda: player.iteration >= iteration)
 
 
 def straight(parts, settings, count):
@@ -357,25 +332,6 @@ def test_commands_from_another_thread_never_harm_a_run():
     player.close()
 
 
-@pytest.mark.parametrize("mode", ["reconstruction", "margins"])
-@pytest.mark.parametrize("latent", ["embedding", "transform"])
-def test_view_options_change_the_frame(hands, player, mode, latent):
-    player.set_options(DisplayOptions(latent=latent, pull=True, method_mode=mode))
-    # A frame that was asked for before the change may still arrive.
-    frame = next_frame(
-        hands,
-        player,
-        lambda frame: (
-            frame.latent_caption == {"embedding": "saw the labels", "transform": "saw no labels"}[latent]
-            and frame.picture is not None
-            and frame.picture.mode == mode
-            and frame.pulled is not None
-        ),
-    )
-    train = np.isfinite(frame.pulled).all(axis=1)
-    assert np.abs(frame.pulled[train] - frame.latent[train]).max() > 0.01  # it leads elsewhere
-
-
 def test_a_slow_start_slows_the_first_steps_only(hands, player):
     player.set_slow_start(8)
     player.set_speed("fast")
@@ -385,91 +341,3 @@ def test_a_slow_start_slows_the_first_steps_only(hands, player):
     assert 4 <= player.iteration <= 6
     hands.work(4.0)
     assert player.iteration > 500
-
-
-def test_a_bound_closes_at_rest_however_often_it_was_looked_at(hands, player):
-    data = {"n_per_class": 40, "n_classes": 3}
-    mac = {"n_centers": 30, "n_components": 3, "max_iter": 20, "tol": 0.0}
-    load(player, replace(SETTINGS, data_options=data, method="MAC", method_options=mac))
-    hands.rest()
-    player.run(hurry_to=20)
-    reach(hands, player, 20)
-    early = player.shown.diagnostics["bound"]
-    player.request_frame()
-    hands.rest()
-    assert player.shown.diagnostics["bound"] > 1.1 * early
-    assert not player.shown.diagnostics.sharpen()
-    player.request_frame()
-    hands.rest()
-    last = player.take_frame()
-    assert last.losses.values["bound"][-1] == player.shown.diagnostics["bound"]
-
-
-def test_an_experiment_on_display_goes_on_while_nothing_runs(hands, player):
-    load(player, Settings(data="diabetes", method="SNF", label_share=0.1, method_options={"max_iter": 3}))
-    player.set_options(DisplayOptions(method_mode="methods"))
-    done = next_frame(hands, player, lambda frame: frame.picture is not None and len(frame.picture.areas) >= 1)
-    assert done.iteration == 0
-    player.set_options(DisplayOptions(method_mode="predictions"))
-    next_frame(hands, player, lambda frame: frame.picture is not None and frame.picture.mode == "predictions")
-    (study,) = player._reel.painter.builder.studies.values()
-    before = study.done
-    hands.rest()
-    assert study.done == before  # out of sight, nothing is worked on
-    player.set_scene(player._reel.painter.builder.scene)
-    player.set_options(DisplayOptions(method_mode="methods"))
-    next_frame(hands, player, lambda frame: frame.picture is not None and frame.picture.mode == "methods")
-    assert player._reel.painter.builder.studies["methods"] is study  # another plane does not lose it
-    assert study.done >= before
-
-
-FOR_BITS = [name for name, method in MENU.items() if hasattr(method.estimator(), "family_x")]
-
-
-@pytest.mark.parametrize("method", FOR_BITS)
-def test_between_bits_there_are_no_regions(hands, player, method):
-    load(player, Settings(data="digits_bits", method=method))
-    player.step()
-    surface = hands.until(player.take_surface)
-    assert surface.input is None
-    assert surface.latent is not None
-    assert player.status.phase is not Phase.failed, player.status.message
-
-
-@pytest.mark.parametrize("method", [name for name, method in MENU.items() if not method.bits_only])
-@pytest.mark.parametrize("data", ["spirals", "iris", "diabetes"])
-def test_every_method_shows_on_every_kind_of_data(hands, player, method, data):
-    options = {"n_per_class": 40} if data == "spirals" else {}
-    if ("regression" if data == "diabetes" else "classification") not in MENU[method].tasks():
-        with pytest.raises(Unusable, match="these data are for"):
-            load(player, Settings(data=data, data_options=options, method=method))
-        return
-    load(player, Settings(data=data, data_options=options, method=method))
-    player.step()
-    surface = hands.until(player.take_surface)
-    assert surface.input is not None
-    assert surface.latent is not None
-    assert player.status.phase is not Phase.failed, player.status.message
-
-
-def test_regression_shows_values(hands, player):
-    load(player, Settings(data="diabetes", method="LSDR"))
-    player.step()
-    surface = hands.until(player.take_surface)
-    assert surface.predicted.dtype == np.float32
-    assert not surface.wrong.any()
-    assert player.status.phase is not Phase.failed, player.status.message
-
-
-def test_an_earlier_iteration_is_shown_by_the_settings_it_was_made_under(hands, player):
-    player.set_speed("fast")
-    player.run()
-    reach(hands, player, 5)
-    player.pause()
-    player.change(build_estimator(SETTINGS.with_options(beta=0.9)))
-    player.step()
-    hands.until(lambda: len(player.legs) == 2)
-    player.show(2)
-    assert player.fitted.beta == player.legs[0].estimator.beta
-    player.show(None)
-    assert player.fitted.beta == 0.9

@@ -19,9 +19,8 @@ from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings, from_json, to_json, to_query
 from supdr_viz.views import Board, class_legend
-from tests.viz.hands import Hands
+from tests.viz.hands import Hands, next_frame, reach
 from tests.viz.prepared import prepared
-from tests.viz.test_player import next_frame, reach
 from tests.viz.test_views import make_frame, make_scene, make_surface
 
 WINE = Settings(data="wine", method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0})

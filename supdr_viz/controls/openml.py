@@ -1,0 +1,74 @@
+"""Data of openml.org.  Nothing is loaded unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import panel as pn
+
+from supdr.datasets import load_openml
+from supdr_viz.controls.upload import Loaded, limits
+from supdr_viz.kit import widgets
+from supdr_viz.kit.background import Outcome, in_background
+
+
+class OpenMLPanel:
+    """Load a data set of openml.org by name or number.
+
+    Parameters
+    ----------
+    on_loaded : callable
+        ``on_loaded(dataset, options)``.
+    """
+
+    def __init__(self, on_loaded: Loaded) -> None:
+        self._on_loaded = on_loaded
+        self._number = 0
+        self._expected = self._target = ""
+        self.field = widgets.text_field("Name or number on openml.org", placeholder="ionosphere or 59")
+        self.load = widgets.button("Load", self.start, kind="contained", icon="download", margin=8)
+        self.message = widgets.html()
+        self.view = pn.Column(
+            widgets.caption("Sends the name to openml.org and keeps a copy on this server."),
+            self.field,
+            self.load,
+            self.message,
+            margin=0,
+            **widgets.WIDE,
+        )
+
+    def expect(self, options: Mapping[str, Any]) -> None:
+        """Fill in the data set that shared settings want."""
+        self._expected, self._target = str(options.get("name", "")), str(options.get("target", ""))
+        if self._expected:
+            self.field.value = self._expected
+            widgets.message(self.message, f"Press Load to fetch {self._expected}.", "warning")
+
+    def start(self) -> None:
+        """Fetch the data set that is named in the field."""
+        name = (self.field.value_input or self.field.value or "").strip()
+        if not name:
+            widgets.message(self.message, "Type the name or the number of a data set first.", "error")
+            return
+        target = self._target if name == self._expected else ""
+        self._number += 1
+        number = self._number
+        self.load.loading = True
+        widgets.message(self.message, f"Asking openml.org for {name} …")
+        in_background(
+            lambda: load_openml(name, target=target or None, limits=limits()),
+            widgets.guarded(lambda outcome: self._fetched(outcome, {"name": name, "target": target}, number)),
+        )
+
+    def _fetched(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
+        if number != self._number:
+            return
+        self.load.loading = False
+        if outcome.problem:
+            hint = "" if options["name"].isdecimal() else " Without a network, a file works as well."
+            widgets.message(self.message, outcome.problem + hint, "error")
+            return
+        dataset = outcome.value
+        widgets.message(self.message, f"In use: {dataset.name}. {dataset.description}")
+        self._on_loaded(dataset, options)
