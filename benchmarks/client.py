@@ -79,10 +79,17 @@ def free_port() -> int:
 
 
 class Client:
-    """A session without a browser: takes frames and acknowledges them as the page does."""
+    """A session without a browser: takes frames and acknowledges them as the page does.
 
-    def __init__(self, served: Served) -> None:
-        self.served, self.frames, self.times = served, 0, []
+    Parameters
+    ----------
+    served : Served
+    name : str
+        Of the page.
+    """
+
+    def __init__(self, served: Served, name: str = "explorer") -> None:
+        self.served, self.url, self.frames, self.times = served, served.url.replace("explorer", name), 0, []
         self.answered: float | None = None
         """Seconds until there was a page to see, be it one that waits."""
         self._cookie = ""
@@ -90,7 +97,7 @@ class Client:
 
     async def _page(self, query: str) -> str:
         """Return the page, after waiting in line as a browser does."""
-        came, address, client = time.monotonic(), self.served.url + query, AsyncHTTPClient()
+        came, address, client = time.monotonic(), self.url + query, AsyncHTTPClient()
         while True:
             answer = await client.fetch(address, headers={"Cookie": self._cookie}, **PATIENT)
             html = answer.body.decode()
@@ -107,11 +114,11 @@ class Client:
                 answer = await client.fetch(asked, headers={"Cookie": self._cookie}, **PATIENT)
                 before = json.loads(answer.body)["before"]
 
-    async def run(self, query: str, until: asyncio.Event) -> None:
-        """Connect, then answer until told to stop."""
+    async def open(self, query: str = "") -> str:
+        """Open the page and say that it is loaded; return its document, as it was sent."""
         html = await self._page(query)
         token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
-        address = self.served.url.replace("http", "ws") + "/ws"
+        address = self.url.replace("http", "ws") + "/ws"
         socket_ = await websocket_connect(
             HTTPRequest(
                 address, headers={"Origin": self.served.url.rsplit("/", 1)[0], "Cookie": self._cookie}, **PATIENT
@@ -122,16 +129,26 @@ class Client:
         for _ in range(3):  # header, metadata and content of the server's greeting: before it nobody listens
             await socket_.read_message()
         await self._message(socket_, "PULL-DOC-REQ", {})
-        while (part := await socket_.read_message()) is not None:
-            if isinstance(part, str) and (found := re.search(r'"ticket":"([^"]+)"', part)):
-                break
-        self._socket, self._keys = socket_, _component(json.loads(part), "Bridge")
+        while '"PULL-DOC-REPLY"' not in (await socket_.read_message() or '"PULL-DOC-REPLY"'):
+            pass
+        await socket_.read_message()  # its metadata
+        document = await socket_.read_message()
+        self._socket, self._keys = socket_, _component(json.loads(document), "Bridge")
         await self._event({"name": "document_ready", "values": {"type": "map"}})
+        return document
+
+    def close(self) -> None:
+        """Leave the page."""
+        self._socket.close()
+
+    async def run(self, query: str, until: asyncio.Event) -> None:
+        """Connect, then answer until told to stop."""
+        found = re.search(r'"ticket":"([^"]+)"', await self.open(query))
         origin = self.served.url.rsplit("/", 1)[0]
         address = origin.replace("http", "ws") + "/stage?ticket=" + found.group(1)
         request = HTTPRequest(address, headers={"Origin": origin}, **PATIENT)
         stage = await websocket_connect(request, max_message_size=2**30)
-        idle = asyncio.create_task(self._ignore(socket_))
+        idle = asyncio.create_task(self._ignore(self._socket))
         while not until.is_set() and (message := await stage.read_message()) is not None:
             number = decode(message).get("number")
             if number is not None:
@@ -140,7 +157,7 @@ class Client:
                 await stage.write_message(json.dumps({"kind": "painted", "number": number}))
         idle.cancel()
         stage.close()
-        socket_.close()
+        self.close()
 
     async def press(self, key: str) -> None:
         """Press a key."""

@@ -13,15 +13,29 @@ FAST = f"{POINTS}&speed=fast"
 LIGHT = FAST.replace("n_per_class=1000", "n_per_class=250")
 
 
-def open_page(playwright, served: Served, query: str, name: str = "explorer"):
-    """Open a page in the foreground, ready to run."""
+def launch(playwright):
+    """Start a browser with an empty profile, and an empty page in its foreground."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(served.url.replace("explorer", name) + query)
-    page.wait_for_selector(".status .numbers b", timeout=60_000)
+    return browser, browser.new_page(viewport={"width": 1440, "height": 900})
+
+
+def open_page(playwright, served: Served, query: str, name: str = "explorer"):
+    """Open a page in the foreground, ready to run."""
+    browser, page = launch(playwright)
+    arrive(page, served.url.replace("explorer", name) + query)
     page.wait_for_timeout(1000)
     return browser, page
+
+
+def arrive(page, address: str) -> float:
+    """Go to a page; return the seconds until it tells how its run stands: then it is heard, too.
+
+    By the browser's clock, from the request for the page.  The words come by the stage's socket, which opens last.
+    """
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector(".status .numbers b", timeout=60_000)
+    return page.evaluate("performance.now()") / 1000
 
 
 def run_key(page) -> None:

@@ -32,11 +32,11 @@ def install() -> None:
     extend, push, acknowledged = Recording.extend, LiveLink._push, LiveLink._acknowledged
     start, change = Player.__init__, Player.change
 
-    def counted_extend(self, snapshots):
-        GAUGES["steps"] += len(snapshots)
+    def counted_extend(self, steps):
+        GAUGES["steps"] += len(steps.iterations)
         self.made = getattr(self, "made", {})
-        self.made.update(dict.fromkeys((snapshot.iteration for snapshot in snapshots), time.monotonic()))
-        extend(self, snapshots)
+        self.made.update(dict.fromkeys(steps.iterations, time.monotonic()))
+        extend(self, steps)
 
     def counted_push(self):
         draw = self._draw

@@ -159,7 +159,7 @@ def _follow(
     def told(snapshot: Snapshot) -> None:
         nonlocal drawn_at
         if recording.legs:
-            recording.extend([snapshot])
+            recording.append(snapshot)
         else:
             recording.begin_leg(last_step(estimator), snapshot)
         if time.monotonic() - drawn_at > INTERVAL:

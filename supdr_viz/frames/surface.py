@@ -5,6 +5,7 @@ They cost far more than a frame, so the player evaluates them within a budget: c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -318,9 +319,9 @@ def _sheet(
         return Sheet(levels.astype(np.uint8), extent, NO_LINES, NO_LINES, resolution, caption, relief)
     if scores.ndim == 1:
         image = classes[(finer[..., 0] > 0).astype(int)]
-        plane = scores.reshape(shape)
-        margin = contours(x, y, plane, -1.0, 1.0) if has_margin else NO_LINES
-        return Sheet(image, extent, contours(x, y, plane, 0.0), margin, resolution, caption, relief)
+        boundary, *sides = traced(x, y, scores.reshape(shape), (0.0, -1.0, 1.0) if has_margin else (0.0,))
+        margin = Lines([xs for side in sides for xs in side.xs], [ys for side in sides for ys in side.ys])
+        return Sheet(image, extent, boundary, margin, resolution, caption, relief)
     winner = scores.argmax(axis=1)
     boundary = Lines([], [])
     for code in np.unique(winner):
@@ -372,14 +373,33 @@ def contours(x: NDArray, y: NDArray, plane: NDArray, *levels: float) -> Lines:
     -------
     Lines
     """
-    generator = contour_generator(x, y, plane)
-    lines = [np.asarray(line, dtype=np.float32) for level in levels for line in generator.lines(level)]
-    return Lines([line[:, 0] for line in lines], [line[:, 1] for line in lines])
+    lines = traced(x, y, plane, levels)
+    return Lines([xs for each in lines for xs in each.xs], [ys for each in lines for ys in each.ys])
+
+
+def traced(x: NDArray, y: NDArray, plane: NDArray, levels: Sequence[float]) -> list[Lines]:
+    """Trace a function over a plane as `contours` does, each level by itself.
+
+    Parameters
+    ----------
+    x, y, plane
+        See `contours`.
+    levels : sequence of float
+
+    Returns
+    -------
+    list of Lines
+    """
+    generator, found = contour_generator(x, y, plane), []
+    for level in levels:
+        lines = [np.asarray(line, dtype=np.float32) for line in generator.lines(level)]
+        found.append(Lines([line[:, 0] for line in lines], [line[:, 1] for line in lines]))
+    return found
 
 
 def _has_margin(fitted: Any) -> bool:
     """Whether |f| = 1 means something: methods that push rows beyond it."""
-    return hasattr(fitted, "label_pull_") or hasattr(fitted, "support_")
+    return hasattr(type(fitted), "label_pull_") or hasattr(fitted, "support_")  # not computed to know that it is there
 
 
 def _predict(fitted: Any, X: NDArray) -> NDArray:

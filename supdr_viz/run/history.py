@@ -148,7 +148,7 @@ class SnapshotRing:
         self.newest = snapshot
         if self._kept and self._kept[-1].iteration >= snapshot.iteration:
             self._kept = [kept for kept in self._kept if kept.iteration < snapshot.iteration]
-        if self._kept and snapshot.iteration % self._stride != 0:
+        if self._kept and not self.keeps(snapshot):
             return
         self._kept.append(snapshot)
         room = min(self.max_bytes, 1_000_000 * most("history-mb") // len(_RINGS))
@@ -156,6 +156,10 @@ class SnapshotRing:
         while len(self._kept) > allowed:
             self._stride *= 2
             self._kept = [s for i, s in enumerate(self._kept) if i == 0 or s.iteration % self._stride == 0]
+
+    def keeps(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot is kept when another one becomes the newest."""
+        return snapshot.iteration % self._stride == 0
 
     def nearest(self, iteration: int) -> Snapshot | None:
         """Return the recorded snapshot closest to `iteration`."""

@@ -13,7 +13,7 @@ from supdr_viz.frames.types import Curves, Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.recording import Recording
 
-FRAME_INTERVAL = 0.06
+FRAME_INTERVAL = 0.08
 """Shortest time between two frames: the browser moves the rows between them, and the processor is left to the run."""
 
 CURVES_INTERVAL = 0.1
@@ -31,7 +31,7 @@ STUDY_SLICE = 0.01
 SURFACE_SHARE = 0.07
 """Surfaces take about this share of a run's time …"""
 
-SURFACE_INTERVAL = (0.26, 0.29)
+SURFACE_INTERVAL = (0.28, 0.31)
 """… but come neither more often than the first nor, while anything changes, more rarely than the second (seconds).
 One that takes longer than that, as with many rows, is followed by a pause of its own length."""
 
@@ -66,6 +66,7 @@ class Painter:
         self._hurried = self._frame_hurried = False
         self._curves: tuple[Curves, Curves] | None = None
         self._next_curves = 0.0
+        self._framed: tuple[Any, ...] | None = None
         self._painted: tuple[Any, ...] | None = None
         self._next_surface = self._next_glimpse = self._next_count = 0.0
         self._version = 0
@@ -222,6 +223,7 @@ class Painter:
                 self._hurried |= hurried
                 return False
             self._frame, self._frame_hurried, self._next_frame = frame, hurried, now + FRAME_INTERVAL
+            self._framed = self._snapshot_key(snapshot)
         return True
 
     def glimpse(self, incomplete: Snapshot, last: Snapshot | None, estimator: Any, current: Callable[[], bool]) -> bool:
@@ -296,6 +298,7 @@ class Painter:
         )
         cost, counts = self._clock() - now, at_rest or now >= self._next_count
         surface = self.builder.counted(surface, fitted, snapshot, everywhere=counts)
+        rates = error_rates(surface, self.builder.scene, snapshot)
         with self._lock:
             if not current():
                 return False
@@ -306,7 +309,6 @@ class Painter:
             self._next_surface = ended + min(max(cost / SURFACE_SHARE, shortest), max(longest, cost))
             if counts:
                 self._next_count = ended + (ended - now) * (1.0 / COUNT_SHARE - 1.0)
-            rates = error_rates(surface, self.builder.scene, snapshot)
             if rates:
                 self._recording.errors.insert(snapshot.iteration, rates)
             self._stale = True
@@ -358,7 +360,10 @@ class Painter:
         return study is not None and not study.finished and at_rest and not self._stale
 
     def _surface_due(self, snapshot: Snapshot | None, at_rest: bool) -> bool:
+        """Whether a surface is wanted: while a run goes on only of what a frame shows, for somebody who looks at it."""
         if snapshot is None or self.builder.plane is None:
+            return False
+        if not at_rest and self._framed != self._snapshot_key(snapshot):
             return False
         return self._surface_key(snapshot, at_rest) != self._painted
 

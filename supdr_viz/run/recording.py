@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +37,46 @@ class Leg:
     taught: tuple[Label, ...] = ()
 
 
+class Stretch:
+    """Steps on their way into a recording, one after the other.
+
+    Of a step that is not going to be kept only numbers stay: the next one finds its memory free, and in the cache.
+
+    Parameters
+    ----------
+    keeps : callable
+        ``keeps(snapshot)``: whether it is going to be kept.
+
+    Attributes
+    ----------
+    kept : list of Snapshot
+        Those that are, the newest left out.
+    newest : Snapshot or None
+    iterations : list of int
+        Of all steps, rising.
+    losses : list of mapping
+        Of all steps: what is drawn.
+    """
+
+    def __init__(self, keeps: Callable[[Snapshot], bool]) -> None:
+        self._keeps = keeps
+        self.kept: list[Snapshot] = []
+        self.newest: Snapshot | None = None
+        self.iterations: list[int] = []
+        self.losses: list[Mapping[str, float]] = []
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add the next step; a run may end by going back to its best iterate."""
+        if self.newest is not None and self._keeps(self.newest):
+            self.kept.append(self.newest)
+        while self.iterations and self.iterations[-1] >= snapshot.iteration:
+            self.iterations.pop()
+            self.losses.pop()
+        self.newest = snapshot
+        self.iterations.append(snapshot.iteration)
+        self.losses.append(_curves_of(snapshot))
+
+
 class Recording:
     """The memory of a run.  Not locked: its owner serialises changes.  Legs and snapshots can be read meanwhile."""
 
@@ -63,18 +103,25 @@ class Recording:
         if not legs or legs[-1].estimator is not estimator:
             legs = [*legs, Leg(estimator, first.iteration, first.iteration, taught)]
         self.legs = legs
-        self.extend([first])
+        self.append(first)
 
-    def extend(self, snapshots: Sequence[Snapshot]) -> None:
-        """Keep snapshots, one step after the other, and their losses."""
-        *steps, last = snapshots
-        if steps and last.iteration <= steps[-1].iteration:  # a run may end by going back to its best iterate
-            self.extend(steps)
-            snapshots = [last]
-        for snapshot in snapshots:
+    def stretch(self) -> Stretch:
+        """Return an empty stretch, for the steps that come next."""
+        return Stretch(self.ring.keeps)
+
+    def extend(self, steps: Stretch) -> None:
+        """Keep what is to be kept of steps, and the losses of all; there is at least one."""
+        assert steps.newest is not None
+        for snapshot in (*steps.kept, steps.newest):
             self.ring.append(snapshot)
-        self.losses.extend([snapshot.iteration for snapshot in snapshots], [_curves_of(each) for each in snapshots])
-        self.legs[-1].last_iteration = last.iteration
+        self.losses.extend(steps.iterations, steps.losses)
+        self.legs[-1].last_iteration = steps.newest.iteration
+
+    def append(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot and its losses."""
+        steps = self.stretch()
+        steps.add(snapshot)
+        self.extend(steps)
 
     def watch(self, snapshot: Snapshot) -> None:
         """Note what is drawn with the losses and only known of snapshots that are looked at, as this one is."""

@@ -124,16 +124,15 @@ class Worker:
         reel = self._reel
         with reel.lock:
             iterates, course = (reel.iterates, reel.course) if version == reel.course.version else (None, reel.course)
-            estimator = reel.estimator
-        taken: list[Snapshot] = []
+            estimator, taken = reel.estimator, reel.recording.stretch()
         while iterates is not None:
             self._step_began = self._clock()
-            number = taken[-1].iteration + 1 if taken else self._next_pass
+            number = taken.newest.iteration + 1 if taken.newest else self._next_pass
             with self._followed(reel.split, f"pass {number}", version, estimator):
                 snapshot = next(iterates, None)
             if snapshot is None or snapshot.stop is Stop.interrupted:
                 break
-            taken.append(snapshot)
+            taken.add(snapshot)
             goes_on = self._pace is None and course.goes_on_at_once(snapshot.iteration, snapshot.stop)
             if not goes_on or reel.course is not course or self._clock() >= deadline:
                 iterates = None
@@ -141,16 +140,16 @@ class Worker:
             before = reel.course
             if version != before.version:
                 return
-            if taken:
+            if taken.newest:
                 reel.recording.extend(taken)
                 reel.spoil()
-                reel.become(before.stepped(taken[-1].iteration, self._step_began, taken[-1].stop))
+                reel.become(before.stepped(taken.newest.iteration, self._step_began, taken.newest.stop))
             if iterates is not None:
                 reel.become(reel.course.interrupted())
             news = reel.course.status != before.status
         if news:
             self._notify()
-        if self._pace is not None and taken:
+        if self._pace is not None and taken.newest:
             self._pace.stepped()
 
     @contextmanager

@@ -1,5 +1,6 @@
 """Curves and snapshots: bounded, ordered, exact at the ends."""
 
+import weakref
 from typing import NamedTuple
 from weakref import WeakSet
 
@@ -92,10 +93,30 @@ def test_columns_added_together_are_as_if_added_one_by_one():
 def test_going_back_to_an_earlier_iteration_forgets_the_later_ones():
     recording = Recording()
     recording.begin_leg("estimator", snapshot(0))
-    recording.extend([*(snapshot(i) for i in range(1, 8)), snapshot(4)])
+    steps = recording.stretch()
+    for i in (*range(1, 8), 4):
+        steps.add(snapshot(i))
+    recording.extend(steps)
     assert recording.ring.newest.iteration == 4
     assert recording.legs[-1].last_iteration == 4
     np.testing.assert_array_equal(recording.losses.table().iteration, np.arange(5))
+
+
+def test_what_is_not_going_to_be_kept_is_let_go_of_at_once():
+    recording = Recording()
+    recording.begin_leg("estimator", snapshot(0))
+    for i in range(1, 1000):
+        recording.append(snapshot(i))
+    steps, arrays = recording.stretch(), {}
+    for i in range(1000, 1032):
+        arrays[i] = weakref.ref((step := snapshot(i)).state.array)
+        steps.add(step)
+    del step
+    alive = [i for i, array in arrays.items() if array() is not None]
+    recording.extend(steps)
+    assert set(alive) == {1031, *range(1000, 1032)} & set(recording.ring.iterations)
+    assert len(alive) < 10
+    assert recording.losses.table().iteration[-1] == 1031
 
 
 def test_rare_values_are_drawn_where_curves_are_thinned():

@@ -174,15 +174,39 @@ def test_reset_goes_back_to_the_start(hands, player):
 
 
 def test_surfaces_are_coarse_while_running_and_fine_at_rest(hands, player):
+    def on_the_way():
+        player.request_frame()
+        surface = player.take_surface()
+        return surface if surface is not None and surface.iteration > 0 else None
+
     fine = hands.until(player.take_surface)
     player.run()
-    coarse = hands.until(lambda: next((s for s in [player.take_surface()] if s is not None and s.iteration > 0), None))
+    coarse = hands.until(on_the_way)
     assert coarse.input.resolution < fine.input.resolution
     player.pause()
     last = hands.until(
         lambda: next((s for s in [player.take_surface()] if s is not None and s.input.resolution > 60), None)
     )
     assert last.iteration == player.newest.iteration
+
+
+def test_while_a_run_goes_on_surfaces_are_of_what_the_page_shows(hands, player):
+    """None is made for a page that has not drawn the frame before."""
+    load(player, SETTINGS.with_options(solver="sgd", tol=0.0, max_iter=100_000))
+    player.set_speed("fast")
+    player.run()
+    hands.work(0.5)
+    player.take_frame(), player.take_surface()
+    hands.work(1.0)
+    assert player.take_surface() is None
+    shown = []
+    for _ in range(20):
+        player.request_frame()
+        hands.work(0.1)
+        frame, surface = player.take_frame(), player.take_surface()
+        shown.append(frame.iteration)
+        assert surface is None or surface.iteration in shown
+    assert len(shown) == len(set(shown))
 
 
 def test_a_change_is_answered_before_the_page_has_drawn_the_frame_before(hands, player):

@@ -75,6 +75,7 @@ def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
 
 def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment, monkeypatch):
     monkeypatch.setattr(painting, "SURFACE_INTERVAL", (0.0, 0.0))
+    monkeypatch.setattr(painting, "FRAME_INTERVAL", 0.0)
     hands, session, seen = watched(experiment, monkeypatch)
     session.player._reel.painter._next_count = np.inf  # counting is not due again before the run rests
     session.player.run(until=2)

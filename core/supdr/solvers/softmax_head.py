@@ -119,7 +119,9 @@ def _log_loss(scores: NDArray, own: NDArray, shares: NDArray) -> float:
     n, n_columns = scores.shape
     value = 0.0
     for i in range(n):
-        top = scores[i].max()
+        top = scores[i, 0]
+        for k in range(1, n_columns):
+            top = max(top, scores[i, k])
         baseline = 0.0
         if n_columns == 1:
             top = max(top, 0.0)
