@@ -5,8 +5,9 @@
     python benchmarks/dask_rows.py --parquet [--rows 5000000] [--passes 3]
 
 0 workers: threads of this process; else a cluster of so many processes with one thread each.  Where one worker and two
-are asked for, their ratio is printed too; seconds of the processor tell the work from the waiting.  --on-disk: SDR-GLM of
-bits in a temporary file of single precision, on two workers of 3 GB each, beside a fit in memory of a part of the rows.
+are asked for, their ratio is printed too; seconds of the processor tell the work from the waiting.
+--on-disk: SDR-GLM of bits in a temporary file of single precision, on two workers of 3 GB each, beside a fit in memory
+of a part of the rows.
 --parquet: MAC on a temporary folder of Parquet files in single precision, on two workers of 1.5 GB each, beside passes
 in memory over a fifth of the rows.
 """
