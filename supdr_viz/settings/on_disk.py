@@ -363,7 +363,8 @@ def _beside(path: Path) -> tuple[tuple[int, ...], dict[str, Any]]:
         _, shape, others = _arrays(path)
         return shape, {each.name: each for each in others}
     shapes = members(path)
-    shape = next((each for each in shapes.values() if len(each) == 2), None)
-    if shape is None:
+    tables = [each for each in shapes.values() if len(each) == 2]
+    if not tables:
         raise FileProblem(f"{path.name} has no array of two dimensions.")
+    shape = tables[0]
     return shape, {name: name for name in shapes if shapes[name] == shape[:1]}
