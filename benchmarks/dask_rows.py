@@ -1,11 +1,13 @@
 """Rows in partitions beside the fit in memory: seconds a pass, and a fit that reads its rows from disk.
 
     python benchmarks/dask_rows.py [--method MAC SDRGLM LSDR] [--rows 200000] [--partitions 4] [--workers 0 1 2]
-    python benchmarks/dask_rows.py --on-disk [--rows 1000000] [--columns 200]
+    python benchmarks/dask_rows.py --on-disk [--rows 1000000] [--columns 200] [--in-memory 100000]
     python benchmarks/dask_rows.py --parquet [--rows 5000000] [--passes 3]
 
-0 workers: threads of this process; else a cluster of so many processes with one thread each.  --on-disk: SDR-GLM of
-bits in a temporary file of single precision, on two workers of 3 GB each, beside a fit in memory of a part of the rows.
+0 workers: threads of this process; else a cluster of so many processes with one thread each.  Where one worker and two
+are asked for, their ratio is printed too; seconds of the processor tell the work from the waiting.
+--on-disk: SDR-GLM of bits in a temporary file of single precision, on two workers of 3 GB each, beside a fit in memory
+of a part of the rows.
 --parquet: MAC on a temporary folder of Parquet files in single precision, on two workers of 1.5 GB each, beside passes
 in memory over a fifth of the rows.
 """
@@ -15,7 +17,9 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +34,8 @@ from supdr.datasets import read_rows
 
 CLASSES, COLUMNS, CENTRES, PASSES = 10, 20, 300, 6
 FACTORS, COMPONENTS = 8, 10
-IN_MEMORY, TESTED = 100_000, 50_000
-"""Rows of the fit in memory and of the test in --on-disk."""
+TESTED = 50_000
+"""Rows of the test in --on-disk."""
 
 METHODS = {
     "MAC": lambda: MAC(
@@ -71,15 +75,18 @@ def bits(begin: int, n_rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]
     return X.astype(np.float32), y.astype(np.float32)
 
 
-def seconds_a_pass(method: str, X: object, y: object, n_passes: int = PASSES) -> float:
-    """Return the median seconds of a pass; the first of several is left out."""
+def seconds_a_pass(
+    method: str, X: object, y: object, n_passes: int = PASSES, used: Callable[[], float] = time.process_time
+) -> tuple[float, float]:
+    """Return the median seconds of a pass, and those of the processor that `used` counts; the first is left out."""
     moments = []
     for snapshot in METHODS[method]().iterate(X, y):
-        moments.append(time.perf_counter())
+        moments.append((time.perf_counter(), used()))
         if snapshot.iteration == n_passes:
             break
-    seconds = np.diff(moments)
-    return float(np.median(seconds[1:] if len(seconds) > 1 else seconds))
+    seconds = np.diff(moments, axis=0)
+    clock, processor = np.median(seconds[1:] if len(seconds) > 1 else seconds, axis=0)
+    return float(clock), float(processor)
 
 
 def cluster(workers: int, **settings: Any) -> Any:
@@ -92,20 +99,24 @@ def cluster(workers: int, **settings: Any) -> Any:
 def passes(method: str, n_rows: int, partitions: int, workers: list[int]) -> None:
     """Print seconds a pass in memory and on partitions."""
     X, y = made(n_rows)
-    size = -(-n_rows // partitions)
+    size, took = -(-n_rows // partitions), dict[int, float]()
     for number in workers:
-        memory = seconds_a_pass(method, X, y)  # each time: the machine may have other things to do
-        with cluster(number):
-            seconds = seconds_a_pass(method, da.from_array(X, (size, COLUMNS)), da.from_array(y, size))
+        memory, _ = seconds_a_pass(method, X, y)  # each time: the machine may have other things to do
+        with cluster(number) as client:
+            rows = da.from_array(X, (size, COLUMNS)), da.from_array(y, size)
+            used = time.process_time if client is None else partial(_processors, client)
+            took[number], processor = seconds_a_pass(method, *rows, used=used)
         name = f"{number} workers" if number else "threads"
         print(
             f"{method}, {n_rows:,} rows in memory: {memory:.2f} s a pass; {partitions} partitions, {name}: "
-            f"{seconds:.2f} s, {seconds / memory:.2f} x",
+            f"{took[number]:.2f} s, {took[number] / memory:.2f} x; {processor:.2f} s of the processor",
             flush=True,
         )
+    if took.keys() >= {1, 2}:
+        print(f"{method}, {n_rows:,} rows: two workers are {took[1] / took[2]:.2f} x as fast as one", flush=True)
 
 
-def on_disk(n_rows: int, columns: int, n_passes: int) -> None:
+def on_disk(n_rows: int, columns: int, n_passes: int, in_memory: int) -> None:
     """Print what a fit from disk takes, and its test error beside that of a fit in memory of a part of the rows."""
     step = 50_000
     with tempfile.TemporaryDirectory() as folder:
@@ -116,12 +127,12 @@ def on_disk(n_rows: int, columns: int, n_passes: int) -> None:
             part = slice(begin, min(begin + step, n_rows))
             rows[part], labels[part] = bits(begin, part.stop - begin, columns)
         tested = bits(n_rows, TESTED, columns)
-        few = min(IN_MEMORY, n_rows)
+        few = min(in_memory, n_rows)
         model = SDRGLM(COMPONENTS, max_iter=n_passes, random_state=0)
         began = time.perf_counter()
-        in_memory = model.fit(rows[:few].astype(float), labels[:few]).score(*tested)
+        expected = model.fit(rows[:few].astype(float), labels[:few]).score(*tested)
         print(
-            f"in memory, {few:,} rows: {time.perf_counter() - began:.0f} s, test error {1 - in_memory:.4f}", flush=True
+            f"in memory, {few:,} rows: {time.perf_counter() - began:.0f} s, test error {1 - expected:.4f}", flush=True
         )
         del rows, labels
         with cluster(2, memory_limit="3GB") as client:
@@ -149,7 +160,7 @@ def parquet(n_rows: int, n_passes: int) -> None:
             table = pd.DataFrame(X.astype(np.float32), columns=[f"x{j + 1}" for j in range(COLUMNS)])
             table.assign(label=y.astype(np.float32)).to_parquet(Path(folder) / f"{begin:09d}.parquet")
         size = sum(file.stat().st_size for file in Path(folder).iterdir())
-        memory = seconds_a_pass("MAC", *made(n_rows // 5), n_passes)
+        memory, _ = seconds_a_pass("MAC", *made(n_rows // 5), n_passes)
         print(f"MAC, {n_rows // 5:,} rows in memory: {memory:.1f} s a pass", flush=True)
         with cluster(2, memory_limit="1.5GB") as client:
             moments, peak = [time.perf_counter()], 0
@@ -167,6 +178,11 @@ def parquet(n_rows: int, n_passes: int) -> None:
     )
 
 
+def _processors(client: Client) -> float:
+    """Return the seconds of the processor that this process and all workers have used."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
 def _memory() -> int:
     """Return the largest memory that this process has had, bytes."""
     import resource
@@ -180,6 +196,7 @@ def main() -> int:
     parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--rows", type=int)
     parser.add_argument("--columns", type=int, default=200, help="with --on-disk")
+    parser.add_argument("--in-memory", type=int, default=100_000, help="with --on-disk: rows of the fit in memory")
     parser.add_argument("--passes", type=int, help="with --on-disk (20) and --parquet (3), at most")
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
@@ -187,7 +204,7 @@ def main() -> int:
     parser.add_argument("--parquet", action="store_true")
     given = parser.parse_args()
     if given.on_disk:
-        on_disk(given.rows or 1_000_000, given.columns, given.passes or 20)
+        on_disk(given.rows or 1_000_000, given.columns, given.passes or 20, given.in_memory)
         return 0
     if given.parquet:
         parquet(given.rows or 5_000_000, given.passes or 3)

@@ -145,8 +145,9 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="[NAME=]FOLDER",
-        help="rows on disk that visitors may choose by this name: a folder of Parquet files, or one with a .npy file "
-        "of rows and one of labels; may be repeated. Nothing else on the disk can be reached",
+        help="rows on disk that visitors may choose by this name: a folder of Parquet files, one with a .npy file or a "
+        ".zarr folder of rows and one of labels, or an .npz file of both; may be repeated. Nothing else on the disk "
+        "can be reached",
     )
     parser.add_argument(
         "--log-json",

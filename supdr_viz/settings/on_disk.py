@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
 from supdr.datasets.rows_divided import held_out, labels_kept
+from supdr.datasets.stored_arrays import members, shape_of
 
 VARIABLE = "SUPDR_ROWS"
 """Names of folders and where they are, as JSON; set by the command's ``--rows``."""
@@ -22,6 +23,9 @@ SHOWN = 2_000
 """Rows of the sample that is looked at."""
 
 MOST_CLASSES = 100
+
+ARRAYS = (".npy", ".zarr")
+"""Endings of one array each."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def described(places: Sequence[str]) -> str:
         if name in found:
             raise ValueError(f"two rows on disk are called {name!r}: write one of them as NAME=FOLDER")
         if not _kind(path):
-            raise ValueError(f"{path} holds no rows: neither Parquet files nor .npy files")
+            raise ValueError(f"{path} holds no rows: no .parquet, .npy, .npz or .zarr")
         found[name] = str(path)
     return json.dumps(found)
 
@@ -174,8 +178,8 @@ def targets_of(name: str) -> list[str]:
             raise FileProblem(f"{files[0].name} cannot be read: {error}") from None
         likely = [each for each in columns if each.lower() in ("label", "target", "class", "y")]
         return [*likely, *reversed([each for each in columns if each not in likely])]
-    rows, others = _arrays(path)
-    return [*(each.name for each in others), *(f"column {k}" for k in reversed(range(_shape(rows)[1])))]
+    shape, others = _beside(path)
+    return [*others, *(f"column {k}" for k in reversed(range(shape[1])))]
 
 
 def reading_of(name: str, target: str) -> tuple[Path, Any]:
@@ -201,9 +205,9 @@ def reading_of(name: str, target: str) -> tuple[Path, Any]:
         raise FileProblem(f"{name} has no target called {target[:40]!r}; it has {', '.join(known[:8])}.")
     if _kind(path) == "parquet":
         return path, target
-    rows, others = _arrays(path)
-    beside = {each.name: each for each in others}
-    return rows, beside[target] if target in beside else int(target.removeprefix("column "))
+    _, others = _beside(path)
+    rows = path if _kind(path) == "npz" else _arrays(path)[0]
+    return rows, others[target] if target in others else int(target.removeprefix("column "))
 
 
 def relative_reading(name: str, target: str) -> tuple[str, str | int]:
@@ -220,8 +224,9 @@ def relative_reading(name: str, target: str) -> tuple[str, str | int]:
     target : str or int
     """
     path, wanted = reading_of(name, target or targets_of(name)[0])
-    beside = path.parent if path.suffix == ".npy" else path
-    base = Path(name) / path.name if path.suffix == ".npy" and place_of(name).is_dir() else Path(path.name)
+    within = path.suffix in ARRAYS and place_of(name) != path
+    beside = path.parent if path.suffix in ARRAYS else path
+    base = Path(name) / path.name if within else Path(path.name)
     if isinstance(wanted, Path):
         return base.as_posix(), (base.parent / wanted.relative_to(beside)).as_posix()
     return base.as_posix(), wanted
@@ -327,26 +332,39 @@ def divided(
 
 
 def _kind(path: Path) -> str:
-    """Name what a place holds: "parquet", "npy", or nothing."""
-    if path.suffix in (".parquet", ".npy") and path.is_file():
+    """Name what a place holds: "parquet", "npz", "array", or nothing."""
+    if path.suffix in (".parquet", ".npz") and path.is_file():
         return path.suffix[1:]
-    kinds = [kind for kind in ("parquet", "npy") if path.is_dir() and any(path.glob(f"*.{kind}"))]
-    return kinds[0] if kinds else ""
+    if path.is_dir() and any(path.glob("*.parquet")):
+        return "parquet"
+    return "array" if _stored(path) else ""
 
 
-def _shape(path: Path) -> tuple[int, ...]:
-    try:
-        return tuple(np.load(path, mmap_mode="r", allow_pickle=False).shape)
-    except (OSError, ValueError) as error:
-        raise FileProblem(f"{path.name} cannot be read: {error}") from None
+def _stored(path: Path) -> list[Path]:
+    """Return the arrays of a place, `ARRAYS`, in the order of their names."""
+    if path.suffix in ARRAYS and path.exists():
+        return [path]
+    return sorted(each for ending in ARRAYS for each in path.glob(f"*{ending}")) if path.is_dir() else []
 
 
-def _arrays(path: Path) -> tuple[Path, list[Path]]:
-    """Return the array of rows of a folder, the first with two dimensions, and those of one number a row."""
-    files = sorted(path.glob("*.npy")) if path.is_dir() else [path]
-    shapes = {each: _shape(each) for each in files}
-    tables = [each for each in files if len(shapes[each]) == 2]
+def _arrays(path: Path) -> tuple[Path, tuple[int, ...], list[Path]]:
+    """Return the array of rows of a place, the first with two dimensions, its shape, and those of one number a row."""
+    shapes = {each: shape_of(each) for each in _stored(path)}
+    tables = [each for each in shapes if len(shapes[each]) == 2]
     if not tables:
         raise FileProblem(f"{path.name} has no array of two dimensions.")
     rows = tables[0]
-    return rows, [each for each in files if shapes[each] == shapes[rows][:1]]
+    return rows, shapes[rows], [each for each in shapes if shapes[each] == shapes[rows][:1]]
+
+
+def _beside(path: Path) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """Return the shape of the array of rows, and what can be the target beside it, by name, as `read_rows` is told."""
+    if _kind(path) != "npz":
+        _, shape, others = _arrays(path)
+        return shape, {each.name: each for each in others}
+    shapes = members(path)
+    tables = [each for each in shapes.values() if len(each) == 2]
+    if not tables:
+        raise FileProblem(f"{path.name} has no array of two dimensions.")
+    shape = tables[0]
+    return shape, {name: name for name in shapes if shapes[name] == shape[:1]}

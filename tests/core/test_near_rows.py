@@ -81,6 +81,26 @@ def test_a_warm_start_takes_fewer_visits_and_whoever_wants_to_is_told(rows):
     assert values[-1] < values[0]
 
 
+def test_where_groups_cross_their_margin_more_rows_are_asked_for(rows, monkeypatch):
+    monkeypatch.setattr(near_rows, "NEAR_ROWS", 60)
+    monkeypatch.setattr(near_rows, "MOST_WORSE", 12)
+    asked, original = [], near_rows._near
+    monkeypatch.setattr(near_rows, "_near", lambda *a: asked.append(a[-1]) or original(*a))
+    visits = []
+    for factor in (1, 4):
+        monkeypatch.setattr(near_rows, "MORE_ROWS", factor)
+        asked.clear()
+        visits.append(solved(rows)[0].iterations)
+        assert set(asked) == {12, 12 * factor}
+    assert visits[1] < visits[0]
+
+
+def test_a_gap_that_rounding_keeps_open_takes_no_newton_steps(rows, monkeypatch):
+    monkeypatch.setattr(summed_heads, "_head", None)
+    Z, signs, C = (values[:200] for values in rows)  # every row is near
+    assert solved((Z, signs, C), tol=1e-15)[0].iterations <= 4
+
+
 def test_means_of_groups_never_cost_more_than_their_rows(rows):
     Z, signs, C = rows
     column, rng = signs[:, 0].astype(np.int8), np.random.default_rng(1)

@@ -8,6 +8,7 @@ import zarr
 
 from supdr import MAC
 from supdr.datasets import FileProblem, read_rows
+from supdr.datasets.stored_arrays import Stored, unchecked
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 
@@ -58,6 +59,18 @@ def test_numpy_files_come_by_slices(rows, tmp_path):
         np.testing.assert_array_equal(found_y.compute(), y)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_one_numpy_file_come_by_slices(rows, tmp_path, order):
+    X, y = rows
+    np.savez(tmp_path / "rows.npz", names=np.array(["a", "b"]), y=y, X=np.asarray(X, order=order), more=X)
+    for target, found, columns in (("y", y, [0, 1, 2]), (1, X[:, 1], [0, 2])):
+        found_X, found_y = read_rows(tmp_path / "rows.npz", target, partition_rows=40)
+        assert found_X.chunks[0] == found_y.chunks[0] == (40, 40, 10)
+        np.testing.assert_array_equal(found_X.compute(), X[:, columns])
+        np.testing.assert_array_equal(found_y.compute(), found)
+    assert isinstance(unchecked(Stored(tmp_path / "rows.npz", "X")), np.memmap)  # nothing is read but what is asked for
+
+
 def test_zarr_comes_by_whole_chunks(rows, tmp_path):
     X, y = rows
     zarr.create_array(tmp_path / "X.zarr", data=X, chunks=(25, 2))
@@ -105,18 +118,28 @@ def test_mac_fits_them_as_it_fits_arrays(rows, folder):
         ("broken.zarr", 0, "is no .zarr folder of numbers"),
         ("group.zarr", 0, "is no .zarr folder of numbers"),
         ("plane.npy", 5, "number of a column, 0 to 1"),
+        ("flat.npz", 0, "flat.npz has no array of two dimensions"),
+        ("broken.npz", 0, "is no .npz file of numbers"),
+        ("packed.npz", 0, "X is compressed; np.savez writes arrays that can be read in parts"),
+        ("objects.npz", 0, "X holds Python objects"),
+        ("plane.npz", "z", "There is no item named 'z.npy' in the archive"),
+        ("plane.npz", "y", "X in plane.npz has 4 rows, but y in plane.npz has 3 labels"),
         ("plane.npy", "flat.npy", "has 4 rows, but flat.npy has 3 labels"),
     ],
 )
 def test_bad_files_are_refused_in_a_sentence(folder, tmp_path, monkeypatch, file, target, word):
     monkeypatch.chdir(tmp_path)
-    for name in ("text.csv", "broken.parquet", "broken.npy"):
+    for name in ("text.csv", "broken.parquet", "broken.npy", "broken.npz"):
         (tmp_path / name).write_text("a,b\n")
     pq.write_table(pa.table({"a": ["x"], "label": [1]}), tmp_path / "words.parquet")
     (tmp_path / "broken.zarr").mkdir()
     zarr.create_group("group.zarr")
     np.save("flat.npy", np.zeros(3))
     np.save("plane.npy", np.zeros((4, 2)))
+    np.savez("flat.npz", X=np.zeros(3))
+    np.savez_compressed("packed.npz", X=np.zeros((4, 2)))
+    np.savez("objects.npz", X=np.full((4, 2), None))
+    np.savez("plane.npz", X=np.zeros((4, 2)), y=np.zeros(3))
     with pytest.raises(FileProblem, match=word):
         read_rows(tmp_path / file if file else folder, target)
 

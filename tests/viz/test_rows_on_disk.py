@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import zarr
 
 from supdr import MAC
 from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
@@ -243,6 +244,25 @@ def test_a_link_and_a_program_carry_the_rows(experiment, folder, monkeypatch):
     names = {}
     exec(compile(program, "program", "exec"), names)
     assert names["snapshot"].objective == session.player.newest.objective
+
+
+@pytest.mark.parametrize("kind", ["npz", "zarr"])
+def test_rows_may_lie_in_one_numpy_file_or_in_zarr_folders(experiment, folder, tmp_path, monkeypatch, kind):
+    X, y, place = np.load(folder / "rows.npy"), np.load(folder / "labels.npy"), tmp_path / "clouds"
+    if kind == "npz":
+        place = tmp_path / "clouds.npz"
+        np.savez(place, rows=X, labels=y)
+    else:
+        for name, values in (("rows", X), ("labels", y)):
+            zarr.create_array(place / f"{name}.zarr", data=values, chunks=(100, *X.shape[1:])[: values.ndim])
+    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(place)]))
+    label, *columns = on_disk.targets_of("clouds")
+    assert columns == ["column 3", "column 2", "column 1", "column 0"]
+    found, expected = on_disk.open_rows("clouds", label), experiment.table
+    np.testing.assert_array_equal(found.X, expected.X)
+    np.testing.assert_array_equal(found.y, expected.y)
+    monkeypatch.chdir(tmp_path)  # where a copied program is run
+    np.testing.assert_array_equal(read_rows(*on_disk.relative_reading("clouds", label))[0].compute(), X)
 
 
 def test_rows_of_a_split_are_those_of_the_array_in_its_order(folder):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.datasets.limits import FileProblem
+from supdr.datasets.stored_arrays import Stored, members, opened, unchecked
 from supdr.engine.optional import require
 
 PARTITION_ROWS = 100_000
@@ -29,10 +30,11 @@ def read_rows(
     ----------
     path : path
         A folder of Parquet files, taken in the order of their names, or one; or a ``.npy`` file or a ``.zarr`` folder
-        of shape (N, D).
+        of shape (N, D); or an ``.npz`` file as `numpy.savez` writes it, whose first array of two dimensions is taken.
     target : str, int or path
-        What is predicted.  Parquet: the name of a column; every other column must hold numbers.  Others: the number of
-        a column, or a ``.npy`` file or a ``.zarr`` folder of shape (N,).
+        What is predicted.  Parquet: the name of a column; every other column must hold numbers.  ``.npz``: the name of
+        an array of shape (N,), or the number of a column.  Others: the number of a column, or a ``.npy`` file or a
+        ``.zarr`` folder of shape (N,).
     partition_rows : int, default=100000
         Rows of a partition.  Parquet is read by whole row groups, and Zarr by whole chunks: a partition has as many as
         fit, at least one.  None crosses the end of a Parquet file.
@@ -59,69 +61,51 @@ def read_rows(
     place = Path(path)
     if not place.exists():
         raise FileProblem(f"There is no file or folder {place}.")
+    if place.suffix == ".npz" and place.is_file():
+        tables = [name for name, shape in members(place).items() if len(shape) == 2]
+        if not tables:
+            raise FileProblem(f"{place.name} has no array of two dimensions.")
+        labels = Stored(place, target) if isinstance(target, str) else target
+        return _from_array(Stored(place, tables[0]), labels, partition_rows)
     if place.suffix == ".zarr" or (place.suffix == ".npy" and place.is_file()):
-        return _from_array(place, target, partition_rows)
+        labels = target if isinstance(target, (int, np.integer)) else Stored(Path(target))
+        return _from_array(Stored(place), labels, partition_rows)
     files = sorted(place.glob("*.parquet")) if place.is_dir() else [place] * (place.suffix == ".parquet")
     if not files:
         what = "the folder has no .parquet file" if place.is_dir() else f"its name ends in {place.suffix or 'nothing'}"
         raise FileProblem(
-            f"path must be a folder of Parquet files, a .npy file or a .zarr folder; got {place}: {what}."
+            f"path must be a folder of Parquet files, a .npy or .npz file or a .zarr folder; got {place}: {what}."
         )
     require("Reading Parquet", "pyarrow", extra="dask")
     return _from_parquet(files, target, partition_rows)
 
 
-def _from_array(path: Path, target: Any, partition_rows: int) -> tuple[Any, Any]:
-    rows = _opened(path, 2)
+def _from_array(place: Stored, target: Any, partition_rows: int) -> tuple[Any, Any]:
+    rows = opened(place, 2)
     n, width = rows.shape
     columns = np.arange(width)
-    if isinstance(target, (int, np.integer)):
+    if isinstance(target, Stored):
+        beside, labels, wanted = target, opened(target, 1), None
+        if labels.shape != (n,):
+            raise FileProblem(f"{place.name} has {n} rows, but {beside.name} has {labels.shape[0]} labels.")
+    else:
         if not 0 <= target < width:
             raise FileProblem(f"target must be the number of a column, 0 to {width - 1}; got {target}.")
         columns = np.delete(columns, target)
-        labels, wanted, place = rows, int(target), path
-    else:
-        place = Path(target)
-        labels, wanted = _opened(place, 1), None
-        if labels.shape != (n,):
-            raise FileProblem(f"{path.name} has {n} rows, but {place.name} has {labels.shape[0]} labels.")
+        beside, labels, wanted = place, rows, int(target)
     whole = slice(None) if len(columns) == width else columns
     chunk = getattr(rows, "chunks", (1,))[0]
     step = max(partition_rows // chunk, 1) * chunk
     parts: list[Part] = []
     for start in range(0, n, step):
         end = min(start + step, n)
-        rows_read = partial(_array_rows, path, start, end, whole)
-        parts.append((end - start, rows_read, partial(_array_rows, place, start, end, wanted)))
+        rows_read = partial(_array_rows, place, start, end, whole)
+        parts.append((end - start, rows_read, partial(_array_rows, beside, start, end, wanted)))
     return _arrays(parts, (len(columns), rows.dtype, labels.dtype))
 
 
-def _opened(path: Path, dimensions: int) -> Any:
-    """Return an array of numbers of which only what is asked for is read."""
-    try:
-        values = _array(path)
-    except (OSError, ValueError, KeyError) as error:
-        kind = ".zarr folder" if path.suffix == ".zarr" else ".npy file"
-        raise FileProblem(f"{path} is no {kind} of numbers that can be read: {error}") from None
-    if values.ndim != dimensions or values.dtype.kind not in "buif" or not values.size:
-        raise FileProblem(
-            f"{path.name} must hold numbers in {dimensions} dimensions, at least one; it has shape {values.shape} and "
-            f"type {values.dtype}."
-        )
-    return values
-
-
-def _array(path: Path) -> Any:
-    if path.suffix == ".zarr":
-        require("Reading Zarr", "zarr", extra="dask")
-        import zarr
-
-        return zarr.open_array(path, mode="r")
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
-def _array_rows(path: Path, start: int, end: int, columns: Any) -> NDArray:
-    rows = _array(path)[start:end]
+def _array_rows(place: Stored, start: int, end: int, columns: Any) -> NDArray:
+    rows = unchecked(place)[start:end]
     return np.array(rows if columns is None else rows[:, columns])
 
 

@@ -15,6 +15,7 @@ and means in place of planes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, listed, spread, total
 from supdr.rows.whole import added
 from supdr.solvers._near_kernels import cells, grouped, hinges_along, margins, shared_out
-from supdr.solvers.linear_svm import solve_linear_svm
+from supdr.solvers.linear_svm import map_threads, solve_linear_svm
 
 Array = NDArray[np.float64]
 
@@ -37,10 +38,16 @@ VISITS = 16
 MOST_WORSE = 4
 """Worse trials of a classifier, after which these rows are known to be too few: groups cross their margin."""
 
+MORE_ROWS = 4
+"""Times as many rows a classifier sees after a worse trial: between two trials more of them cross their margin."""
+
+ENOUGH = 1e-6
+"""Relative gap at which a classifier is left whose next trial is no better: rounding or groups keep it open."""
+
 SHORTER: Array = 0.5 ** np.arange(0.5, 12.5, 0.5)
 """Shares of a way to a trial that was worse."""
 
-INNER, FINEST = 0.1, 1e-9
+INNER, FINEST = 0.1, 1e-10
 """Share of the tolerance to which the small problems are solved, and where rounding makes less of it useless."""
 
 
@@ -69,6 +76,20 @@ class Near(NamedTuple):
     counts: tuple[int, ...]
 
 
+class Point(NamedTuple):
+    """What is asked of a classifier at a point: see `Near`.
+
+    Attributes
+    ----------
+    theta : array of shape (d + 1,)
+    quota : int
+        Rows of a partition that come one by one.
+    """
+
+    theta: Array
+    quota: int
+
+
 class Line(NamedTuple):
     """What is asked where a trial is worse than the best point: the hinges at `SHORTER` ways from there to it.
 
@@ -86,13 +107,13 @@ class Dual(NamedTuple):
 
     Attributes
     ----------
-    at : array of shape (d + 1,)
+    at : Point
     near : tuple of arrays
         Of each partition.
     groups : array of shape (G,)
     """
 
-    at: Array
+    at: Point
     near: tuple[Array, ...]
     groups: Array
 
@@ -113,7 +134,7 @@ class Approached(NamedTuple):
     gaps : array of shape (P,)
         Value at theta less that of the multipliers.
     closed : bool
-        Whether they are within the tolerance.
+        Whether they are within the tolerance, or no trial was better within `ENOUGH`.
     visits : int
     """
 
@@ -131,6 +152,7 @@ def approached(
     start: Array,
     tol: float,
     known: Callable[[Array], Any] | None = None,
+    moments: tuple[int, Array, Array] | None = None,
 ) -> Approached:
     """Bring classifiers to their optimum, or near to it.
 
@@ -148,13 +170,15 @@ def approached(
         Relative duality gap.
     known : callable, optional
         ``known(theta)`` is told of the classifiers after every visit.
+    moments : tuple, optional
+        The sum of `moments_of` over the partitions, where it is known: that saves a visit.
 
     Returns
     -------
     Approached
     """
-    quota = max(1, NEAR_ROWS // len(Z))
-    count, sums, squares = total(_moments, Z, add=added)
+    few = max(1, NEAR_ROWS // len(Z))
+    count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
     cell = spread(_cells, Z, middle, unit)
@@ -165,22 +189,30 @@ def approached(
     while wanted and visits < VISITS and failures.max() <= MOST_WORSE:
         checkpoint()
         visits += 1
-        questions = {k: Line(best[k], trial[k] - best[k]) if k in worse else trial[k] for k in wanted}
-        for k, found in total(_answers, Z, columns, C, cell, questions, quota, add=_joined).items():
+        points = {k: Point(trial[k].copy(), few * (MORE_ROWS if failures[k] else 1)) for k in wanted}
+        questions = {k: Line(best[k], trial[k] - best[k]) if k in worse else points[k] for k in wanted}
+        answers = total(_answers, Z, columns, C, cell, questions, add=_joined)
+        better = []
+        for k, found in answers.items():
             if k in worse:
                 worse.remove(k)
                 trial[k] = best[k] + _shorter(best[k], trial[k] - best[k], found) * (trial[k] - best[k])
                 continue
             there = 0.5 * float(trial[k, :-1] @ trial[k, :-1]) + found.hinge
             if there >= value[k]:
-                worse.add(k)
-                failures[k] += 1
+                if value[k] - bound[k] <= max(tol, ENOUGH) * value[k]:
+                    wanted.remove(k)
+                else:
+                    worse.add(k)
+                    failures[k] += 1
                 continue
             value[k], best[k] = there, trial[k]
-            if value[k] - bound[k] <= tol * value[k]:
+            if value[k] - bound[k] > tol * value[k]:
+                better.append(k)
+            else:
                 wanted.remove(k)
-                continue
-            solution, dual = _small(found, trial[k], max(INNER * tol, min(tol, FINEST)), warm=visits > 1)
+        small = partial(_small, answers, points, max(INNER * tol, min(tol, FINEST)), visits > 1)
+        for k, (solution, dual) in zip(better, map_threads(small, better, -1)):  # the workers have nothing to do now
             if solution.objective > bound[k]:
                 bound[k], duals[k] = solution.objective, dual
             trial[k] = np.append(solution.coef, solution.bias)
@@ -189,22 +221,26 @@ def approached(
         if known is not None and wanted:
             known(trial)
     own = listed([duals[k].of(number) for k in range(len(start))] for number in range(len(Z)))
-    centres = spread(_centres, Z, columns, cell, own, quota)
+    centres = spread(_centres, Z, columns, cell, own)
     return Approached(best, centres, value - bound, not wanted, visits)
 
 
-def _small(near: Near, theta: Array, tol: float, warm: bool) -> tuple[Any, Dual]:
-    """Return the solution of the problem of rows and means, and its multipliers over their limits."""
+def _small(answers: dict[int, Near], points: dict[int, Point], tol: float, warm: bool, k: int) -> tuple[Any, Dual]:
+    """Return the solution of a classifier's problem of rows and means, and its multipliers over their limits."""
+    near, theta = answers[k], points[k].theta
     used = np.flatnonzero(near.sums[:, -1] > 0.0)
     weight = np.concatenate([near.weight, near.sums[used, -1]])
     rows = np.concatenate([near.rows, near.sums[used, :-1] / near.sums[used, -1:]])
     signs = np.concatenate([near.signs, np.where(used >= len(near.sums) // 2, 1, -1)]).astype(float)
     above = 1.0 - signs * (rows @ theta[:-1] + theta[-1]) > 0.0
     alpha = weight * above if warm else None
-    solution = solve_linear_svm(rows, signs, weight, tol=tol, alpha=alpha, coef=theta[:-1], bias=theta[-1])
+    solve = partial(solve_linear_svm, rows, signs, weight, alpha=alpha, coef=theta[:-1], bias=theta[-1])
+    solution = solve(tol=tol)
+    if not solution.converged:  # rounding came first; on the way there it has been nearer
+        solution = min(solution, solve(tol=max(tol, INNER * ENOUGH)), key=lambda each: each.gap)
     shares, groups = solution.alpha / weight, np.zeros(len(near.sums))
     groups[used] = shares[len(near.rows) :]
-    return solution, Dual(theta.copy(), tuple(np.split(shares[: len(near.rows)], np.cumsum(near.counts)[:-1])), groups)
+    return solution, Dual(points[k], tuple(np.split(shares[: len(near.rows)], np.cumsum(near.counts)[:-1])), groups)
 
 
 def _shorter(theta: Array, direction: Array, hinges: Array) -> float:
@@ -224,7 +260,8 @@ def _nearest(t: Array, quota: int) -> NDArray[np.intp]:
     return np.sort(np.argpartition(np.abs(t), count)[:count])
 
 
-def _moments(Z: Array) -> tuple[int, Array, Array]:
+def moments_of(Z: Array) -> tuple[int, Array, Array]:
+    """Return the number of rows (n, d), their sum and that of their squares, (d,)."""
     return len(Z), Z.sum(axis=0), (Z**2).sum(axis=0)
 
 
@@ -233,8 +270,7 @@ def _answers(
     columns: NDArray[np.int8],
     C: Array,
     cell: NDArray[np.int16],
-    questions: dict[int, Array | Line],
-    quota: int,
+    questions: dict[int, Point | Line],
 ) -> dict[int, Near | Array]:
     """Return what this partition says of each classifier."""
     found: dict[int, Near | Array] = {}
@@ -243,7 +279,7 @@ def _answers(
             theta, direction = (np.array(each) for each in asked)
             found[k] = hinges_along(Z, columns[k], C, theta, direction, SHORTER)
         else:
-            found[k] = _near(Z, columns[k], C, cell, np.array(asked), quota)
+            found[k] = _near(Z, columns[k], C, cell, np.array(asked.theta), asked.quota)
     return found
 
 
@@ -279,14 +315,12 @@ def _together(parts: list[Any]) -> Any:
     )
 
 
-def _centres(
-    Z: Array, columns: NDArray[np.int8], cell: NDArray[np.int16], duals: list[Dual], quota: int
-) -> list[Array]:
+def _centres(Z: Array, columns: NDArray[np.int8], cell: NDArray[np.int16], duals: list[Dual]) -> list[Array]:
     """Return the multipliers over their limits of every row."""
     found = []
     for signs, dual in zip(columns, duals):
-        t = margins(Z, signs, np.array(dual.at))
+        t = margins(Z, signs, np.array(dual.at.theta))
         shares = shared_out(signs, t, cell, np.array(dual.groups))
-        shares[_nearest(t, quota)] = dual.near[0]
+        shares[_nearest(t, dual.at.quota)] = dual.near[0]
         found.append(shares)
     return found

@@ -109,6 +109,7 @@ def solve_summed_heads(
     *,
     tol: float = 1e-6,
     known: Callable[[Array, Array], Any] | None = None,
+    moments: tuple[int, Array, Array] | None = None,
 ) -> Heads:
     """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
@@ -128,6 +129,8 @@ def solve_summed_heads(
         Relative duality gap.
     known : callable, optional
         ``known(coef, intercept)`` is told now and then of the classifiers so far, by this thread.
+    moments : tuple, optional
+        See `supdr.solvers.near_rows.approached`.
 
     Returns
     -------
@@ -141,7 +144,7 @@ def solve_summed_heads(
         else np.column_stack([start.coef, start.intercept])
     )
     told = None if known is None else lambda found: known(np.ascontiguousarray(found[:, :-1]), found[:, -1].copy())
-    near = approached(Z, columns, C, theta, tol, told)
+    near = approached(Z, columns, C, theta, tol, told, moments)
     theta, centres = near.theta, near.centres
     if near.closed:
         alpha: Any = spread(_multipliers, columns, C, centres, np.ones((n_heads, 2)))

@@ -20,7 +20,7 @@ from supdr.methods.mac.bounds import BoundSearch
 from supdr.methods.mac.certificate import NOTHING, certify
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets
 from supdr.methods.mac.mapping import Features
-from supdr.methods.mac.problem import SVM_TOL, least_ridge
+from supdr.methods.mac.problem import least_ridge
 from supdr.methods.mac.solvers import Penalty
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.summed_features import SummedFeatures, product, product_with_rows
@@ -30,7 +30,12 @@ from supdr.rows.partitions import Partitions, planned, spread, total
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import Choice
 from supdr.solvers.linear_svm import Heads
+from supdr.solvers.near_rows import moments_of
 from supdr.solvers.summed_heads import solve_summed_heads
+
+SVM_TOL = 1e-9
+"""Relative duality gap of the classifiers.  Where below it they end depends on the order of addition: it is so narrow
+that the objective's first eight digits do not.  The last visit mostly ends far below it, and it costs no visit."""
 
 SEARCHED = 4_000
 """Rows of a sample on which width and ridge are chosen."""
@@ -151,8 +156,9 @@ class PartitionedPenalty(Penalty):
         """Return targets and multipliers of the Z step, in partitions, and Phi' targets: one visit of the rows."""
         arguments = images, heads.coef, heads.intercept, self.signs, self.costs, mu, multiplier
         arriving = _Pulls(self, features, self._seen["so_far"]) if looked_at() else None
-        both, pulled = features.visited(_moved_and_pulled, *arguments, so_far=arriving)
+        both, (pulled, moments) = features.visited(_moved_and_pulled, *arguments, so_far=arriving)
         targets, multiplier = both.item(0), both.item(1)
+        self._seen["moments"] = targets, moments
         if arriving is not None:
             PULLS[targets] = features.mapping, arriving.values
         return targets, multiplier, pulled
@@ -173,7 +179,9 @@ class PartitionedPenalty(Penalty):
         signs: Any = self.signs
         costs: Any = self.costs
         told = self._classified_so_far if looked_at() else None
-        return solve_summed_heads(targets, signs, costs, self.n_heads, start, tol=SVM_TOL, known=told)
+        of, moments = self._seen.get("moments", (None, None))
+        moments = moments if of is targets else None
+        return solve_summed_heads(targets, signs, costs, self.n_heads, start, tol=SVM_TOL, known=told, moments=moments)
 
     def first_targets(self, seed: int) -> Any:
         """Return the targets that a run starts from: whatever the partitions, each row has the same."""
@@ -269,12 +277,12 @@ class _Pulls:
         self._before = before if mapping is features.mapping else {}
         self.values: dict[int, Array] = {}
 
-    def __call__(self, values: dict[int, Array]) -> None:
+    def __call__(self, values: dict[int, tuple[Array, Any]]) -> None:
         """Take what the partitions that are done add to Phi'Z."""
-        self.values = values
+        self.values = {number: pulled for number, (pulled, _moments) in values.items()}
         if len(values) < len(self._before):
             begun, features = self._begun, self._features
-            pulled = sum((values.get(number, old) for number, old in self._before.items()), np.zeros(1))
+            pulled = sum((self.values.get(number, old) for number, old in self._before.items()), np.zeros(1))
             weights = features.solve(None, pulled, least_ridge(begun.reg_w, begun.mu, features))
             self._problem.known(begun._replace(weights=weights))
 
@@ -317,10 +325,11 @@ def _moved(
     return targets, multiplier.astype(np.float32)
 
 
-def _moved_and_pulled(mapping: Mapping | None, rows: Array, *arguments: Any) -> tuple[tuple, Array]:
-    """Return targets with multipliers, and Phi' targets; rows are features where no mapping is given."""
-    moved = _moved(*arguments)
-    return moved, product(rows, moved[0]) if mapping is None else product_with_rows(mapping, rows, moved[0])
+def _moved_and_pulled(mapping: Mapping | None, rows: Array, *arguments: Any) -> tuple[tuple, tuple]:
+    """Return targets with multipliers, and Phi' targets with their moments; rows are features without a mapping."""
+    targets, multiplier = _moved(*arguments)
+    pulled = product(rows, targets) if mapping is None else product_with_rows(mapping, rows, targets)
+    return (targets, multiplier), (pulled, moments_of(targets))
 
 
 def _first_targets(

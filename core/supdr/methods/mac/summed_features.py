@@ -15,6 +15,7 @@ from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.state import Array
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, spread, spread_and_total, total
+from supdr.rows.whole import added
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks
 
@@ -87,11 +88,11 @@ class SummedFeatures(Features):
             return total(product, self._Phi, values)
         return total(product_with_rows, self.mapping, self._all_rows, values)
 
-    def visited(self, work: Any, *arguments: Any, so_far: Any = None) -> tuple[Any, Array]:
+    def visited(self, work: Any, *arguments: Any, so_far: Any = None) -> tuple[Any, Any]:
         """Let `work` look at the features and at its arguments; return what is kept of it, and the sum of the rest."""
         if self._Phi is not None:
-            return spread_and_total(work, None, self._Phi, *arguments, so_far=so_far)
-        return spread_and_total(work, self.mapping, self._all_rows, *arguments, so_far=so_far)
+            return spread_and_total(work, None, self._Phi, *arguments, add=added, so_far=so_far)
+        return spread_and_total(work, self.mapping, self._all_rows, *arguments, add=added, so_far=so_far)
 
     def gram(self) -> Array:
         """Return the sum of Phi'Phi (M, M)."""
