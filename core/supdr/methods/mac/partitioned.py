@@ -20,7 +20,7 @@ from supdr.methods.mac.bounds import BoundSearch
 from supdr.methods.mac.certificate import NOTHING, certify
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets
 from supdr.methods.mac.mapping import Features
-from supdr.methods.mac.problem import least_ridge
+from supdr.methods.mac.problem import SVM_TOL, least_ridge
 from supdr.methods.mac.solvers import Penalty
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.summed_features import SummedFeatures, product, product_with_rows
@@ -32,10 +32,6 @@ from supdr.solvers.left_out import Choice
 from supdr.solvers.linear_svm import Heads
 from supdr.solvers.near_rows import moments_of
 from supdr.solvers.summed_heads import solve_summed_heads
-
-SVM_TOL = 1e-9
-"""Relative duality gap of the classifiers.  Where below it they end depends on the order of addition: it is so narrow
-that the objective's first eight digits do not.  The last visit mostly ends far below it, and it costs no visit."""
 
 SEARCHED = 4_000
 """Rows of a sample on which width and ridge are chosen."""
