@@ -30,6 +30,9 @@ READY_AFTER = 1.5
 BETWEEN = 0.1
 """Seconds between two parts of that."""
 
+MOST_FILES = 65_536
+"""Connections and files that a process has open at the same time, where the system allows so many."""
+
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::")
 
@@ -45,6 +48,9 @@ SERVER_OPTIONS: dict[str, Any] = {
     "websocket_compression_level": 1,
     # Nothing but a login is posted, and nobody needs minutes to say what they ask for.
     "http_server_kwargs": {"max_body_size": 2**20, "body_timeout": 30, "idle_connection_timeout": 120},
+    # A page holds a token that its scripts can read: the cookie of the login is no part of it.
+    "include_cookies": [],
+    "include_headers": ["User-Agent"],
     # A slow machine may take long between the page and its websocket.
     "session_token_expiration": 600,
 }
@@ -160,6 +166,17 @@ def explained(error: OSError, address: str, port: int) -> str:
     return f"cannot listen on {address!r}: {error.strerror or error}."
 
 
+def allow_many_files() -> None:
+    """Let this process have as many connections open as the system allows it, up to `MOST_FILES`."""
+    if sys.platform != "win32":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
     """Look for no garbage meanwhile: imports leave next to none, and to look for it takes a sixth of their time."""
@@ -187,6 +204,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     int
         The exit status.
     """
+    allow_many_files()
     with uncollected():
         from supdr_viz.kit.bridge import close_old
         from supdr_viz.kit.door import Queue
@@ -194,7 +212,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json
 
-        queue = Queue()
+        queue = Queue(process=arguments.worker)
         visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
         try:
             server = _server(arguments, port, show, queue, visitors)
@@ -226,6 +244,7 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
 
     from supdr_viz.kit.caller import Cookie
     from supdr_viz.kit.door import Door, Refusal
+    from supdr_viz.kit.gaps import withhold
     from supdr_viz.kit.guard import Headers
     from supdr_viz.kit.log import answers
 
@@ -241,7 +260,7 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
         application.add(Door(queue, visitors.refuse))
     named = (*PAGES, "ended", "follow", "health", "own", "stage", "static", "turn")
     notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
-    return pn.io.server.get_server(
+    server = pn.io.server.get_server(
         applications,
         port=port,
         address=arguments.address,
@@ -251,6 +270,9 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
         show=show,
         extra_patterns=routes,
         **notes,
+        # A page's websocket opens with what this server has written into the page, and with nothing else.
+        sign_sessions=True,
+        secret_key=settings.secret_key_bytes() or secrets.token_bytes(32),
         transforms=[
             Refusal.saying(visitors.refusals),
             Headers.shown_in(arguments.embed_in),
@@ -258,6 +280,9 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
         ],
         **SERVER_OPTIONS,
     )
+    # Scripts that put a page into one of another site would tell that site the page's token; frames do not.
+    withhold(server, [f"/{name}/autoload.js" for name in PAGES])
+    return server
 
 
 def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> list[tuple[Any, ...]]:

@@ -15,7 +15,10 @@ COOKIE = "supdr"
 PAYLOAD = "visitor"
 """Under which the name travels with a page's session."""
 
-_FORM = re.compile(r"(\d{1,4})-([\w-]{16})")
+SOCKET = "/ws"
+"""End of the address of a page's websocket."""
+
+_FORM = re.compile(r"(\d{1,4})-([\w-]{16})", re.ASCII)
 _NAMES: WeakKeyDictionary[HTTPServerRequest, str] = WeakKeyDictionary()
 
 
@@ -46,6 +49,13 @@ def current_caller() -> str:
         return ""
 
 
+def came_by_socket() -> bool:
+    """Whether the current page would be built for a browser that has only connected its websocket: its own is gone."""
+    document = pn.state.curdoc
+    request = getattr(document.session_context if document is not None else None, "request", None)
+    return request is not None and request.path.endswith(SOCKET)
+
+
 class Cookie(OutputTransform):
     """Gives the cookie along with a page, to whoever comes without it or from another process.
 
@@ -72,9 +82,8 @@ class Cookie(OutputTransform):
         cookie = _cookie(self._request)
         here = cookie is not None and int(cookie[1]) == self.process
         if headers.get("Content-Type", "").startswith("text/html") and not here:
-            secure = "; Secure" if self._request.protocol == "https" else ""
             value = f"{self.process}-{caller_of(self._request)}"
-            headers.add("Set-Cookie", f"{COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax{secure}")
+            headers.add("Set-Cookie", f"{COOKIE}={value}; Path=/; HttpOnly; {_reach(self._request)}")
         return status_code, headers, chunk
 
 
@@ -82,6 +91,13 @@ def process_of(cookie: str) -> int | None:
     """Return which process a cookie's value leads to; None if it is none of ours."""
     found = _FORM.fullmatch(cookie)
     return int(found[1]) if found else None
+
+
+def _reach(request: HTTPServerRequest) -> str:
+    """Say where a browser sends the cookie: in a frame of another site it would keep none that is for this site."""
+    if request.headers.get("Sec-Fetch-Dest") == "iframe" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+        return "SameSite=None; Secure; Partitioned"
+    return f"SameSite=Lax{'; Secure' if request.protocol == 'https' else ''}"
 
 
 def _cookie(request: HTTPServerRequest) -> re.Match[str] | None:

@@ -8,10 +8,10 @@ a session.
 from __future__ import annotations
 
 import asyncio
+import functools
 import secrets
 import time
 from collections.abc import Callable, Container, Mapping
-from functools import cache
 from importlib import resources
 from string import Template
 from types import MappingProxyType
@@ -22,10 +22,11 @@ from weakref import WeakSet
 from bokeh.application.application import SessionContext
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
+from bokeh.events import DocumentReady
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
 
-from supdr_viz.kit.caller import PAYLOAD, caller_of
+from supdr_viz.kit.caller import PAYLOAD, SOCKET, caller_of
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import css_variables, palette
 
@@ -54,6 +55,9 @@ LONGEST_LULL = 0.5
 ON_THE_WAY = 4.0
 """Seconds after which a page that has not said that it is there keeps nobody waiting any more."""
 
+COMES_WITHIN = 60.0
+"""Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much."""
+
 PRESENT = 8.0
 """Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting."""
 
@@ -78,10 +82,13 @@ class Queue:
     ----------
     clock : callable
         Returns seconds.
+    process : int
+        Which of several processes this is: places begin with it, so that a proxy knows where they lead.  0: there is
+        one.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] = time.monotonic, process: int = 0) -> None:
+        self._clock, self._prefix = clock, f"{process}-" if process else ""
         self._seen: dict[str, float] = {}
         self._called: dict[str, float] = {}
         self._on_the_way: list[float] = []
@@ -99,7 +106,7 @@ class Queue:
         self._forget(REMEMBERED if len(self._seen) < MOST_WAITING else PRESENT)
         if len(self._seen) >= MOST_WAITING:
             return ""
-        turn = secrets.token_urlsafe(9)
+        turn = self._prefix + secrets.token_urlsafe(9)
         self._seen[turn] = self._clock()
         self._came += 1
         return turn
@@ -213,7 +220,7 @@ class Door(Handler):
             With the page that waits.
         """
         caller = {PAYLOAD: caller_of(request)}
-        if request.path.endswith("/ws") or request in self._let_in:  # of a page that is there, or asked twice
+        if request.path.endswith(SOCKET) or request in self._let_in:  # of a page that is there, or asked twice
             return caller
         if "Bokeh-Session-Id" in request.headers or any(name in request.arguments for name in OF_A_SESSION):
             raise HTTPError(403)
@@ -224,7 +231,7 @@ class Door(Handler):
         if before is None:
             turn = self._queue.join()
             before = self._queue.before(turn)
-        if before is None or (before and request.path.endswith(".js")):  # a page inside another site cannot wait
+        if before is None:
             raise HTTPError(503)
         if before:
             again = urlencode({**request.arguments, TURN: [turn]}, doseq=True)
@@ -242,10 +249,27 @@ class Door(Handler):
             Of a page that comes next, or of one that a browser brings back.
         """
         request = getattr(session_context, "request", None)
-        if request is None or request.path.endswith("/ws"):
+        if request is None or request.path.endswith(SOCKET):
             return
         await self._queue.lull()
-        asyncio.get_running_loop().call_soon(self._queue.built)  # the page is built before anything else happens
+        # The page is built before anything else happens.
+        asyncio.get_running_loop().call_soon(self._built, session_context)
+
+    def _built(self, session_context: SessionContext) -> None:
+        """Keep a page until its browser has come: a slow one needs longer than a closed one is kept."""
+        self._queue.built()
+        session = getattr(session_context, "session", None)
+        if session is not None:
+            session.block_expiration()
+            came = functools.partial(_let_go, [session.unblock_expiration])
+            session.document.on_event(DocumentReady, came)
+            asyncio.get_running_loop().call_later(COMES_WITHIN, came, None)
+
+
+def _let_go(kept: list[Callable[[], None]], _event: Any) -> None:
+    """Let a page end that was kept; once."""
+    if kept:
+        kept.pop()()
 
 
 class Turn(RequestHandler):
@@ -352,12 +376,12 @@ def refusal_page(said: str) -> str:
     return _template("refused.html").substitute(style=_style(), said=escape(said))
 
 
-@cache
+@functools.cache
 def _template(name: str) -> Template:
     return Template((resources.files("supdr_viz") / "assets" / name).read_text(encoding="utf-8"))
 
 
-@cache
+@functools.cache
 def _style() -> str:
     light, dark = (css_variables(palette(each)) for each in (False, True))
     sheet = (resources.files("supdr_viz") / "assets" / "door.css").read_text(encoding="utf-8")

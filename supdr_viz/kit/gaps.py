@@ -6,7 +6,7 @@ of them can go: when the kit does by itself what is done here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import panel as pn
@@ -14,7 +14,9 @@ import param
 from bokeh.document import Document
 from panel.io import document as kit_documents
 from panel.io.notifications import NotificationAreaBase
+from panel.io.server import Server
 from panel.util import edit_readonly
+from tornado.web import ErrorHandler
 
 from supdr_viz.kit.holding import hold
 
@@ -62,6 +64,20 @@ def start_clock() -> None:
     keeps the context in which it began.  No issue upstream that tells of it is known.
     """
     pn.state._schedule_busy_cleanup()
+
+
+def withhold(server: Server, addresses: Iterable[str]) -> None:
+    """Have the server say of addresses of the kit's own that there is nothing.
+
+    Addresses that are added come after those of pages, and there is no option to leave one of these out.  No issue
+    upstream that tells of it is known.
+
+    Parameters
+    ----------
+    server : Server
+    addresses : iterable of str
+    """
+    server._tornado.add_handlers(".*", [(address, ErrorHandler, {"status_code": 404}) for address in addresses])
 
 
 def collect_in_lulls() -> None:

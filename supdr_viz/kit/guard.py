@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
+from bokeh.events import DocumentReady
+from bokeh.models import CustomJS
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform, RequestHandler
 
-from supdr_viz.kit.caller import current_caller
+from supdr_viz.kit.caller import came_by_socket, current_caller
 from supdr_viz.kit.markup import escape
 
 HEALTH = "/health"
@@ -130,13 +132,15 @@ class Visitors:
     def admitting(self, page: Callable[[], Any]) -> Callable[[], Any]:
         """Return a function that builds a page.
 
-        It says that there is no room where a browser comes back with a session that is gone: it knocks at no door.
+        A browser that comes back to a page which is gone has not knocked at the door: it is sent there.
         """
 
         def _admit() -> Any:
+            if came_by_socket():
+                return _knocking()
             caller = current_caller()
             if refused := self.refuse(caller):
-                return _full(self.refusals[refused])
+                return _said(self.refusals[refused])
             self._open[caller] += 1
             pn.state.on_session_destroyed(functools.partial(self._left, caller))
             pn.state.onload(self._on_arrival)
@@ -154,7 +158,15 @@ def _pages(number: int) -> str:
     return "one page" if number == 1 else f"{number:,} pages"
 
 
-def _full(said: str) -> Any:
+def _knocking() -> Any:
+    """Return a page that is asked for again as soon as it is there, and so comes in by the door."""
+    document = pn.state.curdoc
+    assert document is not None
+    document.js_on_event(DocumentReady, CustomJS(code="location.reload()"))
+    return _said("This page comes back in a moment.")
+
+
+def _said(said: str) -> Any:
     text = f'<p role="alert" style="font: 18px/1.5 sans-serif; max-width: 34em; margin: 4em auto">{escape(said)}</p>'
     return pn.pane.HTML(text, sizing_mode="stretch_width")
 

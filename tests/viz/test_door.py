@@ -3,6 +3,7 @@
 import asyncio
 import random
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -11,6 +12,8 @@ import pytest
 import tornado.httpclient
 import tornado.httpserver
 import tornado.web
+from bokeh.document import Document
+from bokeh.events import DocumentReady
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.testing import bind_unused_port
 from tornado.web import Finish, HTTPError
@@ -243,6 +246,40 @@ def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, cl
     assert knock(at, "/explorer?turn=nobody") != 503
 
 
+class Kept:
+    """A session, and how often it is kept from ending."""
+
+    def __init__(self):
+        self.document, self.times = Document(), 0
+
+    def block_expiration(self):
+        self.times += 1
+
+    def unblock_expiration(self):
+        self.times -= 1
+
+
+def test_a_page_is_kept_until_its_slow_browser_has_come(queue, monkeypatch):
+    monkeypatch.setattr(door, "COMES_WITHIN", 0.2)
+    at, came, gone = Door(queue, lambda caller: 0), Kept(), Kept()
+
+    async def visit():
+        for session in (came, gone):
+            await at.on_session_created(SimpleNamespace(request=request_of("/explorer"), session=session))
+        await asyncio.sleep(0)
+        kept = came.times, gone.times
+        came.document.callbacks.trigger_event(DocumentReady())
+        arrived = came.times, gone.times
+        end = time.monotonic() + 30
+        while gone.times and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+        return kept, arrived
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, visit()).result() == ((1, 1), (0, 1))
+    assert (came.times, gone.times) == (0, 0)
+
+
 @pytest.mark.parametrize("named", ["bokeh-session-id=theirs", "bokeh-token=theirs", ""])
 def test_no_address_leads_into_the_page_of_somebody_else(queue, named):
     at, request = Door(queue, lambda caller: 0), request_of(f"/explorer?data=moons&{named}")
@@ -277,6 +314,15 @@ def test_who_asks_is_known_by_a_cookie_and_travels_with_the_page(queue):
     assert caller_of(new) not in asked
 
 
+def test_in_a_frame_of_another_site_the_cookie_is_for_that_frame():
+    request = request_of("/explorer")
+    request.headers["Sec-Fetch-Dest"], request.headers["Sec-Fetch-Site"] = "iframe", "cross-site"
+    _, headers, _ = Cookie.of(2)(request).transform_first_chunk(
+        200, HTTPHeaders({"Content-Type": "text/html"}), b"", True
+    )
+    assert headers["Set-Cookie"].endswith("; SameSite=None; Secure; Partitioned")
+
+
 @pytest.mark.parametrize(
     ("cookie", "kind", "given"),
     [
@@ -295,11 +341,6 @@ def test_a_page_brings_a_cookie_that_leads_back_to_its_process(cookie, kind, giv
     assert said is None if given is None else re.fullmatch(given, said)
     if said:
         assert process_of(said.partition(";")[0].partition("=")[2]) == 2
-
-
-def test_a_page_in_another_site_is_told_that_it_must_wait(queue):
-    at = Door(queue, lambda caller: 0)
-    assert [knock(at, "/explorer/autoload.js") for _ in range(2)] == [None, 503]
 
 
 def test_too_many_who_wait_are_refused(queue, monkeypatch):

@@ -182,7 +182,7 @@ def test_nothing_is_left_when_it_ends(how):
     ],
 )
 def test_where_a_request_wants_to(head, number):
-    assert meant_process(head) == number
+    assert meant_process(head, {}) == number
 
 
 def test_quotas_of_all_are_shared_out_and_others_are_not(monkeypatch):

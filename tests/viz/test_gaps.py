@@ -19,6 +19,8 @@ import pytest
 from bokeh.client import pull_session
 from bokeh.document import Document
 from bokeh.document.events import ModelChangedEvent
+from bokeh.server.urls import per_app_patterns
+from bokeh.server.views.autoload_js_handler import AutoloadJsHandler
 from panel.io.state import set_curdoc
 from tornado.ioloop import IOLoop
 
@@ -237,3 +239,8 @@ def test_no_script_replaces_what_belongs_to_the_browser_or_to_bokeh():
         assert not re.search(REPLACES, file.read_text(encoding="utf-8")), file
     assert re.search(REPLACES, "window.requestAnimationFrame = (callback) => {")
     assert re.search(REPLACES, "Element.prototype.attachShadow = function (options) {")
+
+
+def test_the_kit_offers_scripts_that_hold_the_token_of_a_page():
+    """If it did not, nothing would have to be withheld; that it is withheld is seen in ``test_routes.py``."""
+    assert issubclass(dict(per_app_patterns)["/autoload.js"], AutoloadJsHandler)

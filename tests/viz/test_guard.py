@@ -1,5 +1,9 @@
 """What stands between the server and the network, without a server."""
 
+from types import SimpleNamespace
+from weakref import ref
+
+import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.server.contexts import BokehSessionContext
@@ -14,10 +18,13 @@ class Request:
     host = "localhost:5006"
 
 
-def visit(build):
+def visit(build, path=""):
     """Build a page; return it and the function that ends its session."""
     document = Document()
     context = BokehSessionContext("somebody", None, document)
+    if path:
+        context._request = SimpleNamespace(path=path, arguments={}, headers={}, cookies={})
+        document._session_context = ref(context)
     with set_curdoc(document):
         page = build()
 
@@ -43,6 +50,25 @@ def test_pages_beyond_the_limit_are_told_so_until_somebody_leaves():
     leave()
     assert visit(build)[0] == "page"
     assert visitors.open == 2
+
+
+def test_a_page_that_is_gone_is_not_built_again_behind_the_line():
+    visitors, built = Visitors(2, 0, lambda: None), []
+
+    def page():
+        built.append(None)
+        return "page"
+
+    def reloads():
+        asked = visitors.admitting(page)()
+        scripts = pn.state.curdoc.callbacks.js_event_callbacks["document_ready"]
+        return asked, [script.code for script in scripts]
+
+    (asked, scripts), _ = visit(reloads, "/explorer/ws")
+    assert "comes back" in asked.object
+    assert scripts == ["location.reload()"]
+    assert not built
+    assert visitors.open == 0
 
 
 def test_one_visitor_leaves_room_for_others(monkeypatch):

@@ -1,6 +1,7 @@
 """Every address of a server: which ask for the password, which are open, and that no other site gets in."""
 
 import contextlib
+import http.cookiejar
 import json
 import os
 import re
@@ -8,10 +9,11 @@ import socket
 import subprocess
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import pytest
-from bokeh.util.token import generate_jwt_token, generate_session_id
+from bokeh.util.token import generate_jwt_token, generate_session_id, get_token_payload
 
 from supdr_viz.pages import PAGES
 
@@ -31,7 +33,7 @@ pn.io.server.get_server = listing
 sys.exit(cli.main())
 """
 
-ASKS = {f"/{page}{rest}" for page in PAGES for rest in ("/?$", "/metadata$", "/autoload.js$")} | {"/?$"}
+ASKS = {f"/{page}{rest}" for page in PAGES for rest in ("/?$", "/metadata$")} | {"/?$"}
 """Nothing without the password."""
 
 SOCKETS = {f"/{page}/ws$" for page in PAGES}
@@ -46,6 +48,7 @@ OPEN = {
     *(f"/{page}/static/(.*)$" for page in PAGES),
     "/components/.*$",  # nothing: before the kit's own, the next one
     "/components/(.*)$",
+    *(f"/{page}/autoload.js$" for page in PAGES),  # nothing, too
     "/static/extensions/(.*)$",
     "/static/(.*)$",
     "/turn$",  # a number
@@ -91,7 +94,16 @@ class Guarded:
         with urllib.request.urlopen(f"http://localhost:{self.port}/health", timeout=60) as answer:
             return json.load(answer)["pages"]
 
-    def upgraded(self, path, origin, protocol=""):
+    def visit(self):
+        """Log in, which leads to the explorer; return the cookies and the page's token."""
+        said = urllib.parse.urlencode({"username": "anna", "password": "open sesame"}).encode()
+        jar = http.cookiejar.CookieJar()
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        with opener.open(f"http://localhost:{self.port}/login", said, timeout=60) as answer:
+            found = re.search(r'"token":\s*"([^"]+)"', answer.read().decode())
+        return "; ".join(f"{each.name}={each.value}" for each in jar), found[1]
+
+    def upgraded(self, path, origin, protocol="", cookie=""):
         """Ask for a websocket; return the status, and the first byte of what is said on it if it is one."""
         lines = [
             f"GET {path} HTTP/1.1",
@@ -102,6 +114,7 @@ class Guarded:
             "Sec-WebSocket-Version: 13",
             f"Origin: {origin}",
             *([f"Sec-WebSocket-Protocol: {protocol}"] if protocol else []),
+            *([f"Cookie: {cookie}"] if cookie else []),
         ]
         with socket.create_connection(("localhost", self.port), timeout=60) as connection:
             connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
@@ -133,12 +146,18 @@ def guarded(tmp_path_factory):
     server.process.stdout.close()
 
 
+@pytest.fixture(scope="module")
+def inside(guarded):
+    """Cookies and token of somebody who knows the password."""
+    return guarded.visit()
+
+
 def test_every_route_is_known_to_ask_or_to_be_open(guarded):
     assert set(guarded.routes) == ASKS | SOCKETS | OPEN
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("rest", ["", "/", "/metadata", "?turn=x", "/autoload.js?bokeh-autoload-element=1"])
+@pytest.mark.parametrize("rest", ["", "/", "/metadata", "?turn=x"])
 def test_without_the_password_a_page_leads_to_the_login(guarded, page, rest):
     status, location = guarded.answer(f"/{page}{rest}")
     assert status == 302
@@ -183,6 +202,31 @@ def test_without_the_password_a_made_up_session_gets_no_page(guarded, page):
     status, said = guarded.upgraded(f"/{page}/ws", f"http://localhost:{guarded.port}", protocol)
     assert (status, said) == (403, b"")
     assert guarded.pages == 0
+
+
+def test_a_token_opens_its_own_page_and_none_without_the_line(guarded, inside):
+    (cookies, token), pages = inside, guarded.pages
+    here = f"http://localhost:{guarded.port}"
+    made_up = generate_jwt_token(generate_session_id(), expiration=600)
+    signed = generate_jwt_token(generate_session_id(b"k", True), b"k", True, expiration=600)
+    forged = f"{made_up}.{token.partition('.')[2]}"
+    for each in (made_up, signed, forged):
+        status, said = guarded.upgraded("/explorer/ws", here, f"bokeh, {each}", cookies)
+        assert (status, said[:1]) in ((101, b"\x88"), (101, b""))  # closed
+    # The same token where it has no page: one that asks to come in by the door.
+    status, said = guarded.upgraded("/compare/ws", here, f"bokeh, {token}", cookies)
+    assert (status, said) == (101, b"\x81")
+    assert guarded.pages == pages
+
+
+def test_the_login_is_no_part_of_what_a_page_holds(guarded, inside):
+    cookies, token = inside
+    assert "user=" in cookies
+    held = get_token_payload(token)
+    assert held["cookies"] == {}
+    assert set(held["headers"]) <= {"User-Agent"}
+    assert guarded.answer("/explorer/autoload.js?bokeh-autoload-element=1")[0] == 404
+    assert guarded.answer("/explorer/autoload.js?bokeh-autoload-element=1&bokeh-absolute-url=http://[")[0] == 404
 
 
 @pytest.mark.parametrize("path", [*(f"/{page}/ws" for page in PAGES), "/stage?ticket=x"])
