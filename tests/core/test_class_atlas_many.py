@@ -1,15 +1,18 @@
 """ClassAtlas on more rows than all pairs are looked at: what the short cuts promise, against the sums themselves."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 
 from supdr import ClassAtlas
 from supdr.methods.class_atlas import affinities as affinities_module
 from supdr.methods.class_atlas.affinities import affinities, candidates
+from supdr.methods.class_atlas.charts import fit_charts
 from supdr.quality import map_quality
 from supdr.solvers.pair_sums import (
     EXACT_ROWS,
@@ -123,3 +126,17 @@ def test_a_map_of_more_rows_than_all_pairs():
         assert len(fitted.landmarks_) == min(most, EXACT_ROWS + 1000)
         quality[most] = map_quality(X[new], fitted.transform(X[new])).trustworthiness
     assert quality[len(X)] > quality[500] - 0.01
+
+
+def test_many_rows_are_placed_in_little_memory():
+    """Distances to the landmarks take a small part of the working memory, however many rows there are."""
+    rng = np.random.default_rng(0)
+    X, megabyte = rng.standard_normal((20_000, 3)), 2**20
+    charts = fit_charts(X[:600], np.arange(600) % 2, 2, 2, "pca+embed", 2, 5)
+    charts.coordinates(X[:10])
+    with config_context(working_memory=64):
+        tracemalloc.start()
+        placed = charts.coordinates(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 3 * placed.nbytes + 16 * megabyte  # all distances at once would be 92 MB

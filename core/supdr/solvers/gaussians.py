@@ -35,11 +35,14 @@ class Mapping:
         Centres of the Gaussians; for "linear" one row, the mean.
     gamma : float
         1 / (2 sigma^2); 0 for "linear".
+    scale : array of shape (D,), optional
+        What columns are multiplied by before distances are taken.
     """
 
     kind: str
     centers: Array
     gamma: float
+    scale: Array | None = None
 
     @property
     def n_features(self) -> int:
@@ -88,6 +91,8 @@ class Mapping:
         shift, factor = self._factor
         part = np.empty((len(rows), factor.shape[1]), dtype=factor.dtype)
         np.subtract(rows, shift, out=part[:, :-2], casting="same_kind")
+        if self.scale is not None:
+            part[:, :-2] *= self.scale
         part[:, -2] = 1.0
         np.einsum("ij,ij->i", part[:, :-2], part[:, :-2], out=part[:, -1])
         exponent = np.matmul(part, factor.T, out=out if factor.dtype == np.float64 else None)
@@ -98,6 +103,8 @@ class Mapping:
         """A shift (D,) and rows (M, D + 2); inner products with [x - shift, 1, |x - shift|^2] are the exponents."""
         shift = self.centers.mean(axis=0)  # distances do not change, cancellation shrinks
         centers = self.centers - shift
+        if self.scale is not None:
+            centers *= self.scale
         squares = np.einsum("ij,ij->i", centers, centers)
         factor = np.column_stack([2.0 * centers, -squares, -np.ones(len(centers))])
         single = centers.size >= WIDE and self.gamma * squares.max() <= LARGEST_EXPONENT

@@ -67,7 +67,9 @@ def squared_distances(X: Array, centers: Array) -> Array:
     """Return |x - c|^2, (n, M); of many centres with many columns in single precision."""
     reach = float(((centers - centers.mean(axis=0)) ** 2).sum(axis=1).max())
     gamma = LARGEST_EXPONENT / reach if reach > SMALLEST**2 else 1.0
-    return Mapping("rbf", centers, gamma).exponents(X) / -gamma
+    squares = Mapping("rbf", centers, gamma).exponents(X)
+    squares /= -gamma
+    return squares
 
 
 def affinities(X: Array, proba: Array | None, perplexity: float) -> Affinities:

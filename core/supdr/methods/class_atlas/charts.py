@@ -96,7 +96,7 @@ class Charts(NamedTuple):
         number = np.full(int(max(self.members.max(), self.embedded.max())) + 1, -1)
         number[self.embedded] = np.arange(len(self.embedded))
         members = np.where(self.members >= 0, number[self.members], -1)
-        step = rows_in_memory(len(self.rows))
+        step = rows_in_memory(8 * len(self.rows))  # beside the rows themselves distances need little room
         for start in range(0, len(X), step):
             checkpoint()
             part = slice(start, start + step)

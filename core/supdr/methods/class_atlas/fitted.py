@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from supdr.engine.estimator import SupervisedReducer
 from supdr.methods.class_atlas.cells import cell_logs
 from supdr.methods.class_atlas.problem import AtlasState
+from supdr.solvers.gaussians import rows_in_memory
 
 
 class FittedClassAtlas(SupervisedReducer):
@@ -121,7 +122,10 @@ class FittedClassAtlas(SupervisedReducer):
             others = np.setdiff1d(np.arange(n), atlas.rows, assume_unique=True)
             own = np.empty((n, landmarks.shape[1]))
             own[atlas.rows] = landmarks
-            own[others] = self._state.image(self._training[0][others], proba[others])
+            rows, step = self._training[0], rows_in_memory(8 * self._training[0].shape[1])
+            for start in range(0, len(others), step):  # all others at once would be the rows once more
+                part = others[start : start + step]
+                own[part] = self._state.image(rows[part], proba[part])
             self._memo[name] = own
         return self._memo[name]
 

@@ -4,15 +4,17 @@
     p = softmax(omega (A kappa h + a) + (1 - omega) d)
 
 V diag(w) V' is a Gaussian kernel; beyond so many rows that of its Nystroem approximation.  Width, rho and kappa
-minimise the log loss of softmax(kappa h) over left-out h.  A and a are a multinomial logistic regression: K^2 numbers
-that would flatter the rows they have seen, so that training rows get the probability of one fitted on other folds.
+minimise the log loss of softmax(kappa h) over left-out h.  Columns count in distances alike, or by how steep such a
+first h is along them, if that lowers the loss by more than Akaike's price of as many numbers.  A and a are a
+multinomial logistic regression: K^2 numbers that would flatter the rows they have seen, so that training rows get the
+probability of one fitted on other folds.
 d are linear discriminants, a second opinion that few rows of many classes need; omega has the least left-out log loss.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from supdr.engine.interruption import checkpoint
-from supdr.methods.class_atlas.discriminants import Discriminants, fit_discriminants
+from supdr.methods.class_atlas.discriminants import ROWS_A_COLUMN, Discriminants, fit_discriminants
 from supdr.methods.class_atlas.landmarks import stratified_rows
+from supdr.methods.class_atlas.relevance import relevance
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_out, mapped_spectrum
@@ -143,27 +146,71 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
         none = np.zeros((X.shape[1], 1))
         gate = Gate(mapping, np.zeros((len(centers), 1)), one, none, np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0)
         return gate, np.ones((len(X), 1))
-    exponents = Mapping("rbf", X[few], 1.0).exponents(X[few])  # once for all widths
-    tried = {}
-    for width in WIDTHS:
-        kernel = np.exp((0.5 / (width * unit) ** 2) * exponents)
-        tried[width] = _fitted_exactly(kernel, codes[few], n_classes)
-    width = min(tried, key=lambda each: tried[each].loss)
-    best = tried[width]
-    proba, cost = _best_calibration(best.sharpness * best.left_out, codes[few], n_classes, fold[few])
-    gamma = 0.5 / (width * unit) ** 2
-    rows = X if len(centers) == len(X) else np.ascontiguousarray(X[centers])
+    opinions = fit_discriminants(X[few], codes[few], n_classes, unit)
+    kernel, proba = _chosen_kernel(np.ascontiguousarray(X[few]), codes[few], n_classes, fold[few], unit, opinions)
+    best, rows = kernel.regression, X if len(centers) == len(X) else np.ascontiguousarray(X[centers])
+    mapping = Mapping("rbf", rows, kernel.gamma, kernel.scale)
     if len(few) < len(X) or len(rows) < len(X):
         if len(rows) == len(X):
-            best = _fitted_exactly(Mapping("rbf", X, gamma).features(X), codes, n_classes)
+            best = _fitted_exactly(mapping.features(X), codes, n_classes)
         else:
-            best = _fitted_by_landmarks(X, codes, n_classes, Mapping("rbf", rows, gamma))
-        proba = crossfitted(best.sharpness * best.left_out, codes, n_classes, fold, cost)
-    ((coef, offset),) = _regressions(best.sharpness * best.left_out, codes, n_classes, (cost,))
-    mapping = Mapping("rbf", rows, gamma)
-    none = np.zeros((X.shape[1], n_classes))
-    gate = Gate(mapping, best.sharpness * best.coef, coef, none, offset, width, best.ridge, best.sharpness, cost, 1.0)
-    return with_second_opinion(gate, proba, X, codes, unit)
+            best = _fitted_by_landmarks(X, codes, n_classes, mapping)
+        proba = crossfitted(best.sharpness * best.left_out, codes, n_classes, fold, kernel.cost)
+        opinions = fit_discriminants(X, codes, n_classes, unit)
+    ((coef, offset),) = _regressions(best.sharpness * best.left_out, codes, n_classes, (kernel.cost,))
+    chosen = (kernel.width, best.ridge, best.sharpness, kernel.cost, 1.0)
+    gate = Gate(mapping, best.sharpness * best.coef, coef, np.zeros((X.shape[1], n_classes)), offset, *chosen)
+    second = second_opinion(proba, codes, opinions)
+    return gate if second.other is None else gate.joined(second.other, second.share), second.proba
+
+
+class Kernel(NamedTuple):
+    """A kernel and the regression with it: multiple of the median distance, gamma, scale of the columns, and C."""
+
+    width: float
+    gamma: float
+    scale: Array | None
+    regression: Choice
+    cost: float
+
+
+def _chosen_kernel(
+    X: Array, codes: NDArray, n_classes: int, fold: NDArray, unit: float, opinions: Sequence[Discriminants]
+) -> tuple[Kernel, Array]:
+    """Return the kernel of rows (n, D) whose gate has the least log loss, and p: columns alike, or by their relevance.
+
+    Relevance is learnt from the labels of the same rows, left-out codes are too good by it: D numbers lower the mean
+    log loss by some D / n where they say nothing (H. Akaike, 1973).
+    """
+
+    def judged(scale: Array | None, unit: float) -> tuple[float, Kernel, Array]:
+        """Return the log loss of the whole gate with this scale, the kernel and its probabilities."""
+        kernel = _best_width(X, codes, n_classes, unit, scale)
+        proba, cost = _best_calibration(
+            kernel.regression.sharpness * kernel.regression.left_out, codes, n_classes, fold
+        )
+        return second_opinion(proba, codes, opinions).loss, kernel._replace(cost=cost), proba
+
+    price = X.shape[1] / len(X)
+    loss, kernel, proba = judged(None, unit)
+    if len(X) < ROWS_A_COLUMN * X.shape[1] or loss <= price:
+        return kernel, proba
+    scale = relevance(X, Mapping("rbf", X, kernel.gamma), kernel.regression.coef)
+    if scale is None:
+        return kernel, proba
+    by_relevance = judged(scale, median_distance(X * scale, np.random.default_rng(0)))
+    return by_relevance[1:] if by_relevance[0] + price < loss else (kernel, proba)
+
+
+def _best_width(X: Array, codes: NDArray, n_classes: int, unit: float, scale: Array | None) -> Kernel:
+    """Return the kernel of the width with the least log loss; `unit` is the length of a usual distance."""
+    exponents = Mapping("rbf", X, 1.0, scale).exponents(X)  # once for all widths
+    tried = []
+    for width in WIDTHS:
+        gamma = 0.5 / (width * unit) ** 2
+        regression = _fitted_exactly(np.exp(gamma * exponents), codes, n_classes)
+        tried.append(Kernel(width, gamma, scale, regression, COSTS[0]))
+    return min(tried, key=lambda each: each.regression.loss)
 
 
 def dealt_folds(codes: NDArray, rng: np.random.Generator) -> NDArray:
@@ -209,31 +256,41 @@ def _crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray,
     return proba / proba.sum(axis=2, keepdims=True)
 
 
-def with_second_opinion(gate: Gate, proba: Array, X: Array, codes: NDArray, unit: float) -> tuple[Gate, Array]:
-    """Return gate and probabilities (n, K), joined with those of linear discriminants if that lowers the log loss.
+class SecondOpinion(NamedTuple):
+    """Log loss and probabilities (n, K) of two opinions, whose second one may be none, and the share of the first."""
+
+    loss: float
+    proba: Array
+    other: Discriminants | None
+    share: float
+
+
+def second_opinion(proba: Array, codes: NDArray, opinions: Sequence[Discriminants]) -> SecondOpinion:
+    """Return probabilities joined with those of linear discriminants, if that lowers the log loss.
 
     Parameters
     ----------
-    gate : Gate
     proba : array of shape (n, K)
         Probabilities of the labelled rows, in which their own labels have no part.
-    X : array of shape (n, D)
-        These rows.
     codes : int array of shape (n,)
         Their classes.
-    unit : float
-        Length of a usual distance.
+    opinions : sequence of Discriminants
+        Of the same rows.
+
+    Returns
+    -------
+    SecondOpinion
     """
-    least, best = log_loss(proba, codes), (gate, proba)
+    best = SecondOpinion(log_loss(proba, codes), proba, None, 1.0)
     own = np.log(proba)
-    for other in fit_discriminants(X, codes, proba.shape[1], unit):
+    for other in opinions:
         logs = log_softmax(other.left_out, axis=1)
         for share in SHARES:
             checkpoint()
             tried = np.maximum(softmax(share * own + (1.0 - share) * logs, axis=1), RAREST)
             loss = log_loss(tried, codes)
-            if loss < least:
-                least, best = loss, (gate.joined(other, share), tried / tried.sum(axis=1, keepdims=True))
+            if loss < best.loss:
+                best = SecondOpinion(loss, tried / tried.sum(axis=1, keepdims=True), other, share)
     return best
 
 
