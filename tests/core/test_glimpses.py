@@ -82,8 +82,9 @@ def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_wi
     seen = []
     with glimpsed(seen.append), glimpses_become(lambda shown: shown):
         arriving = partitioned_passes._Pulls(problem, problem.features(mapping), state)
-        arriving({number: pulls[1][number] for number in (0, 3)})
-        arriving(pulls[1])  # all are done: what follows is the complete map
+        arriving({number: (pulls[1][number], None) for number in (0, 3)})
+        # All are done: what follows is the complete map.
+        arriving({number: (pull, None) for number, pull in pulls[1].items()})
     mixed = np.concatenate([targets[number in (0, 3)][number] for number in range(len(blocks))])
     features = Features(np.concatenate(blocks), mapping)
     expected = features.solve(mixed, features.pull_back(mixed), least_ridge(state.reg_w, state.mu, features))

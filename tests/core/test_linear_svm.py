@@ -5,6 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 from supdr.engine.interruption import Interrupted, interruptible
+from supdr.solvers._linear_svm_kernels import _step_length
 from supdr.solvers.linear_svm import solve_heads, solve_linear_svm
 
 
@@ -222,3 +223,11 @@ def test_numbers_too_large_for_the_accuracy_give_finite_results(scale, C):
         solution = solve_linear_svm(Z, y, C)
         assert np.isfinite(solution.coef).all()
         assert np.isfinite(solution.alpha).all()
+
+
+@pytest.mark.parametrize("flat", [1e-40, 1e-33, 1e-10, 1.0])
+def test_line_search_ends_at_the_foot_of_a_slope_however_flat(flat):
+    # A light row falls for long; at s = 12.5 a heavy one comes to its margin.  Newton's first guess is 2.6e-3 / flat.
+    t, d, weight, centre = np.array([1e6, -20.0]), np.array([1.0, -1.6]), np.array([2.6e-3, 1e3]), np.array([1.0, 0.0])
+    s = _step_length(0.0, flat, t, d, weight, centre, 0.03)
+    assert s == pytest.approx(12.5 if flat < 1.0 else 2.6e-3, rel=0.05)

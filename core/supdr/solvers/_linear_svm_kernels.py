@@ -79,7 +79,7 @@ def _step_length(
         pulled, curvature = _slope(s, t, d, weight, centre, tau)
         slope = linear + s * quadratic - pulled
         if abs(slope) <= enough:
-            break
+            return s
         if slope < 0.0:
             low = s
         else:
@@ -87,8 +87,14 @@ def _step_length(
         curvature += quadratic
         s = s - slope / curvature if curvature > 0.0 else np.inf
         if not low < s < high:
-            s = 2.0 * low if high == np.inf else 0.5 * (low + high)
-    return s
+            s = 2.0 * low if high == np.inf else between(low, high)
+    return low if low > 0.0 else s  # the value falls all the way to low; beyond it may have risen by any amount
+
+
+@njit(cache=True, nogil=True)
+def between(low: float, high: float) -> float:
+    """Return the middle, that in order of magnitude where the ends are far apart, as on a slope that is nearly flat."""
+    return np.sqrt(low) * np.sqrt(high) if high > 4.0 * low > 0.0 else 0.5 * (low + high)
 
 
 @njit(cache=True, nogil=True)

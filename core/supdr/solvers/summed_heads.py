@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, spread, total
-from supdr.solvers._linear_svm_kernels import LINE_TOL, MAX_LINE_TRIALS
+from supdr.solvers._linear_svm_kernels import LINE_TOL, MAX_LINE_TRIALS, between
 from supdr.solvers._summed_kernels import head_sums, moved_centre, pulls_along
 from supdr.solvers.linear_svm import (
     BEST_ACCURACY,
@@ -262,7 +262,7 @@ def _searched(
         curvature = float(direction @ sums.square @ direction) / tau + float(direction[:-1] @ direction[:-1])
         s = s - rise / curvature if curvature > 0.0 else np.inf
         if not low < s < high:
-            s = 2.0 * low if high == np.inf else 0.5 * (low + high)
+            s = 2.0 * low if high == np.inf else between(low, high)
     return None
 
 
