@@ -75,16 +75,17 @@ function stroked(colour, dash) {
   return stops.length ? `repeating-linear-gradient(90deg, ${stops})` : colour
 }
 
-function key(name, colour, kind = "point", dash = "solid") {
+function key(name, colour, kind = "point", dash = "solid", outline = "") {
   const span = document.createElement("span"), mark = document.createElement("i")
   span.className = "key"; mark.className = kind
   if (kind === "ring") mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
   else mark.style.background = stroked(colour, dash)
+  if (outline) { mark.style.clipPath = outline; mark.style.borderRadius = 0 }
   span.append(mark, name); return span
 }
 
 function legend() {
-  const shown = film.classes.slice(0, 12).map(([name, shade]) => key(name, shade))
+  const shown = film.classes.slice(0, 12).map(([name, shade, outline]) => key(name, shade, "point", "solid", outline))
   document.getElementById("legend").replaceChildren(...shown)
   const losses = board.charts.get("losses"), {lines} = film.trees[0].charts.losses
   document.getElementById("keys").replaceChildren(...lines.map((line) => key(line.name, losses.colour(line), "line", line.dash)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from supdr_viz.frames.scene import Extent
+from supdr_viz.views.marks import corners_of
 
 FINE = 4
 """Marks are drawn at this many times their size and scaled down: smooth edges."""
@@ -28,8 +29,6 @@ SPELT = str.maketrans(
     | {"≈": "about ", "≤": "<=", "≥": ">=", "×": "x", "…": "..."}
 )
 """Signs that the font of the images does not have."""
-
-Corners = list[tuple[float, float]]
 
 
 class Pen:
@@ -144,55 +143,6 @@ def stamp(shape: int, size: float, fill: float, line: float) -> Image.Image:
     if line:
         draw.line([*outline, *outline[:2]], fill=255, width=max(1, round(line * FINE)), joint="curve")
     return mask.resize((side, side), Image.Resampling.BOX)
-
-
-def corners_of(shape: int, r: float) -> Corners:
-    """Return the outline of a shape of the stage, `r` from its middle to its side.
-
-    Parameters
-    ----------
-    shape : int
-        Circle, triangle, square, diamond, inverted triangle, hexagon, star, plus, and two with hollow sides.
-    r : float
-
-    Returns
-    -------
-    list of (float, float)
-    """
-    low, arm = r / math.sqrt(3.0), 0.4 * r
-    triangle: Corners = [(-r, -low), (r, -low), (0.0, 2.0 * low)]
-    box: Corners = [(-r, -r), (r, -r), (r, r), (-r, r)]
-    quarter: Corners = [(r, -arm), (r, arm), (arm, arm), (arm, r)]
-    half: Corners = [(-arm, -r), (arm, -r), (arm, -arm), *quarter]
-    return (
-        _around(24, [r], 0.0),
-        triangle,
-        box,
-        [(-0.8 * r, 0.0), (0.0, -1.15 * r), (0.8 * r, 0.0), (0.0, 1.15 * r)],
-        [(x, -y) for x, y in triangle],
-        _around(6, [r], 0.0),
-        _around(10, [1.15 * r, 0.5 * r], math.pi / 2),
-        [*half, (-arm, r), (-arm, arm), (-r, arm), (-r, -arm), (-arm, -arm)],
-        _hollow(box),
-        _hollow(triangle),
-    )[shape]
-
-
-def _around(count: int, reaches: Sequence[float], first: float) -> Corners:
-    """Return points around the middle, at distances that take turns."""
-    turns = [first + 2.0 * math.pi * k / count for k in range(count)]
-    reach = [reaches[k % len(reaches)] for k in range(count)]
-    return [(r * math.cos(turn), r * math.sin(turn)) for r, turn in zip(reach, turns)]
-
-
-def _hollow(corners: Corners) -> Corners:
-    """Bend the sides of a polygon inwards: curves of second order, pulled to a third of the way to the middle."""
-    bent: Corners = []
-    for (x, y), (to_x, to_y) in zip(corners, corners[1:] + corners[:1]):
-        for t in np.linspace(0.0, 1.0, 8, endpoint=False):
-            start, pull, end = (1 - t) ** 2, 2 * t * (1 - t) / 6, t**2
-            bent.append((start * x + pull * (x + to_x) + end * to_x, start * y + pull * (y + to_y) + end * to_y))
-    return bent
 
 
 def pieces(points: NDArray) -> list[NDArray]:

@@ -22,6 +22,7 @@ from supdr_viz.stage.wire import encode
 from supdr_viz.views.board import Squares
 from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
+from supdr_viz.views.marks import SHAPES, clip_path
 
 
 def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "", told: str = "") -> str:
@@ -144,7 +145,7 @@ def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
         "title": _title(replay),
         "captions": captions,
         "task": scene.task,
-        "classes": [[str(scene.class_names[code]), css(f"class {code}")] for code in classes],
+        "classes": [[str(scene.class_names[code]), css(f"class {code}"), clip_path(code % SHAPES)] for code in classes],
         "mode": None if replay.mode is None else {"title": replay.mode.title, "caption": replay.mode.caption},
         "patches": [base64.b64encode(zlib.compress(patch)).decode() for patch in _patches(replay, tool)],
         "moments": [_moment(moment) for moment in replay.moments],

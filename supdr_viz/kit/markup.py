@@ -104,8 +104,8 @@ def legend(entries: Sequence[Any]) -> str:
     Parameters
     ----------
     entries : sequence
-        With ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale") and ``help``,
-        what the word means, or an empty text.
+        With ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale"), ``outline``, what
+        CSS cuts a point's mark with, and ``help``, what the word means; the last two may be empty.
 
     Returns
     -------
@@ -119,6 +119,8 @@ def legend(entries: Sequence[Any]) -> str:
         elif entry.kind == "line":
             dash = "dashed" if entry.dash == "dotdash" else escape(entry.dash)
             style += f";border-style:{dash};border-width:2.5px 0 0 0"
+        elif entry.outline:
+            style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
         keys.append(explained(f"{mark}{escape(entry.name)}", entry.help, "key"))
     return "".join(keys)

@@ -30,6 +30,7 @@ def save_plot(board: Board, session: Session, plot: str, format: str) -> None:
     legend = list(view.legend) if plot in ("losses", "errors", "method") else []
     if plot not in ("losses", "errors") and session.scene is not None:
         legend = [*class_legend(session.scene, board.points.colour_by), *legend]
-    marks = [{"name": key.name, "colour": key.colour, "kind": key.kind, "dash": key.dash} for key in legend]
+    drawn = ("name", "colour", "kind", "dash", "shape")
+    marks = [{word: getattr(key, word) for word in drawn} for key in legend]
     words = {"title": view.title, "note": view.caption(), "legend": marks}
     board.hub.save_view(plot, format, f"supdr-{plot}", words)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from supdr_viz.frames.types import Lines
 from supdr_viz.kit.theme import palette
 from supdr_viz.views.colours import SHADES
+from supdr_viz.views.marks import clip_path
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class LegendEntry:
         Of lines, in pixels.
     help : str
         What the word means, shown on hovering.
+    shape : int
+        Of points: one of the stage's `SHAPES`.
     """
 
     name: str
@@ -39,6 +42,12 @@ class LegendEntry:
     kind: str = "line"
     width: float = 1.5
     help: str = ""
+    shape: int = 0
+
+    @property
+    def outline(self) -> str:
+        """What CSS cuts the mark of a point with; empty for a circle."""
+        return clip_path(self.shape) if self.shape else ""
 
 
 @cache

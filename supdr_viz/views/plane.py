@@ -24,6 +24,7 @@ from supdr_viz.views.colours import (
     layer_colours,
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
+from supdr_viz.views.marks import SHAPES
 from supdr_viz.views.points import MANY, Points
 
 REGION_ALPHA = 0.17
@@ -217,7 +218,8 @@ def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
         entries = []
         for code, name in enumerate(scene.class_names):
             told = _counted(name, shown == code, many and colour_by != "prediction")
-            entries.append(LegendEntry(told, css(f"class {code % n_colours}"), kind="point"))
+            shape = 0 if colour_by == "prediction" else code % SHAPES  # a mark's shape says what its row is
+            entries.append(LegendEntry(told, css(f"class {code % n_colours}"), kind="point", shape=shape))
         entries.append(LegendEntry(RINGS["error"].name, css(RINGS["error"].role), kind="ring"))
     if scene.is_test.any():
         entries.append(LegendEntry("test", css("secondary"), kind="ring"))

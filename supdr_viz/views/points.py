@@ -16,12 +16,10 @@ from supdr_viz.frames.types import Frame, Scene, Surface, Truth
 from supdr_viz.stage.stage import Selection, Stage
 from supdr_viz.stage.wire import packed_bits
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
+from supdr_viz.views.marks import SHAPES
 
 TRAIN, TEST, HIDDEN = range(3)
 """Kinds of rows: filled, hollow, small and grey."""
-
-SHAPES = 10
-"""Different marks of classes; later classes start again."""
 
 MAX_OUTLINED = 500
 """Of more rows, only the hollow ones have an outline."""

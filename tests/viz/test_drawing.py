@@ -11,18 +11,19 @@ import pytest
 from supdr_viz.export.drawing import FILLS, HIDDEN, TEST, square
 from supdr_viz.export.film import GAP, HEAD, picture
 from supdr_viz.export.film import SIDE as SIDE_OF_FILM
-from supdr_viz.export.pen import corners_of, dashed, stamp
+from supdr_viz.export.pen import dashed, stamp
 from supdr_viz.export.picture import round_ticks
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Density, Lines
 from supdr_viz.kit.theme import palette
 from supdr_viz.settings.state import Settings
+from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
+from supdr_viz.views.marks import FARTHEST, SHAPES, corners_of
 from tests.viz.test_report import film, finished
 from tests.viz.test_views import make_frame, make_scene, make_surface
 
 SIDE = 240
-SHAPES = 10
 
 
 def rgb(colour):
@@ -89,6 +90,18 @@ def test_shapes_are_those_of_the_page():
     assert len(corners_of(names.index("square"), 1.0)) == 4
     assert len(corners_of(names.index("plus"), 1.0)) == 12
     assert len(corners_of(names.index("star"), 1.0)) == 10
+
+
+def test_a_legend_shows_the_marks_that_its_rows_have():
+    scene = make_scene(60, 12)
+    entries = [entry for entry in class_legend(scene) if entry.kind == "point"]
+    assert [entry.shape for entry in entries] == [code % SHAPES for code in range(12)]
+    assert [entries[code].outline for code in (0, SHAPES)] == ["", ""]  # circles
+    for entry in entries[1:SHAPES]:
+        places = re.findall(r"([\d.-]+)% ([\d.-]+)%", entry.outline)
+        across, down = (np.array(places, dtype=float) / 50 - 1).T * FARTHEST
+        np.testing.assert_allclose(np.column_stack([across, -down]), corners_of(entry.shape, 1.0), atol=2e-3)
+    assert all(entry.shape == 0 for entry in class_legend(scene, "prediction"))
 
 
 def test_boundaries_are_whole_and_margins_dashed():

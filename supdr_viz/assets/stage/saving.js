@@ -13,7 +13,7 @@ function settled(colour) {
 }
 
 // The mark of an entry of the legend, with its middle at a place.
-function mark(pen, {kind, colour, dash}, x, y) {
+function mark(pen, {kind, colour, dash, shape}, x, y) {
   const shades = kind === "scale" ? colour.match(/#\w{6}/g) ?? [] : []
   shades.forEach((shade, k) => {
     pen.fillStyle = shade
@@ -21,13 +21,13 @@ function mark(pen, {kind, colour, dash}, x, y) {
   })
   if (kind === "scale") return
   pen.fillStyle = pen.strokeStyle = settled(colour)
+  if (kind === "point") return drawMark(pen, {shape: SHAPES[shape], size: 9, fill: 1, line: 0}, x, y)
   pen.lineWidth = 2
   pen.setLineDash(kind !== "line" || dash === "solid" ? [] : dash === "dotted" ? [2, 3] : [6, 4])
   pen.beginPath()
   if (kind === "line") { pen.moveTo(x - 9, y); pen.lineTo(x + 9, y) }
   else pen.arc(x, y, 4.5)
-  if (kind === "point") pen.fill()
-  else pen.stroke()
+  pen.stroke()
   pen.setLineDash([])
 }
 
