@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
@@ -18,6 +20,48 @@ TRUSTED = ("supdr", "supdr_viz", "tornado")
 ANSWERS = logging.getLogger("supdr_viz.answers")
 DEEPEST = 12
 """Places that are named of a failure: the innermost."""
+
+
+SAME_A_MINUTE = 20
+"""Lines from one place of the code; more are counted only, so that nobody who knocks often fills the disk."""
+
+
+class Sparing(logging.Filter):
+    """Lets through `SAME_A_MINUTE` warnings and errors of a place in the code; the next minute's first counts the rest.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds, as `time.monotonic`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock, self._lock = clock, threading.Lock()
+        self._seen: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether a record is written; it may be given the number of those that were not.
+
+        Parameters
+        ----------
+        record : LogRecord
+
+        Returns
+        -------
+        bool
+        """
+        if record.levelno < logging.WARNING:
+            return record.name == ANSWERS.name
+        place, now = (record.pathname, record.lineno), self._clock()
+        with self._lock:
+            since, count = self._seen.get(place, (now, 0))
+            if now - since >= 60.0:
+                if count > SAME_A_MINUTE:
+                    record.facts = getattr(record, "facts", {}) | {"left out before": count - SAME_A_MINUTE}
+                since, count = now, 0
+            self._seen[place] = (since, count + 1)
+        return count < SAME_A_MINUTE
 
 
 class Lines(logging.Formatter):
@@ -61,7 +105,7 @@ def log_json(stream: TextIO | None = None) -> None:
     """
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(Lines())
-    handler.addFilter(lambda record: record.levelno >= logging.WARNING or record.name == ANSWERS.name)
+    handler.addFilter(Sparing())
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(logging.WARNING)
     for logger in map(logging.getLogger, list(logging.root.manager.loggerDict)):

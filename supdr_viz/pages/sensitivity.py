@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -213,6 +214,10 @@ class Sensitivity:
     def _title(self, name: str) -> str:
         return next(spec.title for spec in MENU[self.settings.base.method].form if spec.name == name)
 
+    def _place(self, params: Mapping[str, Any]) -> str:
+        """Say in the page's words where in the grid a cell is."""
+        return ", ".join(f"{self._title(name)} = {tick_text(value)}" for name, value in params.items())
+
     def _link(self, params: dict[str, Any]) -> str:
         fits = self.settings.folds * self.settings.repeats
         return f"explorer?{to_query(_shareable(self.settings.at(params)))}&cell={fits}"
@@ -256,7 +261,7 @@ class Sensitivity:
                 self.figures.show_cells(sweep.result(cells.values()), new, self.settings.metric)
         if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
-            self.layout.say_result(sweep.result(cells.values()), self.settings.metric)
+            self.layout.say_result(sweep.result(cells.values()), self.settings.metric, self._place)
         if phase is not self._phase:
             self._phase = phase
             self.bridge.announce(self._summary(phase, cells))
@@ -267,8 +272,8 @@ class Sensitivity:
         words = [f"sweep {phase}", f"{len(cells)} of {len(sweep.cells)} cells"]
         best = sweep.result(cells.values()).best(self.settings.metric)
         if best is not None:
-            where = ", ".join(f"{name} {tick_text(value)}" for name, value in best.params.items())
-            words.append(f"best {METRICS[self.settings.metric]} {best.mean(self.settings.metric):.4g} at {where}")
+            mean = best.mean(self.settings.metric)
+            words.append(f"best {METRICS[self.settings.metric]} {mean:.4g} at {self._place(best.params)}")
         return ", ".join([*words, *([self.runner.message] if self.runner.message else [])])
 
     def _csv(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -20,7 +20,7 @@ from supdr_viz.pages import navigation
 from supdr_viz.pages.look import FREE, HIDDEN_CSS
 from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import Preset
-from supdr_viz.sweeps.figures import SweepFigures, tick_text
+from supdr_viz.sweeps.figures import SweepFigures
 from supdr_viz.sweeps.pictures import PICTURES, SIZE
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase
@@ -236,15 +236,14 @@ class SensitivityLayout:
         if phase is Phase.failed:
             self.show_notice(f"The sweep failed: {message}", "error")
 
-    def say_result(self, result: Result, metric: str) -> None:
-        """Say which cell is best, and how many failed."""
+    def say_result(self, result: Result, metric: str, place: Callable[[Mapping[str, Any]], str]) -> None:
+        """Say which cell is best, in the words of `place`, and how many failed."""
         best = result.best(metric)
         words = []
         if best is not None:
-            where = ", ".join(f"{name} = {tick_text(value)}" for name, value in best.params.items())
             words.append(
                 f"Best {METRICS[metric]}: <b>{best.mean(metric):.4g} ± {best.deviation(metric):.2g}</b> at "
-                f"{widgets.escape(where)}; chosen on the rows it is judged on, hence optimistic."
+                f"{widgets.escape(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
             )
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:

@@ -94,7 +94,7 @@ def test_shapes_are_those_of_the_page():
 
 def test_a_legend_shows_the_marks_that_its_rows_have():
     scene = make_scene(60, 12)
-    entries = [entry for entry in class_legend(scene) if entry.kind == "point"]
+    entries = class_legend(scene)[:12]
     assert [entry.shape for entry in entries] == [code % SHAPES for code in range(12)]
     assert [entries[code].outline for code in (0, SHAPES)] == ["", ""]  # circles
     for entry in entries[1:SHAPES]:

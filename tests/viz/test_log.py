@@ -8,7 +8,7 @@ import pytest
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, RequestHandler
 
-from supdr_viz.kit.log import Lines, answers, log_json
+from supdr_viz.kit.log import SAME_A_MINUTE, Lines, Sparing, answers, log_json
 
 SECRET = "Ada Lovelace"
 
@@ -74,3 +74,23 @@ def test_what_others_log_by_themselves_is_taken_over(written):
     other.info("Session %s", SECRET)  # nobody needs to know
     assert [line["from"] for line in written()] == ["panel"]
     assert Lines().format(logging.makeLogRecord({"name": "tornado.general", "msg": "403 %s"})).count("403 %s") == 1
+
+
+def test_who_knocks_often_does_not_fill_the_disk():
+    now, log = [0.0], logging.getLogger("supdr_viz.test")
+    sparing = Sparing(lambda: now[0])
+
+    def records(line, number=SAME_A_MINUTE + 7, level=logging.ERROR):
+        return [log.makeRecord(log.name, level, "door.py", line, "refused", (), None) for _ in range(number)]
+
+    assert sum(map(sparing.filter, records(1))) == SAME_A_MINUTE
+    assert sum(map(sparing.filter, records(2, 3))) == 3  # another place is heard
+    now[0] = 61.0
+    first, *_, last = later = records(1, 5)
+    assert all(map(sparing.filter, later))
+    assert first.facts == {"left out before": 7}
+    assert not hasattr(last, "facts")
+    answers = records(3, 100, logging.INFO)
+    for each in answers:
+        each.name = "supdr_viz.answers"
+    assert all(map(sparing.filter, answers))
