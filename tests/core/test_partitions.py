@@ -127,6 +127,8 @@ def test_a_snapshot_resumes_and_holds_references(case):
     in_memory = list(model(kind, **settings).iterate(*data))
     with pytest.raises(ValueError, match="belongs to other rows"):
         model(kind, **settings).iterate(rows, labels, start=in_memory[1])
+    with pytest.raises(ValueError, match="start must be a snapshot"):
+        model(kind, **settings).iterate(rows, labels, start=steps[1].state)
 
 
 @pytest.mark.parametrize("case", ["bits with holes", "values"])

@@ -16,7 +16,7 @@ from dask.delayed import delayed
 from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_unchanged
+from supdr.engine.checks import check_snapshot, check_unchanged
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot, Stop
@@ -146,6 +146,8 @@ def _started(
         None  # what an earlier run of this estimator was asked for
     )
     run._check_run()
+    if start is not None:
+        check_snapshot(start, run)
     if start is not None and run.keeps_its_preparation and _prepared_alike(run, start.run, X, y):
         return _continued(model, run, start, interrupted)
     raw, y_parts, sizes, names, sums = _read(run, X, y)
