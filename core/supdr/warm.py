@@ -224,9 +224,10 @@ def _look_at(fitted: Any, X: np.ndarray) -> None:
 
 
 def _kernels() -> list[Dispatcher]:
-    """All kernels of the loaded modules of supdr."""
+    """All kernels of the loaded modules of supdr, but for those that are compiled as parts of others only."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "supdr"]
-    return [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
+    found = [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
+    return [kernel for kernel in found if kernel.targetoptions.get("inline") != "always"]
 
 
 def _stamp_path() -> Path:

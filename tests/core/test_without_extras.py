@@ -175,7 +175,7 @@ def test_the_oldest_versions_keep_the_promises(tmp_path):
     ]
     own = tmp_path / "own"  # what tests share, without the sources beside it
     (own / "tests" / "core").mkdir(parents=True)
-    for shared in ("bad_input", "core/polls.py"):
+    for shared in ("bad_input", "core/polls.py", "core/variants.py"):
         (own / "tests" / shared).symlink_to(ROOT / "tests" / shared)
     options = ["--noconftest", "-c", os.devnull, f"--rootdir={tmp_path}", "--import-mode=importlib", "-q"]
     options += ["-o", f"pythonpath={own}"]

@@ -80,6 +80,7 @@ class Cut(Page):
                 stream = each.protocol.stream
                 stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 stream.close()
+                each.close()
 
 
 @pytest.fixture(scope="module")

@@ -204,6 +204,7 @@ class Page:
         for each in (self.stage, self.socket):
             if each is not None:
                 each.protocol.stream.close()
+                each.close()
         await asyncio.sleep(0)
 
 
