@@ -14,8 +14,9 @@ import numpy as np
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.export.progress import Told, unheard
+from supdr_viz.frames.error_rates import error_rates
 from supdr_viz.frames.modes import Mode, mode_of
-from supdr_viz.frames.surface import error_rates, evaluate
+from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.splitting import Split

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames.surface import COARSE, FINE, error_rates, evaluate
+from supdr_viz.frames.error_rates import error_rates
+from supdr_viz.frames.surface import COARSE, FINE, evaluate
 from supdr_viz.frames.truth import Measuring, measuring
 from supdr_viz.frames.types import Curves, Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from supdr_viz.frames.surface import constant_error, error_rates, evaluate
+from supdr_viz.frames.error_rates import constant_error, error_rates
+from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_dataset, build_estimator

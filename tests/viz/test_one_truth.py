@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from supdr_viz.frames.surface import error_rates
+from supdr_viz.frames.error_rates import error_rates
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
 from supdr_viz.settings.experiment import Experiment

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score
 
+from supdr_viz.frames.error_rates import error_rates
 from supdr_viz.frames.modes import PREDICTIONS, modes_of
 from supdr_viz.frames.modes.regression import correlation, explained
-from supdr_viz.frames.surface import FINE, error_rates, evaluate
+from supdr_viz.frames.surface import FINE, evaluate
 from supdr_viz.frames.types import Curves
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_estimator
