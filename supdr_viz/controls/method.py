@@ -10,10 +10,8 @@ from supdr_viz.controls.forms import Form
 from supdr_viz.controls.part import Part
 from supdr_viz.kit import widgets
 from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.menu import MENU, METHOD_FORMS, method_menu
+from supdr_viz.settings.menu import MENU, METHOD_FORMS, WORDS, method_menu
 from supdr_viz.settings.state import Settings
-
-NEEDS_MEMORY = "Methods in grey need all rows in memory; these are on disk."
 
 
 class MethodControls(Part):
@@ -51,14 +49,14 @@ class MethodControls(Part):
         ----------
         task : {"classification", "regression"}
         on_disk : bool
-            Whether rows are never all in memory: methods that need that cannot be chosen.
+            Whether rows are never all in memory: methods that need that, or do not learn the task, cannot be chosen.
         """
-        unable = [name for name, each in MENU.items() if on_disk and not each.takes_partitions]
+        unable = [name for name, each in MENU.items() if on_disk and not each.learns_on_disk(task)]
+        self._task = task
         if self.menu.disabled_options != unable:
             self.menu.disabled_options = unable
             self._unable = bool(unable)
             self._say_about()
-        self._task = task
         self._form.set_task(task)
 
     def apply(self, settings: Settings) -> None:
@@ -91,7 +89,9 @@ class MethodControls(Part):
         self._body[:] = [self._form.view]
 
     def _say_about(self) -> None:
-        words = MENU[self._settings.method].help + (f" {NEEDS_MEMORY}" if self._unable else "")
+        words = MENU[self._settings.method].help
+        if self._unable:
+            words += f" Methods in grey do not learn {WORDS[self._task]} of rows on disk."
         self._about.object = f'<p class="quiet small">{widgets.escape(words)}</p>'
 
     def _knob_changed(self, _name: str, _value: Any) -> None:

@@ -15,11 +15,12 @@ from supdr_viz.kit.cluster import dashboard
 from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.on_disk import offered, open_rows, targets_of
 
+TASKS = {"automatic": "auto", "classification": "classification", "regression": "regression"}
 NONE_OFFERED = "This server offers no rows on disk: its operator names them with --rows."
 
 
 class RowsPanel:
-    """Choose rows on disk by name, and their target.
+    """Choose rows on disk by name, their target, and what it means.
 
     Parameters
     ----------
@@ -38,6 +39,7 @@ class RowsPanel:
         first = names[0] if names else ""
         self.name = widgets.select("Rows", {name: name for name in names} or {"": ""}, first, self._named)
         self.target = widgets.select("Target", {"": ""}, "")
+        self.task = widgets.select("Task", TASKS, "auto")
         self.use = widgets.button("Use these rows", self.start, kind="contained", icon="check", margin=8)
         self.message = widgets.html()
         self.dashboard = widgets.html(visible=False)
@@ -45,6 +47,7 @@ class RowsPanel:
             widgets.caption("They stay where they are: a sample is drawn row by row, all are learnt and counted."),
             self.name,
             self.target,
+            self.task,
             self.use,
             self.message,
             self.dashboard,
@@ -52,7 +55,7 @@ class RowsPanel:
             **widgets.WIDE,
         )
         if not names:
-            for part in (self.name, self.target, self.use):
+            for part in (self.name, self.target, self.task, self.use):
                 part.visible = False
             widgets.message(self.message, NONE_OFFERED, "warning")
         else:
@@ -61,19 +64,21 @@ class RowsPanel:
     def expect(self, options: Mapping[str, Any]) -> None:
         """Open the rows that shared settings want, once the page is there."""
         name, target = str(options.get("name", "")), str(options.get("target", ""))
+        task = str(options.get("task", "auto"))
         if not name:
             return
         if name in offered():
             with self._silence:
                 self.name.value = name
+            self.task.value = task
             if not self._offer_targets(name, target):
                 return
-        self._open(name, target)
+        self._open(name, target, task)
 
     def start(self) -> None:
         """Open what is chosen."""
         if self.name.value:
-            self._open(self.name.value, self.target.value)
+            self._open(self.name.value, self.target.value, self.task.value)
 
     def _named(self, name: str) -> None:
         if not self._silence:
@@ -89,14 +94,16 @@ class RowsPanel:
         self.target.param.update(options={each: each for each in targets}, value=chosen)
         return True
 
-    def _open(self, name: str, target: str) -> None:
+    def _open(self, name: str, target: str, task: str) -> None:
         self._number += 1
         number = self._number
         self.use.loading = True
         widgets.message(self.message, f"Looking at every partition of {name[:40]} once …")
         in_background(
-            lambda: open_rows(name, target),
-            widgets.guarded(lambda outcome: self._opened(outcome, {"name": name, "target": target}, number)),
+            lambda: open_rows(name, target, task),
+            widgets.guarded(
+                lambda outcome: self._opened(outcome, {"name": name, "target": target, "task": task}, number)
+            ),
         )
 
     def _opened(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:

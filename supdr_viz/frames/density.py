@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from supdr.rows.counting import cell_counts
+from supdr.rows.counting import cell_counts, value_layer
 from supdr_viz.frames.types import Density, Scene
 
 CROWD = 5_000
@@ -78,9 +78,7 @@ def value_layers(values: NDArray, low: float, high: float) -> tuple[NDArray, int
     layer : int array of shape (n,)
     n_layers : int
     """
-    share = np.nan_to_num((values - low) / (high - low))
-    layer = np.clip((share * VALUE_LAYERS).astype(np.int64), 0, VALUE_LAYERS - 1)
-    return np.where(np.isnan(values), VALUE_LAYERS, layer), VALUE_LAYERS + 1
+    return value_layer(values, low, high, VALUE_LAYERS), VALUE_LAYERS + 1
 
 
 def density(

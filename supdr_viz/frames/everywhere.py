@@ -9,10 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr.rows.counting import Grid, count_enclosed, count_enclosed_new, counted, counted_new, counted_unlabelled
-from supdr_viz.frames.density import CELLS, shaded
+from supdr.rows.counting import (
+    Grid,
+    count_enclosed,
+    count_enclosed_new,
+    counted,
+    counted_new,
+    counted_unlabelled,
+    hidden_moments,
+    moments,
+)
+from supdr_viz.frames.density import CELLS, VALUE_LAYERS, shaded
 from supdr_viz.frames.surface import LatentPlane
-from supdr_viz.frames.types import Density, Plane, Scene
+from supdr_viz.frames.types import Density, Scene
 from supdr_viz.settings.on_disk import Whole
 
 
@@ -25,8 +34,8 @@ class Everywhere:
     density : Density
         In the latent plane.
     rates : dict of str to float
-        ``"train"`` and ``"test"``: per cent of the rows that are wrong, as far as that is known; where labels are
-        hidden also ``"labelled"`` and ``"unlabelled"`` of the training rows.
+        ``"train"`` and ``"test"``: per cent of the rows that are wrong, or mean squared errors, as far as they are
+        known; where labels are hidden also ``"labelled"`` and ``"unlabelled"`` of the training rows.
     """
 
     density: Density
@@ -58,12 +67,12 @@ def count_everywhere(
     """
     from supdr.rows.partitions import total
 
-    grid = latent_grid(plane, places, len(scene.class_names))
+    grid = latent_grid(plane, places, scene)
     shape, light = (grid.n_layers, grid.cells, grid.cells), fitted.without_rows()
     known, rates = fitted.latent_partitions(), {}
     trained = _partitions(whole.X_train, whole.y_train)
     if known is None:
-        counts, rates["train"] = _as_new(total(counted_new, light, *trained, grid), shape)
+        counts, rates["train"] = _as_new(total(counted_new, light, *trained, grid), grid)
     else:
         counts = total(counted, *known, grid)
         rates["train"] = 100.0 * snapshot.diagnostics["training_error"]
@@ -72,36 +81,42 @@ def count_everywhere(
         found = total(counted_unlabelled, light, *trained, truth, grid)
         if known is not None:
             counts = counts + found[:-3].reshape(shape)
-        rates |= _with_hidden(rates["train"], *found[-3:].tolist())
+        rates |= _with_hidden(rates["train"], found[-3:], _unit(grid))
     if whole.X_test is not None:
         found = total(counted_new, light, *_partitions(whole.X_test, whole.y_test), grid)
-        more, rates["test"] = _as_new(found, shape)
+        more, rates["test"] = _as_new(found, grid)
         counts = counts + more
     return Everywhere(shaded(counts, grid.extent), rates)
 
 
-def _as_new(found: NDArray, shape: tuple[int, ...]) -> tuple[NDArray, float]:
-    """Return the counts of new rows, and per cent of the labelled ones that are wrong."""
-    labelled, wrong = (float(number) for number in found[-2:])
-    return found[:-2].reshape(shape), 100.0 * wrong / labelled if labelled else float("nan")
+def _unit(grid: Grid) -> float:
+    """Return what an error of one row counts: per cent of wrong rows, or mean squared errors."""
+    return 100.0 if grid.ends is None else 1.0
 
 
-def _with_hidden(labelled: float, n_labelled: int, n_hidden: int, wrong: int) -> dict[str, float]:
-    """Return the errors of training rows where labels of some are hidden; `labelled` is that of the others."""
+def _as_new(found: NDArray, grid: Grid) -> tuple[NDArray, float]:
+    """Return the counts of new rows, and the error of those that have a target."""
+    labelled, loss = (float(number) for number in found[-2:])
+    counts = found[:-2].reshape(grid.n_layers, grid.cells, grid.cells)
+    return counts, _unit(grid) * loss / labelled if labelled else float("nan")
+
+
+def _with_hidden(labelled: float, found: NDArray, unit: float) -> dict[str, float]:
+    """Return the errors of training rows where targets of some are hidden; `labelled` is that of the others."""
+    n_labelled, n_hidden, loss = (float(number) for number in found)
     if not n_hidden:
         return {}
-    every = (labelled * n_labelled + 100.0 * wrong) / (n_labelled + n_hidden)
-    return {"train": every, "labelled": labelled, "unlabelled": 100.0 * wrong / n_hidden}
+    every = (labelled * n_labelled + unit * loss) / (n_labelled + n_hidden)
+    return {"train": every, "labelled": labelled, "unlabelled": unit * loss / n_hidden}
 
 
-def input_density(whole: Whole, plane: Plane, n_classes: int) -> Density:
+def input_density(whole: Whole, scene: Scene) -> Density:
     """Count all rows in the input plane.
 
     Parameters
     ----------
     whole : Whole
-    plane : Plane
-    n_classes : int
+    scene : Scene
 
     Returns
     -------
@@ -109,11 +124,37 @@ def input_density(whole: Whole, plane: Plane, n_classes: int) -> Density:
     """
     from supdr.rows.partitions import total
 
-    grid = scene_grid(plane, n_classes)
+    grid = scene_grid(scene)
     counts = total(counted, *_partitions(whole.X_train, whole.y_train), grid)
     if whole.X_test is not None:
         counts = counts + total(counted, *_partitions(whole.X_test, whole.y_test), grid)
-    return shaded(counts, plane.extent)
+    return shaded(counts, grid.extent)
+
+
+def constant_everywhere(whole: Whole, scene: Scene) -> float:
+    """Return the mean squared error of a regression if the mean of the labels is predicted everywhere.
+
+    Parameters
+    ----------
+    whole : Whole
+    scene : Scene
+
+    Returns
+    -------
+    float
+        Of the rows whose target the method does not see, or else of all, as `frames.error_rates.constant_error`.
+    """
+    from supdr.rows.partitions import total
+
+    centre, y_train = float(scene.target[scene.is_labelled].mean(dtype=float)), _values(whole.y_train)
+    labelled, unseen = total(moments, y_train, centre), np.zeros(3)
+    if whole.y_test is not None:
+        unseen = unseen + total(moments, _values(whole.y_test), centre)
+    if whole.truth_train is not None:
+        unseen = unseen + total(hidden_moments, y_train, _values(whole.truth_train), centre)
+    count, first, second = unseen if unseen[0] else labelled
+    mean = labelled[1] / labelled[0]
+    return float(second / count - 2.0 * mean * first / count + mean**2)
 
 
 def count_within(fitted: Any, whole: Whole, grid: Grid, corners: NDArray, *, latent: bool) -> int:
@@ -147,15 +188,23 @@ def count_within(fitted: Any, whole: Whole, grid: Grid, corners: NDArray, *, lat
     return int(count + (0 if known is None else total(count_enclosed, known[0], grid, corners)))
 
 
-def scene_grid(plane: Plane, n_classes: int) -> Grid:
+def scene_grid(scene: Scene) -> Grid:
     """Return the input plane, cut into cells."""
-    return Grid(plane.origin, plane.axes, plane.extent, CELLS, 0.0, n_classes + 1)
+    plane = scene.plane
+    return Grid(plane.origin, plane.axes, plane.extent, CELLS, 0.0, *_layers(scene))
 
 
-def latent_grid(plane: LatentPlane, places: NDArray, n_classes: int) -> Grid:
+def latent_grid(plane: LatentPlane, places: NDArray, scene: Scene) -> Grid:
     """Return the latent plane on display, cut into cells; a strip is as high as that of the sample, at these places."""
     strip = 0.0 if len(plane.mean) > 1 else 0.5 * max(float(np.ptp(places[:, 0])), 1e-9)
-    return Grid(plane.mean, plane.axes, plane.extent, CELLS, strip, n_classes + 1)
+    return Grid(plane.mean, plane.axes, plane.extent, CELLS, strip, *_layers(scene))
+
+
+def _layers(scene: Scene) -> tuple[int, tuple[float, float] | None]:
+    """Return the layers of a grid, and the ends of the scale that they divide; None: they are classes."""
+    if scene.task == "regression":
+        return VALUE_LAYERS + 1, scene.value_range
+    return len(scene.class_names) + 1, None
 
 
 def _partitions(X: Any, y: Any) -> tuple[Any, Any]:

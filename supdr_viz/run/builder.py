@@ -107,6 +107,7 @@ class FrameBuilder:
         self._places: NDArray | None = None
         self._latent: NDArray | None = None
         self._input_density: Density | None = None
+        self._constant: dict[str, float] = {}
         self._counted: tuple[Density | None, int | None] = None, None
         self._picture: Picture | None = None
         self._number = 0
@@ -230,16 +231,18 @@ class FrameBuilder:
             assert self.latent is not None
             density = scene_density(self.scene, self.latent, self.plane.extent)
             return replace(surface, density=density, places=self.latent)
-        from supdr_viz.frames.everywhere import count_everywhere, input_density
+        from supdr_viz.frames.everywhere import constant_everywhere, count_everywhere, input_density
 
         rates: dict[str, float] = {}
         if everywhere:
             if self._input_density is None:
-                self._input_density = input_density(whole, self.scene.plane, len(self.scene.class_names))
+                self._input_density = input_density(whole, self.scene)
+                if self.scene.task == "regression":
+                    self._constant = {"constant": constant_everywhere(whole, self.scene)}
             assert self.places is not None
             len(snapshot.diagnostics)  # of all rows, too
             found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
-            self._counted, rates = (found.density, snapshot.iteration), found.rates
+            self._counted, rates = (found.density, snapshot.iteration), {**found.rates, **self._constant}
         density, counted = self._counted
         return replace(surface, density=density, input_density=self._input_density, counted=counted, rates=rates)
 
@@ -266,8 +269,7 @@ class FrameBuilder:
 
         if fitted is None or self.plane is None or self.places is None:
             return None
-        count = len(self.scene.class_names)
-        grid = latent_grid(self.plane, self.places, count) if latent else scene_grid(self.scene.plane, count)
+        grid = latent_grid(self.plane, self.places, self.scene) if latent else scene_grid(self.scene)
         return count_within(fitted, whole, grid, corners, latent=latent)
 
     def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:

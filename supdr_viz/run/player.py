@@ -74,7 +74,7 @@ class Player:
             reel.empty()
             reel.estimator, reel.split = estimator, split
             if split.whole is not None:
-                reel.recording.hold_elsewhere(split.whole.n_rows, len(scene.class_names))
+                reel.recording.hold_elsewhere(split.whole.n_rows, max(1, len(scene.class_names)))
             reel.painter = self._painter(FrameBuilder(scene, split))
             reel.become(reel.course.load())
             self._pool.add(self._worker)

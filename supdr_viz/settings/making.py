@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from supdr import datasets
 from supdr.datasets import Dataset
 from supdr_viz.settings.knobs import TASK
-from supdr_viz.settings.menu import MENU, METHODS_GROUP, Method
+from supdr_viz.settings.menu import MENU, METHODS_GROUP, WORDS, Method
 from supdr_viz.settings.on_disk import RowsOnDisk, offered
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
@@ -111,16 +111,12 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
     ------
     Unusable
         If the method takes bits only and a column holds something else, needs cells that are missing, or there are more
-        rows than it takes; if it, or a value of one of its knobs, needs all rows in memory and they are on disk.
+        rows than it takes; if the rows are on disk and it, or a value of one of its knobs, needs them in memory, or it
+        does not predict such targets.
     """
     method = MENU[settings.method]
-    if isinstance(dataset, RowsOnDisk) and not method.takes_partitions:
-        why = "needs all rows in memory"
-        if method.estimator.takes_partitions:
-            why = "learns rows on disk in Python only, as it places new rows by those that it has seen"
-        raise Unusable(f"{method.label} {why}. {partition_takers()}")
     if isinstance(dataset, RowsOnDisk):
-        _check_for_partitions(settings, method)
+        _check_for_partitions(settings, method, dataset.task)
     if dataset.n_samples > method.most_rows:
         takers = [each.label for each in MENU.values() if each.most_rows > method.most_rows]
         others = f"; {', '.join(takers[:-1])} and {takers[-1]} take more" if takers else ""
@@ -145,11 +141,18 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
         )
 
 
-def _check_for_partitions(settings: Settings, method: Method) -> None:
-    """Raise `Unusable` if a knob has a value for which all rows must be in memory, in the words of the form."""
+def _check_for_partitions(settings: Settings, method: Method, task: str) -> None:
+    """Raise `Unusable` if a method, or the value of a knob in the words of the form, is none for rows on disk."""
+    if not method.learns_on_disk(task):
+        why = "needs all rows in memory"
+        if method.takes_partitions:
+            why = f"predicts {WORDS[method.tasks()[0]]}"
+        elif method.estimator.takes_partitions:
+            why = "learns rows on disk in Python only, as it places new rows by those that it has seen"
+        raise Unusable(f"{method.label} {why}. {partition_takers(task)}")
     options, accepted = settings.method_options, method.estimator.accepted_in_partitions
     for spec in method.form:
-        if spec.name not in accepted or not spec.applies({**options, TASK: "classification"}):
+        if spec.name not in accepted or not spec.applies({**options, TASK: task}):
             continue
         if any(value is options[spec.name] or value == options[spec.name] for value in accepted[spec.name]):
             continue
@@ -162,10 +165,11 @@ def _check_for_partitions(settings: Settings, method: Method) -> None:
         )
 
 
-def partition_takers() -> str:
-    """Say which methods take rows that are on disk."""
-    labels = [each.label for each in MENU.values() if each.takes_partitions]
-    return f"Rows on disk are learnt by {' and '.join(filter(None, [', '.join(labels[:-1]), labels[-1]]))}."
+def partition_takers(task: str) -> str:
+    """Say which methods learn targets of rows that are on disk."""
+    labels = [each.label for each in MENU.values() if each.learns_on_disk(task)]
+    what = "Numbers of rows" if task == "regression" else "Rows"
+    return f"{what} on disk are learnt by {' and '.join(filter(None, [', '.join(labels[:-1]), labels[-1]]))}."
 
 
 def gap_takers() -> str:

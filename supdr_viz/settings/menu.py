@@ -98,6 +98,10 @@ class Method:
         """Whether it learns rows that are never all in memory, and tells of any of them."""
         return bool(self.estimator.takes_partitions and self.estimator.stands_on_any_rows)
 
+    def learns_on_disk(self, task: str) -> bool:
+        """Whether it learns such targets of rows that are on disk."""
+        return self.takes_partitions and task in self.tasks()
+
     def suits(self, task: str, *, gaps: bool) -> bool:
         """Whether it learns such targets, from rows of which cells are missing."""
         return task in self.tasks() and not self.bits_only and (self.takes_gaps or not gaps)

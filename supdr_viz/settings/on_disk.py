@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,13 @@ from numpy.typing import NDArray
 from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
 from supdr.datasets.rows_divided import held_out, labels_kept
 from supdr.datasets.stored_arrays import members, shape_of
+from supdr_viz.settings.target_meaning import MOST_CLASSES, classes_of
 
 VARIABLE = "SUPDR_ROWS"
 """Names of folders and where they are, as JSON; set by the command's ``--rows``."""
 
 SHOWN = 2_000
 """Rows of the sample that is looked at."""
-
-MOST_CLASSES = 100
 
 ARRAYS = (".npy", ".zarr")
 """Endings of one array each."""
@@ -66,7 +66,7 @@ class RowsOnDisk(Dataset):
     Parameters
     ----------
     all_X, all_y : dask.array.Array
-        Rows and class numbers; NaN without a label.
+        Rows, and class numbers or, for regression, values; NaN without a label.
     numbers : int array of shape (n_samples,)
         Of the sample among all rows; rising.
     has_gaps : bool
@@ -232,13 +232,15 @@ def relative_reading(name: str, target: str) -> tuple[str, str | int]:
     return base.as_posix(), wanted
 
 
-def open_rows(name: str, target: str) -> RowsOnDisk:
+def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     """Look at every partition once: its labels, and the rows of the sample.
 
     Parameters
     ----------
     name, target : str
         Whatever a link says; an empty target is the likeliest one.
+    task : {"auto", "classification", "regression"}
+        What the target means; "auto": classes if it can, else numbers.
 
     Returns
     -------
@@ -247,18 +249,18 @@ def open_rows(name: str, target: str) -> RowsOnDisk:
     Raises
     ------
     FileProblem
-        If they are not offered, cannot be read, or the target names no classes.
+        If they are not offered, cannot be read, or the target cannot mean that.
     NoCluster
         If the scheduler of this server does not answer.
     PackageMissing
         If Dask is not installed.
     """
     from supdr.rows.partitions import at_home, gathered, listed, planned
-    from supdr.rows.reading import class_numbers, looked_at, numbers, row_partitions
+    from supdr.rows.reading import class_numbers, looked_at, numbers, row_partitions, target_numbers
     from supdr_viz.kit.cluster import connect
 
-    path, wanted = reading_of(name, target or targets_of(name)[0])
-    X, y = read_rows(path, wanted)
+    target = target or targets_of(name)[0]
+    X, y = read_rows(*reading_of(name, target))
     connect()
     sizes, n = X.chunks[0], X.shape[0]
     sampled = np.sort(np.random.default_rng(0).choice(n, SHOWN, replace=False)) if n > SHOWN else np.arange(n)
@@ -266,26 +268,29 @@ def open_rows(name: str, target: str) -> RowsOnDisk:
     local = np.split(sampled, np.searchsorted(sampled, ends)[:-1])
     rows, labels = row_partitions(X, y)
     parts = planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))
-    found = gathered(looked_at, *parts, listed([each - end + size for each, end, size in zip(local, ends, sizes)]))
-    classes = np.unique(np.concatenate([known for known, *_ in found]))
-    if len(classes) < 2 or len(classes) > MOST_CLASSES or (classes.dtype.kind == "f" and (classes % 1).any()):
-        raise FileProblem(
-            f"The target of rows on disk must name 2 to {MOST_CLASSES} classes here; {target or wanted} has "
-            f"{len(classes) if len(classes) <= MOST_CLASSES else 'more'} values: numbers are learnt by LSDR, SDR-GLM "
-            "and SNF in Python."
-        )
-    names = [f"{value:g}" if isinstance(value, float) else str(value) for value in classes.tolist()]
+    chosen = listed([each - end + size for each, end, size in zip(local, ends, sizes)])
+    looks = gathered(looked_at, *parts, chosen, MOST_CLASSES)
+    values = np.unique(np.concatenate([each.values for each in looks]))
+    classes = classes_of(values, task, target)
+    if classes is None:
+        coded, names = target_numbers, [target]
+        held = f"numbers from {values[0]:.4g} to {values[-1]:.4g}"
+    else:
+        coded = partial(class_numbers, classes=classes)
+        names = [f"{value:g}" if isinstance(value, float) else str(value) for value in classes.tolist()]
+        held = f"{len(classes)} classes"
     return RowsOnDisk(
-        X=np.concatenate([each for _, each, *_ in found]),
-        y=class_numbers(np.concatenate([each for _, _, each, _ in found]), classes),
+        X=np.concatenate([each.rows for each in looks]),
+        y=coded(np.concatenate([each.labels for each in looks])),
         target_names=names,
+        task="regression" if classes is None else "classification",
         name=name,
-        description=f"{n:,} rows on disk in {len(sizes)} partitions, {X.shape[1]} columns, {len(classes)} classes.",
+        description=f"{n:,} rows on disk in {len(sizes)} partitions, {X.shape[1]} columns, {held}.",
         all_X=X,
-        all_y=y.map_blocks(class_numbers, classes, dtype=float),
+        all_y=y.map_blocks(coded, dtype=float),
         numbers=sampled,
         all_kind=y.dtype.kind,
-        has_gaps=any(gaps for _, _, _, gaps in found),
+        has_gaps=any(each.has_gaps for each in looks),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from supdr.rows.in_partitions import InPartitions
+from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.on_disk import RowsOnDisk, relative_reading
 from supdr_viz.settings.state import Settings
 
@@ -31,6 +33,8 @@ def rows_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
         arguments = f"X, y, {settings.test_share!r}, random_state={settings.seed!r}"
         lines.append(f"X_train, X_test, y_train, y_test = split_rows({arguments})")
     if settings.label_share < 1:
+        if not _tells_training_error(settings):
+            lines.append("truth = y_train")
         arguments = f"y_train, {settings.label_share!r}, random_state={settings.seed!r}"
         lines.append(f"y_train = hide_row_labels({arguments})")
     return lines
@@ -48,18 +52,30 @@ def report_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
     -------
     list of str
     """
-    lines = ["print('train error', model.snapshot_.diagnostics['training_error'])"]
-    if settings.test_share <= 0:
-        return lines
-    kind = dataset.all_kind
-    wrong = "predicted != y_test"
+    told, tested = _tells_training_error(settings), settings.test_share > 0
+    lines = ["print('train error', model.snapshot_.diagnostics['training_error'])"] if told else []
+    if tested or not told:
+        lines.append("light = model.without_rows()  # what workers need for new rows")
+    if not told:
+        lines += _measured("train", "X_train", "truth" if settings.label_share < 1 else "y_train", dataset)
+    return [*lines, *(_measured("test", "X_test", "y_test", dataset) if tested else [])]
+
+
+def _tells_training_error(settings: Settings) -> bool:
+    """Whether a run tells the error of training rows where they stand; else they count as new ones."""
+    own = MENU[settings.method].estimator.latent_partitions is not InPartitions.latent_partitions
+    return own and settings.method_options.get("n_layers", 1) == 1
+
+
+def _measured(part: str, X: str, y: str, dataset: RowsOnDisk) -> list[str]:
+    """Return lines that print the error of a part of the rows, as new ones."""
+    named, regression = dataset.all_kind == "O", dataset.task == "regression"
+    error, losses = ("MSE", f"(predicted - {y}) ** 2") if regression else ("error", f"predicted != {y}")
     if dataset.has_gaps:
-        wrong = f"({wrong})[~da.isnan(y_test)]" if kind != "O" else f"({wrong})[y_test.map_blocks(pd.notna)]"
+        losses = f"({losses})[{y}.map_blocks(pd.notna)]" if named else f"({losses})[~da.isnan({y})]"
     return [
-        *lines,
-        "light = model.without_rows()  # what workers need for new rows",
-        f"predicted = X_test.map_blocks(light.predict, drop_axis=1, dtype={'object' if kind == 'O' else 'float'})",
-        f"print('test error', float(({wrong}).mean().compute()))",
+        f"predicted = {X}.map_blocks(light.predict, drop_axis=1, dtype={'object' if named else 'float'})",
+        f"print('{part} {error}', float(({losses}).mean().compute()))",
     ]
 
 

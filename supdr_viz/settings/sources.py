@@ -171,18 +171,19 @@ _OPENML_FORM = (
     _TARGET,
     IMPUTE,
 )
+_TASK = ParameterSpec(
+    "task",
+    "Task",
+    "choice",
+    choices=choices(("auto", "automatic"), "classification", "regression"),
+    default="auto",
+    help="What the target means.",
+)
 _FILE_FORM = (
     ParameterSpec("name", "File", "text", help="Name of the file.", default="", main=True),
     ParameterSpec("sheet", "Sheet", "text", help="Of a workbook; else the first that holds something.", default=""),
     _TARGET,
-    ParameterSpec(
-        "task",
-        "Task",
-        "choice",
-        choices=choices(("auto", "automatic"), "classification", "regression"),
-        default="auto",
-        help="What the target means.",
-    ),
+    _TASK,
     ParameterSpec("ignore", "Left out", "text", default="", longest=8000, help="Columns, separated by commas."),
     ParameterSpec("groups", "Views", "text", default="", longest=8000, help="view:column, separated by commas."),
     IMPUTE,
@@ -190,6 +191,7 @@ _FILE_FORM = (
 _ROWS_FORM = (
     ParameterSpec("name", "Rows", "text", help="One of those that this server offers.", default="", main=True),
     _TARGET,
+    _TASK,
 )
 
 

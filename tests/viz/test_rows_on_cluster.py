@@ -23,6 +23,7 @@ def folder(tmp_path):
     X = rng.normal(size=(3, 6))[codes] + 0.7 * rng.normal(size=(N, 6))
     np.save(tmp_path / "rows.npy", X.astype(np.float32))
     np.save(tmp_path / "labels.npy", codes.astype(float))
+    np.save(tmp_path / "prices.npy", X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=N))
     return tmp_path
 
 
@@ -88,5 +89,26 @@ def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(f
         message = session.player.status.message
         assert "cluster cannot be reached" in message
         assert message.count(". ") == 0
+    finally:
+        session.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["LSDR", "SDRGLM"])
+def test_numbers_are_learnt_and_counted_by_the_workers(folder, local, monkeypatch, method):
+    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([f"clouds={folder}"]))
+    dataset = on_disk.open_rows("clouds", "prices.npy")
+    options = {"name": "clouds", "target": "prices.npy"}
+    settings = Settings(data="rows", data_options=options, method=method, label_share=0.5, speed="fast")
+    session = Session(Pool(1), lambda: None)
+    try:
+        session.apply(Experiment(settings, dataset))
+        waited(lambda: session.player.status.phase is Phase.ready and session.player.take_surface())
+        session.player.step()
+        surface = waited(lambda: session.player.iteration == 1 and session.player.take_surface())
+        fitted, whole = session.player.fitted, session.split.whole
+        loss = (fitted.predict(whole.X_test.compute()) - whole.y_test.compute()) ** 2
+        assert surface.rates["test"] == pytest.approx(loss.mean())
+        assert {"train", "labelled", "unlabelled", "constant"} <= set(surface.rates)
     finally:
         session.close()

@@ -18,6 +18,7 @@ def rows(tmp_path, monkeypatch):
     X = rng.normal(size=(3, 4))[codes] * 1.5 + 0.6 * rng.normal(size=(3000, 4))
     np.save(folder / "rows.npy", X.astype(np.float32))
     np.save(folder / "labels.npy", codes.astype(float))
+    np.save(folder / "prices.npy", X[:, 0] + 0.1 * rng.normal(size=3000))
     monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(folder)]))
     with dask.config.set(scheduler="threads"):
         yield
@@ -32,12 +33,48 @@ def test_the_explorer_trains_on_them():
         assert "test error" in visitor.status
 
 
+NUMBERS = QUERY.partition("&method=")[0].replace("labels", "prices") + "&method=SDRGLM"
+
+
+@pytest.mark.slow
+def test_the_explorer_learns_numbers_on_them():
+    with Visitor(NUMBERS, page="explorer") as visitor:
+        assert visitor.settle().stands == ("ready", 0)
+        visitor.press("Step").settle()
+        assert visitor.stands == ("paused", 1)
+        assert "test MSE" in visitor.status
+
+
+@pytest.mark.slow
+def test_the_form_asks_for_numbers_and_begins_with_a_method_that_learns_them():
+    with Visitor("?data=rows", page="explorer") as visitor:
+        visitor.settle().choose("Target", "labels.npy").choose("Task", "regression").press("Use these rows").settle()
+        assert visitor.sees("4 columns, numbers from 0 to 2.")
+        assert "data.task=regression" in visitor.query
+        visitor.press("Step").settle()
+        assert "test MSE" in visitor.status
+
+
+@pytest.mark.slow
+def test_a_link_to_a_method_of_classes_says_who_learns_numbers():
+    with Visitor(NUMBERS.replace("SDRGLM", "MAC"), page="explorer") as visitor:
+        assert visitor.settle().sees("MAC predicts classes. Numbers of rows on disk are learnt by")
+
+
 @pytest.mark.slow
 def test_methods_are_compared_on_them():
     with Visitor(QUERY + "&b=LSDR", page="compare") as visitor:
         visitor.settle().press("Step").settle()
         assert visitor.status.count("iteration 1") == 2
         assert visitor.status.count("test error") == 2
+
+
+@pytest.mark.slow
+def test_methods_are_compared_on_numbers():
+    with Visitor(NUMBERS + "&b=LSDR", page="compare") as visitor:
+        visitor.settle().press("Step").settle()
+        assert visitor.status.count("iteration 1") == 2
+        assert visitor.status.count("test MSE") == 2
 
 
 @pytest.mark.slow

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import dask
 import numpy as np
+import pytest
 
 from supdr.rows import waiting
 from supdr_viz.run import painter as painting
 from supdr_viz.run.session import Session
+from supdr_viz.settings import on_disk
 from supdr_viz.settings.experiment import Experiment
+from supdr_viz.settings.state import Settings
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.points import Points
 from tests.viz import test_rows_on_disk as clouds
@@ -92,3 +95,15 @@ def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment,
     plane = LatentSpace(points := Points())
     points.frame, points.surface = replace(frame, iteration=1), running[-1][1]
     assert plane.caption() == "saw the labels · density of iteration 0"
+
+
+@pytest.mark.parametrize("method", ["LSDR", "SDRGLM"])
+def test_numbers_are_shown_as_the_sample_begins_before_all_rows_are_known(offered, monkeypatch, method):
+    options = {"name": "clouds", "target": "column 3", "task": "regression"}
+    settings = Settings(data="rows", data_options=options, method=method, test_share=0.25, seed=3, speed="fast")
+    _, session, seen = watched(Experiment(settings, on_disk.open_rows(*options.values())), monkeypatch)
+    first, last = seen[0][0], seen[-1][0]
+    assert (first.latent_caption, first.numbers) == ("the sample alone", {})
+    assert np.isfinite(first.latent).all()
+    assert last.latent_caption == "saw the labels"
+    assert session.scene.task == "regression"

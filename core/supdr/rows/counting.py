@@ -28,7 +28,9 @@ class Grid(NamedTuple):
     strip : float
         Height over which rows are spread where a second coordinate is wanting, else 0.
     n_layers : int
-        Classes, and one more for rows without a label.
+        Classes, or ranges of values, and one more for rows without a target.
+    ends : tuple of float or None
+        Of the scale of values, where targets are numbers; None: they are classes.
     """
 
     mean: NDArray
@@ -37,6 +39,19 @@ class Grid(NamedTuple):
     cells: int
     strip: float
     n_layers: int
+    ends: tuple[float, float] | None = None
+
+    def layer(self, targets: NDArray) -> NDArray[np.int64]:
+        """Return the layer of rows with these targets (n,); those without one have the last."""
+        if self.ends is not None:
+            return value_layer(targets, *self.ends, self.n_layers - 1)
+        return np.where(np.isnan(targets), self.n_layers - 1, targets).astype(np.int64)
+
+    def loss(self, predicted: NDArray, targets: NDArray) -> float:
+        """Return how many of some rows are predicted wrongly, or the sum of their squared errors."""
+        if self.ends is None:
+            return float((predicted != targets).sum())
+        return float(((predicted - targets) ** 2).sum())
 
     def place(self, rows: NDArray) -> NDArray:
         """Return where rows (n, d) stand, (n, 2)."""
@@ -74,63 +89,91 @@ def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, 
     return np.bincount(cell, minlength=n_layers * cells * cells).reshape(n_layers, cells, cells)
 
 
-def counted(rows: NDArray, codes: NDArray, grid: Grid) -> NDArray[np.int64]:
-    """Count the rows (n, d) of a partition by class and cell; codes (n,), NaN where there is no label."""
-    layer = np.where(np.isnan(codes), grid.n_layers - 1, codes).astype(np.int64)
-    return cell_counts(grid.place(rows), layer, grid.n_layers, grid.extent, grid.cells)
+def value_layer(values: NDArray, low: float, high: float, count: int) -> NDArray[np.int64]:
+    """Return the layer of values (n,), by about how large they are: 0 to `count` - 1, and `count` for NaN.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    low, high : float
+        Ends of the scale; what lies beyond them counts as they do.
+    count : int
+
+    Returns
+    -------
+    int array of shape (n,)
+    """
+    share = np.nan_to_num((values - low) / (high - low))
+    layer = np.clip((share * count).astype(np.int64), 0, count - 1)
+    return np.where(np.isnan(values), count, layer)
 
 
-def counted_new(fitted: Any, rows: NDArray, codes: NDArray, grid: Grid) -> NDArray[np.int64]:
+def counted(rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.int64]:
+    """Count the rows (n, d) of a partition by layer and cell; targets (n,), NaN where there is none."""
+    return cell_counts(grid.place(rows), grid.layer(targets), grid.n_layers, grid.extent, grid.cells)
+
+
+def counted_new(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.float64]:
     """Count new rows where a fitted model puts them.
 
     Parameters
     ----------
-    fitted : classifier
-        Its classes are the codes.
+    fitted : estimator
+        It predicts what the targets are: class numbers, or values.
     rows : array of shape (n, D)
-    codes : array of shape (n,)
-        NaN where there is no label.
+    targets : array of shape (n,)
+        NaN where there is none.
     grid : Grid
 
     Returns
     -------
-    int array of shape (n_layers * cells * cells + 2,)
-        The counts and, last, how many rows are labelled and how many of them are predicted wrongly.
+    array of shape (n_layers * cells * cells + 2,)
+        The counts and, last, how many rows have a target, and the `Grid.loss` of these.
     """
-    counts = counted(fitted.transform(rows), codes, grid)
-    known = ~np.isnan(codes)
-    wrong = (fitted.predict(rows) != codes) & known
-    return np.concatenate([counts.ravel(), [known.sum(), wrong.sum()]])
+    counts = counted(fitted.transform(rows), targets, grid)
+    known = ~np.isnan(targets)
+    return np.concatenate([counts.ravel(), [known.sum(), grid.loss(fitted.predict(rows)[known], targets[known])]])
 
 
-def counted_unlabelled(fitted: Any, rows: NDArray, codes: NDArray, truth: NDArray, grid: Grid) -> NDArray[np.int64]:
-    """Count the rows of a partition that have no label where a fitted model puts new rows.
+def counted_unlabelled(fitted: Any, rows: NDArray, targets: NDArray, truth: NDArray, grid: Grid) -> NDArray[np.float64]:
+    """Count the rows of a partition that have no target where a fitted model puts new rows.
 
     Parameters
     ----------
-    fitted : classifier
-        Its classes are the codes.
+    fitted : estimator
+        It predicts what the targets are: class numbers, or values.
     rows : array of shape (n, D)
-    codes : array of shape (n,)
-        NaN where there is no label.
+    targets : array of shape (n,)
+        NaN where there is none.
     truth : array of shape (n,)
-        Codes before some were hidden; NaN where nobody knows.
+        Targets before some were hidden; NaN where nobody knows.
     grid : Grid
 
     Returns
     -------
-    int array of shape (n_layers * cells * cells + 3,)
-        The counts and, last, how many rows have a label, of how many others it is known, and how many of those are
-        predicted wrongly.
+    array of shape (n_layers * cells * cells + 3,)
+        The counts and, last, how many rows have a target, of how many others it is known, and the `Grid.loss` of
+        those.
     """
-    gaps = np.isnan(codes)
+    gaps = np.isnan(targets)
     rows, hidden = rows[gaps], truth[gaps]
     known = ~np.isnan(hidden)
     if not len(rows):
-        return np.append(np.zeros(grid.n_layers * grid.cells**2, dtype=np.int64), [len(codes), 0, 0])
-    counts = counted(fitted.transform(rows), codes[gaps], grid)
-    wrong = int((fitted.predict(rows[known]) != hidden[known]).sum()) if known.any() else 0
-    return np.concatenate([counts.ravel(), [len(codes) - len(rows), known.sum(), wrong]])
+        return np.append(np.zeros(grid.n_layers * grid.cells**2), [len(targets), 0.0, 0.0])
+    counts = counted(fitted.transform(rows), targets[gaps], grid)
+    loss = grid.loss(fitted.predict(rows[known]), hidden[known]) if known.any() else 0.0
+    return np.concatenate([counts.ravel(), [len(targets) - len(rows), known.sum(), loss]])
+
+
+def moments(values: NDArray, centre: float) -> NDArray[np.float64]:
+    """Return how many values (n,) are known, and the sums of their differences to a centre and of their squares."""
+    differences = values[~np.isnan(values)] - centre
+    return np.array([len(differences), differences.sum(), (differences**2).sum()])
+
+
+def hidden_moments(targets: NDArray, truth: NDArray, centre: float) -> NDArray[np.float64]:
+    """Return the `moments` of the truth (n,) of rows whose targets are hidden."""
+    return moments(truth[np.isnan(targets)], centre)
 
 
 def enclosed(points: NDArray, corners: NDArray) -> NDArray[np.bool_]:
@@ -164,8 +207,8 @@ def count_enclosed(rows: NDArray, grid: Grid, corners: NDArray) -> int:
 
 
 def count_enclosed_new(
-    fitted: Any, rows: NDArray, codes: NDArray, grid: Grid, corners: NDArray, only_unlabelled: bool
+    fitted: Any, rows: NDArray, targets: NDArray, grid: Grid, corners: NDArray, only_unlabelled: bool
 ) -> int:
     """Count the new rows (n, D) of a partition that a fitted model puts within a polygon of its plane."""
-    rows = rows[np.isnan(codes)] if only_unlabelled else rows
+    rows = rows[np.isnan(targets)] if only_unlabelled else rows
     return count_enclosed(fitted.transform(rows), grid, corners) if len(rows) else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,10 +82,34 @@ def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
     return rows
 
 
-def looked_at(rows: NDArray, labels: NDArray, chosen: NDArray) -> tuple[NDArray, NDArray, NDArray, bool]:
-    """Return the labels that occur in a partition, some of its rows with theirs, and whether any label is missing."""
+class Look(NamedTuple):
+    """What one look at a partition tells.
+
+    Attributes
+    ----------
+    values : array of shape (k,)
+        Labels that occur, rising; of very many only the lowest ones, and the highest.
+    rows : array of shape (s, D)
+        Some rows.
+    labels : array of shape (s,)
+        Theirs.
+    has_gaps : bool
+        Whether any label of the partition is missing.
+    """
+
+    values: NDArray
+    rows: NDArray
+    labels: NDArray
+    has_gaps: bool
+
+
+def looked_at(rows: NDArray, labels: NDArray, chosen: NDArray, most: int) -> Look:
+    """Look at a partition: some of its rows, and its labels, of which no more than `most` + 1 values are told."""
     known = ~missing_values(labels, np.nan)
-    return np.unique(labels[known]), rows[chosen], labels[chosen], not known.all()
+    values = np.unique(labels[known])
+    if len(values) > most + 1:
+        values = np.append(values[:most], values[-1:])
+    return Look(values, rows[chosen], labels[chosen], not known.all())
 
 
 def class_numbers(labels: NDArray, classes: NDArray) -> NDArray[np.float64]:
@@ -93,4 +117,12 @@ def class_numbers(labels: NDArray, classes: NDArray) -> NDArray[np.float64]:
     known = ~missing_values(labels, np.nan)
     found = np.full(len(labels), np.nan)
     found[known] = np.searchsorted(classes, labels[known].astype(classes.dtype))
+    return found
+
+
+def target_numbers(labels: NDArray) -> NDArray[np.float64]:
+    """Return labels (n,) that are numbers; NaN without one."""
+    known = ~missing_values(labels, np.nan)
+    found = np.full(len(labels), np.nan)
+    found[known] = labels[known].astype(float)
     return found
