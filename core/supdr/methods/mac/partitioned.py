@@ -1,8 +1,9 @@
 """MAC's passes on rows in partitions: the same formulas, with sums over partitions where all rows are needed.
 
-A pass sends the weights (M, L) and the classifiers out, and sums Phi'Z (M, L), (L + 1)^2 numbers a classifier and a
-few scalars on the way back; once, Phi'Phi (M, M).  What is chosen from the data (centres, width, ridge, scaling) is
-chosen on a random sample.
+A pass sends the weights (M, L) and the classifiers out.  Back come the sum Phi'Z (M, L) with the moments of the
+targets, for every visit of the classifiers the rows nearest to their margins and means of the others, see
+`supdr.solvers.near_rows`, and a few scalars; once, Phi'Phi (M, M).  What is chosen from the data (centres, width,
+ridge, scaling) is chosen on a random sample.
 """
 
 from __future__ import annotations
