@@ -4,6 +4,17 @@ import io
 
 import numpy as np
 
+from supdr_viz.controls import Controls
+from supdr_viz.settings.state import Settings
+
+
+def watched_controls():
+    """Return controls, and a list of what they report: settings before and after."""
+    controls = Controls(Settings())
+    log = []
+    controls.on_change(lambda old, new: log.append((old.settings, new.settings)))
+    return controls, log
+
 
 def let_go(slider, position):
     """Drag a slider's thumb to a position and let go of it, as the browser reports it."""

@@ -1,0 +1,197 @@
+"""Colours of the squares without a browser: what they mean, on which scale, and what legends and captions say."""
+
+import dataclasses
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+from supdr_viz.frames import modes
+from supdr_viz.frames.types import Lines, Sheet
+from supdr_viz.kit import theme
+from supdr_viz.views import Board, class_legend
+from supdr_viz.views.colours import SHADES, colour_choices
+from supdr_viz.views.points import SHAPES
+from tests.viz.square_cases import plane, ringed, shown_board
+from tests.viz.test_views import SQUARE, make_frame, make_scene, make_surface
+
+ROOM = 22
+"""Letters for which a card has room beside its buttons at 1,280 pixels."""
+
+COLOURS = ("label", "truth", "prediction", "error")
+
+
+@pytest.fixture
+def shown():
+    return shown_board()
+
+
+def test_colours_of_both_themes_are_told(shown):
+    board, _, _ = shown
+    for place, name in enumerate(("light", "dark")):
+        colours = theme.palette(name == "dark")
+        assert board.stage.get("scale", name, "palette")[:3] == list(colours.classes[:3])
+        lines = {line["name"]: line for line in board.stage.get("charts", "losses", "lines")}
+        assert lines["objective"]["colours"][place] == colours.curves[0]
+
+
+def test_many_classes_get_colours_and_shapes():
+    n_classes = 23
+    board, scene = Board(), make_scene(92, n_classes=n_classes)
+    board.show_scene(scene)
+    for name in ("scale", "surface_scale"):
+        found = board.stage.get(name, "light")
+        assert len(found["palette"]) == n_classes + 1
+        assert (found["low"], found["high"]) == (-0.5, n_classes + 0.5)
+    assert set(board.stage.get("rows", "shape")) == set(range(SHAPES))
+    ten = theme.palette(False).classes
+    assert len(set(ten)) == len(ten) >= 10
+    for colours in (theme.palette(dark) for dark in (False, True)):
+        assert colours.error not in colours.classes  # a ring around an error is no class
+    assert [entry.name for entry in class_legend(scene)][-2:] == ["test", "label hidden"]
+
+
+def test_one_class_surface_and_no_surface(shown):
+    board, _, scene = shown
+    nothing = Lines([], [])
+    flat = Sheet(np.zeros((50, 50), dtype=np.uint8), SQUARE, nothing, nothing)
+    board.show_surface(make_surface(scene, input=flat, latent=flat, wrong=np.zeros(len(scene.row), dtype=bool)))
+    assert len(plane(board, "input", "boundary")) == 0
+    assert plane(board, "input", "region")["extent"] == list(SQUARE)
+    board.show_surface(make_surface(scene, input=None, latent=None))
+    assert plane(board, "input", "region") is None
+    assert plane(board, "latent", "boundary") is None
+
+
+def test_regression_surface_and_points_share_one_scale():
+    board, scene = Board(), make_scene(task="regression")
+    board.show_scene(scene)
+    low, high = 50.0, 250.0
+    board.show_surface(make_surface(scene, value_range=(low, high), wrong=np.zeros(40, dtype=bool)))
+    points, surface = board.stage.get("scale", "light"), board.stage.get("surface_scale", "light")
+    assert points["palette"] == surface["palette"] == list(SHADES)
+    for value in (scene.target.min(), scene.target.mean(), scene.target.max()):
+        level = 255 * (value - low) / (high - low)
+        as_point = (value - points["low"]) / (points["high"] - points["low"])
+        as_level = (level - surface["low"]) / (surface["high"] - surface["low"])
+        assert as_level == pytest.approx(as_point, abs=1e-5)
+    hidden = ~scene.is_test & ~scene.is_labelled
+    np.testing.assert_array_equal(np.isnan(board.stage.get("rows", "colour")), hidden)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("colour_by", COLOURS)
+def test_colours_mean_what_was_chosen(task, colour_by):
+    scene = make_scene(task=task)
+    board = Board()
+    board.show_scene(scene)
+    board.show_frame(make_frame(scene))
+    predicted = np.roll(scene.target, 1)
+    wrong = predicted != scene.target if task == "classification" else np.zeros(40, dtype=bool)
+    board.show_surface(make_surface(scene, predicted=predicted, wrong=wrong))
+    points = board.points
+    points.show_colours(colour_by)
+    shown, hidden = board.stage.get("rows", "colour"), ~scene.is_test & ~scene.is_labelled
+    if task == "regression":
+        expected = {
+            "label": np.where(hidden, np.nan, scene.target),
+            "truth": scene.target,
+            "prediction": predicted,
+            "error": abs(predicted - scene.target),
+        }
+    else:
+        expected = {
+            "label": np.where(hidden, 3, scene.code),
+            "truth": scene.code,
+            "prediction": predicted,
+            "error": np.where(wrong, 4, 3),
+        }
+    np.testing.assert_array_equal(shown, expected[colour_by].astype(shown.dtype))
+    finite = shown[np.isfinite(shown)]
+    scale = board.stage.get("scale", "light")
+    assert scale["low"] <= finite.min()
+    assert finite.max() <= scale["high"] or colour_by == "error"
+    if task == "classification":
+        assert len(scale["palette"]) == (5 if colour_by == "error" else 4)
+        assert len(board.stage.get("surface_scale", "light", "palette")) == 4
+
+
+@pytest.mark.parametrize("colour_by", ["prediction", "error"])
+def test_predicted_colours_follow_the_surface(colour_by):
+    scene = make_scene(task="regression")
+    board = Board()
+    board.points.show_colours(colour_by)
+    board.show_scene(scene)
+    assert np.isnan(board.stage.get("rows", "colour")).all()  # nothing is predicted yet
+    board.show_frame(make_frame(scene))
+    board.show_surface(make_surface(scene, predicted=scene.target + 1))
+    expected = scene.target + 1 if colour_by == "prediction" else np.ones(40)
+    np.testing.assert_allclose(board.stage.get("rows", "colour"), expected, rtol=1e-5)
+
+
+def test_labelled_rows_of_a_regression_are_ringed():
+    scene = make_scene(task="regression")
+    board = Board()
+    board.show_scene(scene)
+    board.show_frame(make_frame(scene, support=np.zeros(40, dtype=bool)))
+    board.show_surface(make_surface(scene, beyond=np.zeros(40, dtype=bool)))
+    for view in (board.input, board.latent):
+        np.testing.assert_array_equal(ringed(board, view.name), scene.is_labelled)
+        assert [entry.name for entry in view.legend] == ["labelled"]
+        assert plane(board, view.name, "ring")["role"] == "text"
+    everything = make_scene(task="regression", is_labelled=~scene.is_test)
+    board.show_scene(everything)
+    board.show_surface(make_surface(everything, beyond=np.zeros(40, dtype=bool)))
+    assert not ringed(board, "input").any()
+
+
+def test_captions_find_room_beside_the_buttons():
+    modules = [
+        importlib.import_module(f"{modes.__name__}.{each.name}") for each in pkgutil.iter_modules(modes.__path__)
+    ]
+    found = {each for module in modules for each in vars(module).values() if isinstance(each, modes.Mode)}
+    assert len(found) > 15
+    assert [each.caption for each in found if len(each.caption) > ROOM] == []
+
+
+def test_a_caption_says_how_many_of_the_errors_are_ringed(monkeypatch):
+    board, scene = Board(), make_scene()
+    board.show_scene(scene)
+    assert board.input.caption() == "wrong side ringed"
+    monkeypatch.setattr(board.points, "ring_share", lambda _plane: 1 / 12)
+    assert board.input.caption() == "1 in 12 errors ringed"
+    assert len(board.input.caption()) <= ROOM
+
+
+def test_legends_say_what_colours_mean():
+    values, classes = make_scene(task="regression"), make_scene()
+    names = {by: [entry.name for entry in class_legend(values, by)] for by in COLOURS}
+    assert "label hidden" in names["label"]
+    assert names["truth"] == names["prediction"]
+    assert names["error"][0].startswith("error 0 to")
+    assert all("labelled" in said for said in names.values())
+    assert [entry.name for entry in class_legend(classes, "error")][:2] == ["wrong", "right"]
+    assert "label hidden" not in [entry.name for entry in class_legend(classes, "truth")]
+
+
+def test_choices_of_colours():
+    assert list(colour_choices(make_scene())) == [*COLOURS, "trust"]
+    assert list(colour_choices(make_scene(task="regression"))) == [*COLOURS, "trust"]
+    labelled = make_scene()
+    labelled = dataclasses.replace(labelled, is_labelled=~labelled.is_test)
+    assert colour_choices(labelled) == {"class": "label", "trust": "trust"}
+    values = make_scene(task="regression", is_labelled=labelled.is_labelled)
+    assert colour_choices(values) == {
+        "truth": "label",
+        "prediction": "prediction",
+        "error": "error",
+        "trust": "trust",
+    }
+
+
+def test_constant_target_and_unlabelled_regression():
+    for target in (np.full(40, 3.0, dtype=np.float32), np.full(40, np.nan, dtype=np.float32)):
+        board = Board()
+        board.show_scene(make_scene(task="regression", target=target))
+        assert board.stage.get("scale", "light", "low") < board.stage.get("scale", "light", "high")
