@@ -18,7 +18,7 @@ from supdr_viz.frames.error_rates import error_rates
 from supdr_viz.frames.modes import Mode, mode_of
 from supdr_viz.frames.surface import evaluate
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
+from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.settings.splitting import Split
 
 MAX_MOMENTS = 40
@@ -128,7 +128,7 @@ def make_replay(
     moments, caption = [], ""
     chosen = _chosen(recorded, limit)
     for snapshot, estimator in chosen:
-        fitted = estimator.at(snapshot)
+        fitted = standing(estimator, snapshot, split)
         draw = partial(
             builder.build,
             fitted,

@@ -11,8 +11,12 @@ import pytest
 
 from supdr.datasets import FileProblem, read_rows
 from supdr_viz.controls.method import MethodControls
+from supdr_viz.export.work import export_work, filming
 from supdr_viz.frames.density import VALUE_LAYERS, cell_counts, shaded, value_layers
+from supdr_viz.frames.modes import modes_of
+from supdr_viz.run.builder import DisplayOptions
 from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
 from supdr_viz.settings import on_disk
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import Unusable
@@ -280,3 +284,31 @@ def test_a_sweep_takes_the_numbers_of_the_sample():
     parts = split(dataset.sample, settings_of())
     assert dataset.sample.task == "regression"
     assert len(parts.train) + len(parts.test) == 120
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_picture_of_the_method_is_drawn_of_the_sample(name):
+    hands = Hands()
+    session = Session(hands.pool, lambda: None)
+    session.apply(Experiment(settings_of(name, label_share=0.5), on_disk.open_rows("prices", "y.npy")))
+    hands.rest()
+    session.player.step()
+    hands.rest()
+    modes = [mode.name for mode in modes_of(session.player.fitted, "regression")]
+    assert modes
+    for mode in modes:
+        session.player.set_options(DisplayOptions(method_mode=mode))
+        session.player.request_frame()
+        hands.rest()
+        picture = session.player.take_frame().picture
+        assert session.player.status.phase is not Phase.failed
+        assert picture.mode == mode
+
+
+@pytest.mark.parametrize(("target", "name"), [("y.npy", "SDRGLM"), ("few.npy", "SDRGLM"), ("few.npy", "MAC")])
+def test_a_report_shows_the_rows_of_the_page(target, name):
+    session, _, surface = stepped(settings_of(name, target))
+    last = filming(session)().moments[-1]
+    np.testing.assert_array_equal(last.surface.predicted, surface.predicted)
+    assert last.surface.predicted.shape == session.scene.target.shape
+    assert b"<html" in export_work(session, "report")(lambda *_told: None)
