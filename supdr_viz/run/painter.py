@@ -32,7 +32,7 @@ STUDY_SLICE = 0.01
 SURFACE_SHARE = 0.07
 """Surfaces take about this share of a run's time …"""
 
-SURFACE_INTERVAL = (0.28, 0.31)
+SURFACE_INTERVAL = (0.22, 0.25)
 """… but come neither more often than the first nor, while anything changes, more rarely than the second (seconds).
 One that takes longer than that, as with many rows, is followed by a pause of its own length."""
 

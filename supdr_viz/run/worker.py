@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
@@ -19,6 +19,8 @@ from supdr_viz.settings.splitting import Split
 
 TELL_INTERVAL = 0.25
 """Seconds between two words on how far the work on partitions is."""
+
+NOTHING_TO_FOLLOW = nullcontext()
 
 
 class Pace(Protocol):
@@ -152,12 +154,15 @@ class Worker:
         if self._pace is not None and taken.newest:
             self._pace.stepped()
 
-    @contextmanager
-    def _followed(self, split: Split | None, what: str, version: int, estimator: Any) -> Iterator[None]:
-        """Tell the page how far the work on partitions is, show what it knows so far, and break it off if it may."""
+    def _followed(self, split: Split | None, what: str, version: int, estimator: Any) -> AbstractContextManager[None]:
+        """Follow the work on partitions; in memory there is nothing to follow, and steps are short."""
         if split is None or split.whole is None:
-            yield
-            return
+            return NOTHING_TO_FOLLOW
+        return self._told(what, version, estimator)
+
+    @contextmanager
+    def _told(self, what: str, version: int, estimator: Any) -> Iterator[None]:
+        """Tell the page how far the work on partitions is, show what it knows so far, and break it off if it may."""
         from supdr.rows.waiting import followed
 
         rounds, before = 1, 0

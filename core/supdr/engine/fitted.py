@@ -266,8 +266,9 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         run = getattr(vars(self).get("snapshot_"), "run", None)
         if run is None:
             return self
-        own = {name: value for name, value in self.get_params(deep=False).items() if name not in self.answer_parameters}
-        changed = {name: vars(run)[name] for name, value in own.items() if not same_value(value, vars(run)[name])}
+        given = vars(run)
+        own = (name for name in _parameter_names(type(self)) if name not in self.answer_parameters)
+        changed = {name: given[name] for name in own if not same_value(getattr(self, name), given[name])}
         if not changed:
             return self
         fitted = copy.copy(self)
@@ -292,6 +293,9 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return rows
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray:
+        # The checks of what needs none take longer than embedding the rows of a frame.
+        if not reset and not hasattr(self, "feature_names_in_") and _is_ready(X, self.n_features_in_):
+            return np.asarray(X)
         finite = "allow-nan" if self.accepts_missing_cells else True
         with naming_columns(X):
             return validate_data(
@@ -346,6 +350,20 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 def winning_codes(scores: NDArray) -> NDArray:
     """Return the class, as an index, that the scores (n, K) of each row speak for; K = 1 for two classes."""
     return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+@functools.cache
+def _parameter_names(kind: type[BaseEstimator]) -> tuple[str, ...]:
+    """Return the names of the hyper-parameters; scikit-learn reads the constructor anew each time it is asked."""
+    return tuple(kind._get_param_names())
+
+
+def _is_ready(X: Any, n_columns: int) -> bool:
+    """Whether X is an array of finite floats as kernels take it, with so many columns and a row at least."""
+    if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not X.flags.c_contiguous:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return len(X) > 0 and X.shape[1] == n_columns and bool(np.isfinite(X.sum()))
 
 
 def _with_nan(X: Any) -> Any:
