@@ -73,3 +73,18 @@ def test_units_of_any_size_are_taken(name):
     for size in (1e-200, 1e-30, 1e200, 1e307):
         model = supdr.METHODS[name](max_iter=2, random_state=0)
         assert np.isfinite(model.fit(X * size, y).transform(X * size)).all()
+
+
+@pytest.mark.parametrize("damage", ["nan", "inf", "column", "empty", "sum overflows"])
+def test_arrays_that_need_no_check_are_told_from_those_that_do(damage):
+    X, y = data(60)
+    fitted = supdr.MAC(n_centers=20, max_iter=3).fit(X, y)
+    np.testing.assert_allclose(fitted.transform(X), fitted.transform(np.asfortranarray(X)), rtol=1e-12)
+    np.testing.assert_allclose(fitted.transform(X), fitted.transform(X.tolist()), rtol=1e-12)
+    bad = X.copy()
+    bad[3, 1] = {"nan": np.nan, "inf": np.inf}.get(damage, bad[3, 1])
+    if damage == "sum overflows":
+        bad[:2] = 1.7e308
+    bad = {"column": bad[:, :2], "empty": bad[:0]}.get(damage, bad)
+    with pytest.raises(ValueError, match="NaN|infinity|features|minimum|must hold numbers"):
+        fitted.transform(bad)
