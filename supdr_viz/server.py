@@ -210,7 +210,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         from supdr_viz.kit.door import Queue
         from supdr_viz.kit.gaps import collect_in_lulls, start_clock
         from supdr_viz.kit.guard import Visitors
-        from supdr_viz.kit.log import log_json
+        from supdr_viz.kit.log import log_json, log_sparingly
 
         queue = Queue(process=arguments.worker)
         visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
@@ -221,6 +221,8 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
             return 1
         if arguments.log_json:
             log_json()
+        else:
+            log_sparingly()
         print(greeting(arguments, port), flush=True)
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()

@@ -1,4 +1,4 @@
-"""What the server writes of itself, one JSON object a line: nothing of what visitors brought, named or are called."""
+"""What the server writes of itself, and how often; as JSON nothing of what visitors brought, named or are called."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Sparing(logging.Filter):
         bool
         """
         if record.levelno < logging.WARNING:
-            return record.name == ANSWERS.name
+            return True
         place, now = (record.pathname, record.lineno), self._clock()
         with self._lock:
             since, count = self._seen.get(place, (now, 0))
@@ -105,6 +105,7 @@ def log_json(stream: TextIO | None = None) -> None:
     """
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(Lines())
+    handler.addFilter(lambda record: record.levelno >= logging.WARNING or record.name == ANSWERS.name)
     handler.addFilter(Sparing())
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(logging.WARNING)
@@ -112,6 +113,23 @@ def log_json(stream: TextIO | None = None) -> None:
         logger.handlers.clear()
         logger.propagate = True
     ANSWERS.setLevel(logging.INFO)
+
+
+def log_sparingly() -> None:
+    """Have what is logged to this process's handlers, as plain text, not repeat itself without end."""
+    sparing = Sparing()
+    loggers = [logging.root, *map(logging.getLogger, list(logging.root.manager.loggerDict))]
+    handlers = {handler for logger in loggers for handler in logger.handlers}
+    for handler in handlers | ({logging.lastResort} if logging.lastResort else set()):
+        handler.addFilter(sparing)
+        handler.addFilter(_how_many_more)
+
+
+def _how_many_more(record: logging.LogRecord) -> bool:
+    more = getattr(record, "facts", {}).pop("left out before", 0)
+    if more:
+        record.msg = f"{record.msg} [{more:,} more like it were not written]"
+    return True
 
 
 def answers(paths: Collection[str]) -> Callable[[RequestHandler], None]:

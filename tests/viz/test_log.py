@@ -8,7 +8,8 @@ import pytest
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, RequestHandler
 
-from supdr_viz.kit.log import SAME_A_MINUTE, Lines, Sparing, answers, log_json
+from supdr_viz.kit import log
+from supdr_viz.kit.log import SAME_A_MINUTE, Lines, Sparing, answers, log_json, log_sparingly
 
 SECRET = "Ada Lovelace"
 
@@ -77,11 +78,11 @@ def test_what_others_log_by_themselves_is_taken_over(written):
 
 
 def test_who_knocks_often_does_not_fill_the_disk():
-    now, log = [0.0], logging.getLogger("supdr_viz.test")
+    now, logger = [0.0], logging.getLogger("supdr_viz.test")
     sparing = Sparing(lambda: now[0])
 
     def records(line, number=SAME_A_MINUTE + 7, level=logging.ERROR):
-        return [log.makeRecord(log.name, level, "door.py", line, "refused", (), None) for _ in range(number)]
+        return [logger.makeRecord(logger.name, level, "door.py", line, "refused", (), None) for _ in range(number)]
 
     assert sum(map(sparing.filter, records(1))) == SAME_A_MINUTE
     assert sum(map(sparing.filter, records(2, 3))) == 3  # another place is heard
@@ -94,3 +95,20 @@ def test_who_knocks_often_does_not_fill_the_disk():
     for each in answers:
         each.name = "supdr_viz.answers"
     assert all(map(sparing.filter, answers))
+
+
+def test_plain_text_does_not_repeat_itself_without_end(written, monkeypatch):
+    now, stream = [0.0], io.StringIO()
+    monkeypatch.setattr(log, "Sparing", lambda: Sparing(lambda: now[0]))
+    handler = logging.StreamHandler(stream)
+    logging.root.handlers[:] = [handler]
+    monkeypatch.setattr(logging, "lastResort", None)
+    log_sparingly()
+    for minute in (0.0, 61.0):
+        now[0] = minute
+        for _ in range(SAME_A_MINUTE + 7):
+            logging.getLogger("tornado.application").error("Uncaught exception %s", "GET /explorer/ws")
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2 * SAME_A_MINUTE
+    assert lines[SAME_A_MINUTE] == "Uncaught exception GET /explorer/ws [7 more like it were not written]"
+    assert "more like it" not in "".join(lines[:SAME_A_MINUTE] + lines[SAME_A_MINUTE + 1 :])
