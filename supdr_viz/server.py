@@ -245,13 +245,15 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
     from panel.io.application import build_applications
 
     from supdr_viz.kit.caller import Cookie
+    from supdr_viz.kit.components import USED
     from supdr_viz.kit.door import Door, Refusal
-    from supdr_viz.kit.gaps import withhold
+    from supdr_viz.kit.gaps import describe_only, withhold
     from supdr_viz.kit.guard import Headers
     from supdr_viz.kit.log import answers
 
     # What helps who writes a page costs who opens it.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
+    describe_only(USED)
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
     routes = _routes(arguments, queue, visitors)

@@ -6,7 +6,7 @@ of them can go: when the kit does by itself what is done here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import panel as pn
@@ -16,6 +16,7 @@ from panel.io import document as kit_documents
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import Server
 from panel.util import edit_readonly
+from panel_material_ui.base import MaterialComponent
 from tornado.web import ErrorHandler
 
 from supdr_viz.kit.holding import hold
@@ -88,6 +89,29 @@ def collect_in_lulls() -> None:
     https://github.com/holoviz/panel/pull/6518.
     """
     kit_documents.GC_DEBOUNCE = LULL
+
+
+FROM_ONE_FILE = {"imports": {"@mui": "about:blank"}}
+"""Tells only that a component is one of the kit's: by the name of what it is made of."""
+
+
+def describe_only(used: Collection[type[MaterialComponent]]) -> None:
+    """Have documents say what the kit's components are made of only for some, and nothing of where their parts are.
+
+    By itself Bokeh describes with every document all components that there are in the process, and each that is shown
+    tells where on the Internet the parts of its script would be, though all of them are in the one file that the
+    server has.  There is no option; https://github.com/holoviz/panel/pull/8432 tells that the descriptions are sent.
+
+    Parameters
+    ----------
+    used : collection of type
+        Components that pages may show; any other would not be drawn.
+    """
+    kinds: list[type[MaterialComponent]] = [MaterialComponent]
+    for kind in kinds:
+        kind._data_model.__data_model__ = kind in used
+        kinds += kind.__subclasses__()
+    MaterialComponent._process_importmap = classmethod(lambda _kind: FROM_ONE_FILE)  # type: ignore[assignment]
 
 
 def heard_at_once(widget: Control) -> Control:

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import gc
+import json
 import queue
 import re
 import threading
@@ -26,6 +27,8 @@ from tornado.ioloop import IOLoop
 
 import supdr_viz
 from supdr_viz.kit import gaps
+from supdr_viz.kit.components import USED
+from tests.viz.visitor import describe_as_served
 
 PACKAGE = Path(supdr_viz.__file__).parent
 OPEN_TO_ALL = {"_asdict", "_replace", "_fields"}
@@ -76,6 +79,29 @@ def test_a_change_waits_only_where_nobody_has_asked_for_more(monkeypatch):
         pn.state._change_callbacks.pop(document)
     # The day that the first is 0, `heard_at_once` can go.
     assert waits == [50, 0]
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_a_document_describes_components_that_no_page_has_and_tells_where_parts_of_them_would_be(monkeypatch, served):
+    if served:
+        describe_as_served(monkeypatch)
+    document = Document()
+    with set_curdoc(document):
+        document.add_root(pmui.Button(label="first").get_root(document))
+    content = document.to_json(deferred=False)
+    described = {each["name"] for each in content["defs"]}
+    assert {kind._data_model.__name__ for kind in USED} <= described
+    # The day that these two hold without it, `describe_only` can go.
+    assert (pmui.Rating._data_model.__name__ not in described) == served
+    assert ("https://esm.sh" not in json.dumps(content)) == served
+
+
+def test_pages_are_made_of_the_components_that_are_described():
+    named = set()
+    for file in PACKAGE.rglob("*.py"):
+        if file != PACKAGE / "kit" / "components.py":
+            named |= set(re.findall(r"\bpmui\.([A-Z]\w+)", file.read_text(encoding="utf-8")))
+    assert named | {"NotificationArea"} == {kind.__name__ for kind in USED}
 
 
 def visited(build):

@@ -3,26 +3,30 @@
 import json
 from functools import partial
 
+import pytest
+
 from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.lessons import LESSONS
 from supdr_viz.pages.lessons import address
-from tests.viz.visitor import Visitor
+from tests.viz.visitor import Visitor, describe_as_served
 
-MODELS, BYTES = 120, 130_000
-"""Most models, and most bytes of them, in the opening explorer: what the kit says of its own classes comes on top."""
+LIGHT = {"explorer": (110, 102_000), "compare": (160, 130_000), "sensitivity": (286, 171_000), "lessons": (93, 86_000)}
+"""Most models in a page's document when it opens, and most bytes of it, with what it says of the kit's components."""
 
 
 def labels(visitor):
     return [part.label for part in (*visitor.page.select(), *visitor.parts()) if getattr(part, "label", "")]
 
 
-def test_the_explorer_is_light(monkeypatch):
+@pytest.mark.parametrize("page", LIGHT)
+def test_a_page_is_light(monkeypatch, page):
     monkeypatch.setattr(OwnFile, "offered", True)
-    with Visitor() as visitor:
+    describe_as_served(monkeypatch)
+    models, size = LIGHT[page]
+    with Visitor(page=page) as visitor:
         document = visitor._session.document
-        assert len(list(document.models)) <= MODELS
-        roots = document.to_json(deferred=False)["roots"]
-        assert len(json.dumps(roots, separators=(",", ":"))) <= BYTES
+        assert len(list(document.models)) <= models
+        assert len(json.dumps(document.to_json(deferred=False), separators=(",", ":"))) <= size
 
 
 def test_a_wide_window_has_no_drawer_until_it_is_narrow():

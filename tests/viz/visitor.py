@@ -21,6 +21,7 @@ from bokeh.server.contexts import ApplicationContext
 from panel.io.application import Application
 from panel.io.state import set_curdoc
 from panel.models.esm import DataEvent
+from panel_material_ui.base import MaterialComponent
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 
@@ -28,8 +29,9 @@ from supdr_viz.controls.upload import limits
 from supdr_viz.frames.places import unpacked_places
 from supdr_viz.kit.bar import Bar, Marks
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.components import USED
 from supdr_viz.kit.gallery import Gallery
-from supdr_viz.kit.gaps import browser_is_there
+from supdr_viz.kit.gaps import browser_is_there, describe_only
 from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.compare import compare
 from supdr_viz.pages.explorer import explorer
@@ -46,6 +48,16 @@ PATIENCE = 180
 
 REFRESH = 0.01
 """Seconds between two pictures of the screen that a visitor would see."""
+
+
+def describe_as_served(monkeypatch):
+    """Have documents describe what those of the server do."""
+    kinds = [MaterialComponent]
+    for kind in kinds:
+        monkeypatch.setattr(kind._data_model, "__data_model__", True)
+        kinds += kind.__subclasses__()
+    monkeypatch.setattr(MaterialComponent, "_process_importmap", MaterialComponent._process_importmap)
+    describe_only(USED)
 
 
 def plain(text):

@@ -1,0 +1,26 @@
+"""The components of the UI kit that pages are made of; what they are made of is all that browsers are told."""
+
+from __future__ import annotations
+
+import panel_material_ui as pmui
+from panel_material_ui.base import MaterialComponent
+
+USED: frozenset[type[MaterialComponent]] = frozenset(
+    {
+        pmui.Accordion,
+        pmui.Alert,
+        pmui.Button,
+        pmui.Dialog,
+        pmui.FloatSlider,
+        pmui.Grid,
+        pmui.IntSlider,
+        pmui.NotificationArea,
+        pmui.Page,
+        pmui.Select,
+        pmui.Switch,
+        pmui.TabMenu,
+        pmui.TextAreaInput,
+        pmui.TextInput,
+    }
+)
+"""With that of the kit's own notices, which nobody names."""
