@@ -303,14 +303,13 @@ class ExplorerLayout:
         self.cards.say(f"head of {name}", widgets.card_head(title or self.cards.titles[name], note))
 
     def _set_facts(self, view: Any) -> None:
-        """Say what the method's picture means, over the picture but not over its axes."""
-        self.cards.traits = [trait for trait, has in (("axes", view.has_axes), ("rises", view.rises)) if has]
+        """Say what the method's picture means, above and below it."""
         self._say("numbers", view.numbers)
         keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
         self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
 
     def _say(self, place: str, numbers: Any) -> None:
-        """Say named numbers over a picture."""
+        """Say named numbers below a picture."""
         said = "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers
