@@ -1,6 +1,6 @@
-// The cards of a run: a head with tools, a view, and words over it; one of them may fill the window.
-const SQUARES = {input: [], latent: ["numbers of the map"], method: ["keys", "numbers"]}
-const CURVES = {losses: [], errors: []}
+// The cards of a run: a head with tools, a view, and words above and below it; one of them may fill the window.
+const SQUARES = {input: [[], []], latent: [[], ["numbers of the map"]], method: [["keys"], ["numbers"]]}  // above, below
+const CURVES = {losses: [[], []], errors: [[], []]}
 const ICONS = {
   Enlarge: "M21 11V3h-8l3.29 3.29-10 10L3 13v8h8l-3.29-3.29 10-10z",
   Shrink: "M22 3.41 16.71 8.7 20 12h-8V4l3.29 3.29L20.59 2 22 3.41zM3.41 22l5.29-5.29L12 20v-8H4l3.29 3.29L2 20.59 3.41 22z",
@@ -29,7 +29,26 @@ function place(model, kind, slot) {
   return host
 }
 
-function card(model, name, view, over) {
+// Words take their room from the view, so that none lies over it, and the card stays as high.  Where a number becomes
+// shorter the room is kept, and on the map also while there are none, as during a run: what is looked at must not move.
+function makeRoom(model, all, words, name) {
+  let wide = 0
+  const watched = new ResizeObserver(() => {
+    const kept = wide === all.clientWidth
+    wide = all.clientWidth
+    for (const each of words) {
+      if (!kept) each.style.minHeight = ""
+      else if (each.textContent) each.style.minHeight = `${each.offsetHeight}px`
+      else if (name !== "latent") each.style.minHeight = ""
+    }
+    const room = words.reduce((sum, each) => sum + each.getBoundingClientRect().height, 0)
+    all.style.setProperty("--words", `${Math.ceil(room)}px`)
+  })
+  for (const each of [all, ...words]) watched.observe(each)
+  model.on("remove", () => watched.disconnect())
+}
+
+function card(model, name, view, [above, below]) {
   const button = document.createElement("button"), title = model.titles[name]
   button.type = "button"
   button.className = "enlarge"
@@ -42,8 +61,9 @@ function card(model, name, view, over) {
   const parts = (names) => (names ?? []).map((each) => drawPart(model, each))
   const tools = made("tools", ...parts(TOOLS[name]), name === "method" && model.get_child("menu"), button)
   const row = made("row", place(model, "words", `words/head of ${name}`), tools)
-  const words = over.map((each) => place(model, each === "keys" ? "over above" : "over", `words/${each}`))
-  const all = made(`card ${name}`, row, ...parts(BELOW[name]), place(model, "view", view), ...words)
+  const [over, under] = [above, below].map((names) => names.map((each) => place(model, "caption", `words/${each}`)))
+  const all = made(`card ${name}`, row, ...parts(BELOW[name]), ...over, place(model, "view", view), ...under)
+  if (over.length + under.length) makeRoom(model, all, [...over, ...under], name)
   const look = () => {
     const word = model.enlarged === name ? "Shrink" : "Enlarge"
     button.setAttribute("aria-label", `${word} ${title}`)
@@ -59,14 +79,10 @@ function card(model, name, view, over) {
 
 export function render({model}) {
   const group = (kind, entries, views) => made(
-    kind, ...Object.entries(entries).map(([name, over]) => card(model, name, `${views}/${name}`, over)))
+    kind, ...Object.entries(entries).map(([name, words]) => card(model, name, `${views}/${name}`, words)))
   const all = made("cards", group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
-  const look = () => {
-    all.classList.toggle("tall", model.tall)
-    for (const trait of ["axes", "rises"]) all.classList.toggle(trait, model.traits.includes(trait))
-  }
+  const look = () => all.classList.toggle("tall", model.tall)
   look()
   model.on("tall", look)
-  model.on("traits", look)
   return all
 }

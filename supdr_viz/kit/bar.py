@@ -11,6 +11,7 @@ from panel.custom import JSComponent
 
 from supdr_viz.kit.feedback import guarded
 from supdr_viz.kit.own_files import Script, sheet
+from supdr_viz.kit.page_thread import heard
 
 _ASSETS = resources.files("supdr_viz") / "assets"
 
@@ -180,7 +181,7 @@ class Bar(JSComponent):
         self.held: dict[str, Part] = {}
         for name, part in held.items():
             self.add(name, part)
-        self.on_msg(self._received)
+        self.on_msg(heard(self._received))
 
     def add(self, name: str, part: Part) -> None:
         """Hold one part more, before the page is made.

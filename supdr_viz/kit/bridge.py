@@ -21,6 +21,7 @@ from panel.custom import JSComponent
 from supdr_viz.kit import gaps
 from supdr_viz.kit.background import at_work
 from supdr_viz.kit.own_files import Script
+from supdr_viz.kit.page_thread import heard
 
 KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "escape"}
 """Key of the browser -> name passed to `Bridge.on_key`."""
@@ -246,7 +247,7 @@ class Bridge(JSComponent):
         self._busy: list[Callable[[], bool]] = []
         self._page_there = False
         pn.state.onload(self._page_arrived)
-        self.on_msg(self._received)
+        self.on_msg(heard(self._received))
         self.param.watch(self._was_asked, "asked")
         if pn.state.curdoc is not None:
             pn.state.curdoc.on_change(_browser_is_there)

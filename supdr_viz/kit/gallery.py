@@ -11,6 +11,7 @@ import param
 from panel.custom import JSComponent
 
 from supdr_viz.kit.own_files import Script
+from supdr_viz.kit.page_thread import heard
 
 SCRIPT = Path(__file__).parent.parent / "assets" / "gallery.js"
 
@@ -51,7 +52,7 @@ class Gallery(JSComponent):
     def __init__(self, sections: Callable[[], list[dict[str, Any]]], **params: Any) -> None:
         super().__init__(**params)
         self._sections = sections
-        self.on_msg(self._asked)
+        self.on_msg(heard(self._asked))
 
     def _asked(self, _event: Any) -> None:
         if not self.shelves:

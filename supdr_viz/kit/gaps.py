@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import panel as pn
 import param
 from bokeh.document import Document
+from bokeh.models import CustomJS
 from panel.io import document as kit_documents
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import Server
@@ -163,6 +164,33 @@ The library has all its copies in a page share one painter, and starts one of it
 asks for an animation frame sixty times a second, also where no chooser is shown, and each makes the browser lay out the
 page.  A timer does not.  https://github.com/pqina/filepond/issues/243
 """
+
+
+NAME_FIGURE = """
+const layer = Bokeh.index.find_one(figure)?.canvas_view?.events_el
+if (layer) {
+  layer.setAttribute("role", "img")
+  layer.setAttribute("aria-label", figure.html_attributes["data-label"])
+}
+"""
+
+
+def name_figure(figure: Any, name: str) -> None:
+    """Tell screen readers what a figure shows, now or later by another name.
+
+    The layer of a figure that takes the focus has no name, and attributes of the figure do not reach it: it lies deeper
+    within.  https://github.com/bokeh/bokeh/issues/12259
+
+    Parameters
+    ----------
+    figure : figure
+        Of Bokeh.
+    name : str
+    """
+    if "data-label" not in figure.html_attributes:
+        for change in ("html_attributes", "outer_width"):  # it is laid out: the layer is there
+            figure.js_on_change(change, CustomJS(args={"figure": figure}, code=NAME_FIGURE))
+    figure.html_attributes = {**figure.html_attributes, "data-label": name}
 
 
 class BoundedDropper(pn.widgets.FileDropper):

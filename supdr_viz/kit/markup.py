@@ -63,6 +63,11 @@ def escape(text: Any) -> str:
     return html.escape(str(text), quote=True)
 
 
+def literal(text: str) -> str:
+    """Make text stand as it is where the kit takes it for Markdown: no link, no emphasis, no HTML; lines stay lines."""
+    return "".join(each if each.isalnum() or each.isspace() else f"&#{ord(each)};" for each in text)
+
+
 def markdown(text: str) -> str:
     """Turn Markdown into HTML; HTML inside it is escaped, so that the text may come from outside."""
     from markdown_it import MarkdownIt

@@ -1,14 +1,15 @@
-"""The box above the plots in which a page says what is in the way."""
+"""Boxes above the plots in which a page says what is in the way, or what was wrong with its address."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from supdr_viz.kit import widgets
+from supdr_viz.kit.markup import literal
 
 BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-message p": {"margin": 0}}
 """An empty title, or the margin of a paragraph, would push the text below the icon."""
@@ -17,13 +18,19 @@ BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-messag
 class Notice:
     """A box that is away until there is something to say.
 
+    Parameters
+    ----------
+    closeable : bool
+        Whether it can be closed: what it says asks for nothing, and nothing that is done takes it back.
+
     Attributes
     ----------
     view : Column
         Empty until something was said for the first time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, closeable: bool = False) -> None:
+        self._closeable = closeable
         self.view = pn.Column(margin=0, **widgets.WIDE)
         self._box: pmui.Alert | None = None
         self._offer: pmui.Button | None = None
@@ -40,14 +47,16 @@ class Notice:
         Parameters
         ----------
         text : str
-            Escaped here: the kit takes it for HTML, and it may quote a link or a file.
+            Shown as it is: the kit takes it for Markdown, and it may quote a link or a file.
         kind : {"info", "success", "warning", "error"}
         offer : tuple of str and callable, optional
             A way out: the text of a button below, and what it does.
         """
-        said = {"object": widgets.escape(text), "severity": kind, "visible": True}
+        said = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
         if self._box is None:
-            self._box = pmui.Alert(title="", sx=BESIDE_ICON, margin=(0, 0, 8, 0), **said, **widgets.WIDE)
+            look: dict[str, Any] = {"title": "", "sx": BESIDE_ICON, "margin": (0, 0, 8, 0), **widgets.WIDE}
+            self._box = pmui.Alert(closeable=self._closeable, **look, **said)
+            self._box.param.watch(lambda _event: self._closed(), "closed")
             self.view.append(self._box)
         else:
             self._box.param.update(**said)
@@ -58,6 +67,11 @@ class Notice:
         if self._box is not None and self._box.visible:
             self._box.visible = False
         self._show_offer(None)
+
+    def _closed(self) -> None:
+        """Take a box away that was closed: by itself it leaves its margin."""
+        if self._box is not None and self._box.closed:
+            self.hide()
 
     def _show_offer(self, offer: tuple[str, Callable[[], Any]] | None) -> None:
         if offer is None:
@@ -70,3 +84,21 @@ class Notice:
             self.view.append(self._offer)
         else:
             self._offer.param.update(label=label, visible=True)
+
+
+def remarks(sentences: Sequence[str]) -> Notice:
+    """Make a box that says what was wrong when the page was opened, until it is closed; it covers nothing.
+
+    Parameters
+    ----------
+    sentences : sequence of str
+        Without any the box is away.
+
+    Returns
+    -------
+    Notice
+    """
+    made = Notice(closeable=True)
+    if sentences:
+        made.say("\n\n".join(sentences), "warning")
+    return made

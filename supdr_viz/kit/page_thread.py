@@ -8,6 +8,7 @@ and these are handed over without a lock: the callback can be lost.  So the even
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -51,8 +52,7 @@ def follow(component: param.Parameterized, name: str, act: Callable[[Any], Any])
         Its parameter.
     act : callable
     """
-    document = pn.state.curdoc
-    call = caller(document) if document is not None and document.session_context is not None else None
+    call = _page()
 
     def changed(event: Any) -> None:
         """Act, now where there is no lock to be had."""
@@ -62,6 +62,42 @@ def follow(component: param.Parameterized, name: str, act: Callable[[Any], Any])
             call(partial(act, event.new))
 
     component.param.watch(changed, name)
+
+
+def heard(act: Callable[[Any], Any]) -> Callable[[Any], None]:
+    """Wrap what a message, a press or a choice of the browser calls, in the page's own thread.
+
+    Panel hands over what a browser says without the document's lock, and sees to it that what comes of it is told all
+    the same; but not before the page has reported that all of it is painted.  Until then, under load for seconds, the
+    document would refuse the change.
+
+    Parameters
+    ----------
+    act : callable
+        ``act(event)``.
+
+    Returns
+    -------
+    callable
+        Calls it at once if the page is all there, else soon and under the lock; always in the order of the events.
+    """
+    call, waiting = _page(), deque[Any]()
+
+    def hear(event: Any) -> None:
+        """Act, or wait for the lock."""
+        if call is None or (pn.state.loaded and not waiting):
+            act(event)
+        else:
+            waiting.append(event)
+            call(lambda: act(waiting.popleft()))
+
+    return hear
+
+
+def _page() -> Call | None:
+    """Return how to call the page that is being made; None where there is no lock to be had."""
+    document = pn.state.curdoc
+    return caller(document) if document is not None and document.session_context is not None else None
 
 
 def _register(document: Document, callback: Callable[[], Any]) -> None:

@@ -32,7 +32,7 @@ from supdr_viz.kit.markup import explained as explained
 from supdr_viz.kit.markup import legend as legend
 from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.kit.own_files import sheet as sheet
-from supdr_viz.kit.page_thread import follow
+from supdr_viz.kit.page_thread import follow, heard
 from supdr_viz.kit.slider import MARGIN, WIDE
 from supdr_viz.kit.slider import Slider as Slider
 
@@ -152,7 +152,7 @@ def button(
     made = pmui.Button(label=label, icon=icon or None, variant=kind, **options)
     if on_click is not None:
         act = guarded(on_click)
-        made.on_click(lambda _event: act())
+        made.on_click(heard(lambda _event: act()))
     return made
 
 

@@ -1,4 +1,4 @@
-"""The cards of a run: squares in the first row, curves in the second, each with its head, tools, and words over it.
+"""The cards of a run: squares in the first row, curves in the second, each with its head, tools, and words beside it.
 
 All of them are one component: the fewer a page has, the less there is to build.
 """
@@ -17,7 +17,7 @@ from supdr_viz.kit.bar import Bar, Part, script, style
 from supdr_viz.kit.own_files import Script
 from supdr_viz.views import Board
 
-_OVER = ("keys", "numbers", "numbers of the map")
+_BESIDE = ("keys", "numbers", "numbers of the map")
 _ASSETS = resources.files("supdr_viz") / "assets"
 
 
@@ -44,8 +44,6 @@ class Cards(Bar):
         Names of cards that somebody speaks of.
     tall : bool
         Whether there is room for high curves.
-    traits : list of str
-        Of the method's picture: "axes" if it has some, "rises" if its lower right is free, not its lower left.
     """
 
     board = param.String(doc="Name of the stage in the page.")
@@ -53,7 +51,6 @@ class Cards(Bar):
     enlarged = param.String(default="")
     framed = param.List(default=[])
     tall = param.Boolean(default=True)
-    traits = param.List(default=[])
     menu = Child()
 
     _esm = Script(lambda: script("cards"))
@@ -72,7 +69,7 @@ class Cards(Bar):
         Parameters
         ----------
         name : str
-            "head of ..." a card, "keys" or "numbers" over the method's picture, "numbers of the map".
+            "head of ..." a card, "keys" or "numbers" beside the method's picture, "numbers of the map".
         text : str
             HTML; escape what comes from outside.
         """
@@ -82,7 +79,7 @@ class Cards(Bar):
     def texts(self) -> list[str]:
         """HTML of all that the cards say."""
         said = self._stage.get("words") or {}
-        return [text for name, text in said.items() if name in _OVER or name.startswith("head of ")]
+        return [text for name, text in said.items() if name in _BESIDE or name.startswith("head of ")]
 
     def shrink(self) -> bool:
         """Put an enlarged card back to its place; tell whether there was one."""

@@ -68,11 +68,10 @@ class Compare:
     comparison : Comparison
         From the address.
     problems : list of str
-        What was wrong with the address; shown once the page is loaded.
+        What was wrong with the address.
     """
 
     def __init__(self, comparison: Comparison, problems: list[str]) -> None:
-        self._problems = problems
         self._chosen = 0
         self._refreshed_at = 0.0
         self._stood: list[tuple[str, str, int | None]] = []
@@ -116,6 +115,7 @@ class Compare:
             self.controls,
             self.share,
             comparison.measure,
+            problems,
             on_preset=self._preset_chosen,
             on_measure=self._set_measure,
             on_choose=self._choose,
@@ -135,8 +135,6 @@ class Compare:
 
     def _loaded(self) -> None:
         self._ready = True
-        for problem in self._problems:
-            widgets.toast(problem, "warning", seconds=8)
         document = pn.state.curdoc
         if document is None:
             return

@@ -21,7 +21,7 @@ from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bar import Bar, Push, Toggle
 from supdr_viz.kit.bridge import Bridge
-from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.notice import Notice, remarks
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
 from supdr_viz.pages.look import FREE, HIDDEN_CSS
@@ -196,6 +196,7 @@ class CompareLayout:
         controls: Controls,
         share: ShareMenu,
         measure: str,
+        problems: Sequence[str],
         *,
         on_preset: Callable[[str], Any],
         on_measure: Callable[[str], Any],
@@ -206,7 +207,7 @@ class CompareLayout:
         self._silence = Silence()
         self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
         self._on_preset = on_preset
-        self.notice = Notice()
+        self.notice, self._remarks = Notice(), remarks(problems)
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self.hub = hub
@@ -276,6 +277,7 @@ class CompareLayout:
             heading,
             buttons,
             scrubber,
+            self._remarks.view,
             self.notice.view,
             self.grid,
             self._curves,

@@ -81,7 +81,7 @@ class Explorer:
     settings : Settings
         From the address.
     problems : list of str
-        What was wrong with the address; shown once the page is loaded.
+        What was wrong with the address.
     preset : str
         Name of the preset that the settings are, if any.
     iteration : int
@@ -128,7 +128,7 @@ class Explorer:
         on_compiled: Callable[[], Any] | None = None,
         **layout: Any,
     ) -> None:
-        self._problems, self._begins_at, self._fits = problems, iteration, fits
+        self._begins_at, self._fits = iteration, fits
         self._preset = ""  # the example that has begun
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
@@ -175,6 +175,7 @@ class Explorer:
             self.controls,
             self.share,
             on_option=self.set_option,
+            problems=problems,
             **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
         )
         self.patience = Patience(
@@ -196,8 +197,6 @@ class Explorer:
     # --- the page's life ---------------------------------------------------------------------------------------------
 
     def _loaded(self) -> None:
-        for problem in self._problems:
-            widgets.toast(problem, "warning", seconds=8)
         document = pn.state.curdoc
         if document is not None:
             self.link.attach(self.session.player, document)

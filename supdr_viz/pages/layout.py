@@ -16,7 +16,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.bar import Bar, Marks, Toggle
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.late import Choice
-from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.notice import Notice, remarks
 from supdr_viz.kit.page_thread import follow
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import navigation
@@ -47,6 +47,8 @@ class ExplorerLayout:
     share : ShareMenu
     on_option : callable
         ``on_option(name, value)`` for the switches: "method_mode", those of `LATENT_MARKS`, "draw_class", "colour_by".
+    problems : sequence of str
+        What was wrong with the address.
     page_name : str
         A key of `supdr_viz.pages.PAGES`.
     title : str
@@ -72,6 +74,7 @@ class ExplorerLayout:
         share: ShareMenu,
         *,
         on_option: Callable[[str, Any], None],
+        problems: Sequence[str] = (),
         page_name: str = "explorer",
         title: str = TITLE,
         text: Sequence[Any] = (),
@@ -99,7 +102,7 @@ class ExplorerLayout:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         above, below = (
-            [heading, *self._run_rows(bar), self.notice.view],
+            [heading, *self._run_rows(bar), remarks(problems).view, self.notice.view],
             [self.cards, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
@@ -303,14 +306,13 @@ class ExplorerLayout:
         self.cards.say(f"head of {name}", widgets.card_head(title or self.cards.titles[name], note))
 
     def _set_facts(self, view: Any) -> None:
-        """Say what the method's picture means, over the picture but not over its axes."""
-        self.cards.traits = [trait for trait, has in (("axes", view.has_axes), ("rises", view.rises)) if has]
+        """Say what the method's picture means, above and below it."""
         self._say("numbers", view.numbers)
         keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
         self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
 
     def _say(self, place: str, numbers: Any) -> None:
-        """Say named numbers over a picture."""
+        """Say named numbers below a picture."""
         said = "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers

@@ -76,12 +76,12 @@ class Sensitivity:
     """
 
     def __init__(self, settings: SweepSettings, problems: list[str], preset: str = "") -> None:
-        self.settings, self._problems = settings, problems
+        self.settings = settings
         self._ready: tuple[Any, Any, Any] | None = None
         self._drawn: set[int] = set()
         self._phase = Phase.idle
         self._next = False
-        self._store, self._unkept = store_path()
+        self._store, unkept = store_path()
         self.runner = SweepRunner(current_caller())
         self.bridge = Bridge()
         self.figures = SweepFigures(narrow=self.bridge.narrow)
@@ -97,6 +97,7 @@ class Sensitivity:
             self.bridge,
             [self.data.view, self.split.view, self.controls.view, self.method.view],
             preset,
+            [*problems, *([f"Finished cells are kept while this page is open only: {unkept}"] if unkept else [])],
             on_preset=self._preset_chosen,
             on_run=self._run,
             on_cancel=self.runner.cancel,
@@ -117,10 +118,6 @@ class Sensitivity:
 
     def _loaded(self) -> None:
         self._show_theme(bool(self.page.dark_theme))
-        for problem in self._problems:
-            widgets.toast(problem, "warning", seconds=8)
-        if self._unkept:
-            widgets.toast(f"Finished cells are kept while this page is open only: {self._unkept}", "warning", 12)
         if pn.state.curdoc is not None:
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:

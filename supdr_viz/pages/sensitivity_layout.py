@@ -14,7 +14,7 @@ from supdr_viz.controls.training import STATUS_CSS
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.markup import duration
-from supdr_viz.kit.notice import Notice
+from supdr_viz.kit.notice import Notice, remarks
 from supdr_viz.kit.own_files import image
 from supdr_viz.pages import navigation
 from supdr_viz.pages.look import FREE, HIDDEN_CSS
@@ -97,6 +97,8 @@ class SensitivityLayout:
     sidebar : sequence of viewable
     preset : str
         Name of the prepared sweep on display, if any.
+    problems : sequence of str
+        What was wrong when the page was opened.
     on_preset, on_run, on_cancel : callable
     on_csv : callable
         Returns the finished cells as CSV, or an empty text.
@@ -112,6 +114,7 @@ class SensitivityLayout:
         bridge: Bridge,
         sidebar: Sequence[Any],
         preset: str,
+        problems: Sequence[str],
         *,
         on_preset: Callable[[str], Any],
         on_run: Callable[[], Any],
@@ -147,6 +150,7 @@ class SensitivityLayout:
         main = pn.Column(
             heading,
             bar,
+            remarks(problems).view,
             self.notice.view,
             plots,
             self.result,

@@ -21,6 +21,7 @@ from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
 from supdr.sensitivity import Cell, Result
+from supdr_viz.kit import gaps
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import palette
 
@@ -170,7 +171,15 @@ class SweepFigures:
             curve.yaxis[0].axis_label = measured
             curve.visible = number < len(values)
         self._below = list(zip(values, titles, strict=False))
+        self._name(measured)
         self.fit(self._narrow)
+
+    def _name(self, measured: str) -> None:
+        """Tell screen readers what the figures show; the values are in the CSV."""
+        titles = [title for _values, title in self._below]
+        gaps.name_figure(self.heatmap, f"Heatmap: {measured} by {' and '.join(titles)}")
+        for curve, title in zip(self.curves, titles, strict=False):
+            gaps.name_figure(curve, f"Curve: {measured} over {title}")
 
     def fit(self, narrow: bool) -> None:
         """Label what goes across as there is room for.

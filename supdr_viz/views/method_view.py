@@ -108,17 +108,6 @@ class MethodView(SquareView):
         return [LegendEntry(key.name, css(key.role), key.dash, key.kind) for key in keys]
 
     @property
-    def has_axes(self) -> bool:
-        """Whether axes with labels are drawn."""
-        return self.picture is not None and bool(self.picture.axis_labels)
-
-    @property
-    def rises(self) -> bool:
-        """Whether the picture leaves its lower right free, not its lower left."""
-        mode = self._current
-        return mode is not None and mode.rises
-
-    @property
     def numbers(self) -> tuple[Number, ...]:
         """What the picture says in numbers."""
         return self.picture.numbers if self.picture is not None else ()

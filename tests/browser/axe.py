@@ -1,4 +1,4 @@
-"""axe-core in a page."""
+"""axe-core in a page, and what can be reached there without a name."""
 
 import importlib.resources
 
@@ -13,6 +13,28 @@ BAD = ("serious", "critical")
 # Style sheets and media are not fetched anew: no rule of those that are on and count asks for them.  Selectors of what
 # was found are not worked out: its HTML says where it is.
 OPTIONS = {"resultTypes": ["violations"], "preload": False, "selectors": False}
+
+NAMELESS = """() => {
+  const found = []
+  const walk = (root) => {
+    for (const each of root.querySelectorAll("*")) {
+      if (each.shadowRoot) walk(each.shadowRoot)
+      if (!each.matches("button, input, a[href], [tabindex='0'], [role=combobox], [role=tab], [role=slider]")) continue
+      if (each.matches("[data-testid^=sentinel]")) continue  // the ends of a dialog pass the focus on to its other end
+      if (each.closest("[aria-hidden=true]") || each.type === "hidden" || !each.getClientRects().length) continue
+      const scope = each.getRootNode()
+      const ids = (each.getAttribute("aria-labelledby") || "").split(" ")
+      const by = ids.map((id) => scope.getElementById(id)?.textContent || "")
+      const label = each.id && scope.querySelector(`label[for="${CSS.escape(each.id)}"]`)?.textContent
+      const name = [each.getAttribute("aria-label"), ...by, label, each.closest("label")?.textContent, each.title,
+                    each.matches("input") ? "" : each.textContent].join("").trim()
+      if (!name) found.push(each.outerHTML.slice(0, 200))
+    }
+  }
+  walk(document)
+  return found
+}"""
+"""What the Tab key reaches that screen readers cannot name, each by its HTML."""
 
 
 def findings(page, within="html"):

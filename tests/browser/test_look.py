@@ -9,28 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app import FIGURES
-from tests.browser.axe import findings
+from tests.browser.axe import NAMELESS, findings
 from tests.browser.conftest import SHEET, SMALL
-
-NAMELESS = """() => {
-  const found = []
-  const walk = (root) => {
-    for (const each of root.querySelectorAll("*")) {
-      if (each.shadowRoot) walk(each.shadowRoot)
-      if (!each.matches("button, input, a[href], [role=combobox], [role=tab], [role=slider]")) continue
-      if (each.closest("[aria-hidden=true]") || each.type === "hidden" || !each.getClientRects().length) continue
-      const scope = each.getRootNode()
-      const ids = (each.getAttribute("aria-labelledby") || "").split(" ")
-      const by = ids.map((id) => scope.getElementById(id)?.textContent || "")
-      const label = each.id && scope.querySelector(`label[for="${CSS.escape(each.id)}"]`)?.textContent
-      const name = [each.getAttribute("aria-label"), ...by, label, each.closest("label")?.textContent, each.title,
-                    each.matches("input") ? "" : each.textContent].join("").trim()
-      if (!name) found.push(each.outerHTML.slice(0, 200))
-    }
-  }
-  walk(document)
-  return found
-}"""
 
 # Notes each box of a figure that the browser was about to paint.
 WATCH_BOX = """

@@ -233,3 +233,23 @@ def test_digits_show_their_pictures_and_stand_beside_their_reconstruction(open_a
     app.choose("Data set", "Iris").settle()
     assert not app.page.get_by_text("original, copy").first.is_visible()
     assert app.sees("Reconstruction")
+
+
+def test_words_stand_beside_a_picture_and_not_over_it(open_app):
+    app = open_app("?data=wide_regression&data.n_samples=200&method=SDRGLM&view.colour=trust", size=(1280, 720))
+    app.choose("Picture", "predicted").settle()
+    assert app.facts.keys() >= {"R² train", "correlation", "trust"}
+    for width, height in ((1280, 720), (390, 844)):
+        app.resize(width, height)
+        app.settle()
+        for square in ("latent", "method"):
+            picture = app.box(square)
+            card = app.page.locator(f".card.{square}")
+            said = [each.bounding_box() for each in card.locator(".keys, .said").filter(visible=True).all()]
+            assert said
+            assert all(
+                each["y"] + each["height"] <= picture["y"] or picture["y"] + picture["height"] <= each["y"]
+                for each in said
+            ), (square, width)
+            assert picture["height"] == pytest.approx(picture["width"], abs=0.5)
+            assert abs(card.bounding_box()["height"] - app.page.locator(".card.input").bounding_box()["height"]) <= 1

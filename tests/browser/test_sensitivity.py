@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.axe import serious
+from tests.browser.axe import NAMELESS, serious
 from tests.browser.conftest import DESK
 
 SWEEP = (
@@ -19,6 +19,7 @@ def test_ranges_are_typed_in_the_sweep_fills_and_leads_to_the_explorer(open_app,
     app = open_app(SWEEP, page="sensitivity", size=(390, 844))
     assert app.width <= 390
     assert app.chip == "ready"
+    assert app.evaluate(NAMELESS) == []
     app.page.locator("header button").first.click()
     field = app.page.get_by_label("From", exact=True).first
     field.fill("nonsense")
@@ -47,6 +48,8 @@ def test_ranges_are_typed_in_the_sweep_fills_and_leads_to_the_explorer(open_app,
     assert len(lines) == 16
     assert app.save("PNG", tmp_path).read_bytes().startswith(b"\x89PNG")
     assert serious(app) == []
+    assert app.evaluate(NAMELESS) == []
+    assert app.page.get_by_role("img", name="Heatmap: error by Ridge on latent rows").count() == 1
     x, y = app.place("heatmap", 2, 1)
     app.page.mouse.move(x, y)
     app.until_seen("ended:")

@@ -71,7 +71,7 @@ def test_a_bad_address_is_said_and_survived():
             "There is no method",
             "must be one of iteration, time",
         ):
-            assert said in visitor.notices
+            assert visitor.sees(said)
         visitor.press("Step").settle()
         assert set(iterations(visitor)) == {1}
 

@@ -162,15 +162,15 @@ def test_logistic_pca_names_the_column_that_is_no_bit():
 def test_junk_in_a_link_falls_back_with_a_sentence():
     query = "?data=spirals&data.noise=nan&method=NSDR&method.C=1e99&junk=%3Cscript%3E&seed=x&view.latent=9,9"
     with Visitor(query) as visitor:
-        assert "is unknown here and was ignored" in visitor.notices
-        assert "9,9" in visitor.notices
+        assert visitor.sees("is unknown here and was ignored")
+        assert visitor.sees("9,9")
         assert steps(visitor, 1).iteration == 1
         assert "junk" not in visitor.query
 
 
 def test_an_unknown_method_in_a_link_falls_back():
     with Visitor("?method=__import__&data=../../etc/passwd") as visitor:
-        assert "There is no method" in visitor.notices
+        assert visitor.sees("There is no method")
         assert "method=NSDR" in visitor.query
 
 

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from supdr_viz.export.thumbnails import SIZE, main, thumbnail
+from supdr_viz.kit.bar import Bar
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, shelves, source_of, title_of
 from supdr_viz.presets.pictures import stored
@@ -98,6 +99,25 @@ def test_the_gallery_is_filled_when_it_is_opened():
         opened = visitor.open_gallery()
         pictured = [card["name"] for shelf in opened for card in shelf["cards"] if card["picture"]]
         assert sorted(pictured) == sorted(WITH_DATA)
+
+
+def test_the_gallery_is_filled_and_an_example_begins_while_the_page_is_not_all_there():
+    """As on a machine that is busy: the kit hands over what is pressed without the document's lock."""
+    chosen = "sdr-glm-figure-1-labels"
+
+    def press_at_once(visitor):
+        gallery = visitor.widget("Example")
+        visitor._say({"kind": "opened"}, gallery)
+        visitor.tell(gallery, value=chosen)
+        [bar] = [each for each in visitor.page.select(Bar) if "step" in each.held]
+        visitor._say({"part": "step", "value": None}, bar)
+
+    with Visitor(early=press_at_once) as visitor:
+        gallery = visitor.widget("Example")
+        assert len(gallery.shelves) == len(shelves())
+        assert gallery.title == title_of(PRESETS[chosen])
+        assert f"method={PRESETS[chosen].settings.method}" in visitor.query
+        assert visitor.iteration == 1
 
 
 def test_an_example_without_a_picture_of_its_own_begins_with_the_methods_first():

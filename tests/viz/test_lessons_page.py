@@ -30,7 +30,7 @@ def test_an_answer_plays_the_run_that_shows_it():
 
 def test_a_wrong_address_says_so():
     with lesson("?lesson=9-nothing") as visitor:
-        assert "There is no lesson '9-nothing'" in visitor.notices
+        assert visitor.sees("There is no lesson '9-nothing'")
         assert visitor.sees(FIRST.steps[0].title)
 
 

@@ -1,5 +1,6 @@
 """A run that takes long: the page says how long, and offers a way out."""
 
+import html
 from types import SimpleNamespace
 
 import pytest
@@ -54,7 +55,7 @@ def looked_after():
 
 
 def said(notice):
-    return notice.view[0].object if notice.shown else ""
+    return html.unescape(notice.view[0].object) if notice.shown else ""
 
 
 def test_a_long_preparation_is_said_with_a_way_out(looked_after):

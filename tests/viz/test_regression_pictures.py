@@ -104,17 +104,17 @@ def test_values_have_a_scale_and_classes_have_none():
     assert all(entry.kind != "scale" for entry in class_legend(make_scene()))
 
 
-def test_facts_keep_clear_of_axes_only_where_there_are_some():
+def test_predictions_have_axes_once_there_are_some():
     run = Run()
     board = Board()
     scene = make_scene()
     board.show_scene(scene)
     board.method.set_method("Toy", (PREDICTIONS,))
-    assert not board.method.has_axes
+    assert board.method.picture is None
     board.show_surface(make_surface(scene))
     picture = dataclasses.replace(run.frame().picture, rows=make_frame(scene).latent)
     board.show_frame(make_frame(scene, 4, picture=picture))
-    assert board.method.has_axes
+    assert board.method.picture.axis_labels == ("true", "predicted")
 
 
 def test_training_rows_are_predicted_as_new_ones_at_rest_only(monkeypatch):

@@ -93,7 +93,7 @@ def test_pause_resume_and_cancel(gate):
 
 def test_what_is_wrong_with_a_link_is_said():
     with swept("?data=moons&method=NSDR&sweep.x=wings:log:1:2:3&sweep.metric=glory") as visitor:
-        assert "is not a parameter of NSDR" in visitor.notices
+        assert visitor.sees("is not a parameter of NSDR")
 
 
 def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path, monkeypatch):
@@ -101,8 +101,8 @@ def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path,
     path.write_bytes(b"no database at all" * 100)
     monkeypatch.setenv("SUPDR_SWEEPS", str(path))
     with Visitor(SWEEP, page="sensitivity") as visitor:
-        assert "Finished cells are kept while this page is open only" in visitor.notices
-        assert "is damaged or not a store of sweeps" in visitor.notices
+        assert visitor.sees("Finished cells are kept while this page is open only")
+        assert visitor.sees("is damaged or not a store of sweeps")
         visitor.press("Run").settle()
         assert visitor.chip == "finished"
     assert path.read_bytes() == b"no database at all" * 100

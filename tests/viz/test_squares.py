@@ -281,16 +281,16 @@ def test_of_many_rows_some_are_joined_to_where_they_came_from():
 def test_margins_have_axes_with_their_own_ticks(shown):
     board, _, scene = shown
     board.method.set_mode("margins")
-    assert not board.method.has_axes  # nothing is known yet
+    assert board.method.picture is None  # nothing is known yet
     board.show_frame(make_frame(scene, picture=make_picture(scene, mode=MARGINS)))
     picture = plane(board, "method", "picture")
-    assert board.method.has_axes
+    assert board.method.picture.axis_labels
     assert picture["axes"] == ["margin y·f(x)", "pull of the label"]
     assert picture["ticks"] == [0.0, 0.5, 1.0]
     assert [entry.name for entry in board.method.legend] == ["margin 0 and 1"]
     board.method.set_mode("reconstruction")
     board.show_frame(make_frame(scene))
-    assert not board.method.has_axes
+    assert not board.method.picture.axis_labels
 
 
 def test_the_range_of_margins_is_steady(shown):

@@ -41,8 +41,6 @@ class Mode:
         `Yardstick` that says which rows are near.
     study : callable or None
         ``study(scene, split)`` prepares an experiment that is worked on while this mode is shown and nothing runs.
-    rises : bool
-        The picture lies along a rising diagonal: its numbers stand at the lower right.
     """
 
     name: str
@@ -52,4 +50,3 @@ class Mode:
     build: Build
     needs: tuple[str, ...] = ()
     study: Callable[[Scene, Split], Study] | None = None
-    rises: bool = False

@@ -15,7 +15,7 @@ from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene, Surface
 
 ROOM = 0.1
-"""Room around the points, as a share of their range: legend and numbers lie there."""
+"""Room around the points, as a share of their range."""
 
 
 def predictions(
@@ -75,9 +75,7 @@ def predictions(
     )
 
 
-PREDICTIONS = Mode(
-    "predictions", "predicted", "Predicted", "against true values", predictions, needs=("surface",), rises=True
-)
+PREDICTIONS = Mode("predictions", "predicted", "Predicted", "against true values", predictions, needs=("surface",))
 
 
 def explained(true: NDArray, predicted: NDArray) -> float:

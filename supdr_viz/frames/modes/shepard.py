@@ -91,7 +91,6 @@ SHEPARD = Mode(
     "drawn against true",
     shepard,
     needs=("places", "yardstick"),
-    rises=True,
 )
 
 
