@@ -134,11 +134,7 @@ class SweepControls:
         ]
         self._task = "classification"
         self.metric = widgets.select("Metric", self._metrics(), settings.metric, self._metric_chosen)
-        self._knobs = {
-            spec.name: Knob(spec, getattr(settings, spec.name), self._knob_changed)
-            for spec in PROTOCOL_FORM
-            if spec.name != "metric"
-        }
+        self._knobs: dict[str, Knob] = {}
         self.fold = Fold("Folds, repetitions, starts", self._protocol)
         self.view = pn.Column(
             widgets.section("Sweep"),
@@ -171,6 +167,11 @@ class SweepControls:
         return {METRICS[name]: name for name in names}
 
     def _protocol(self) -> list[Any]:
+        self._knobs = {
+            spec.name: Knob(spec, getattr(self.settings, spec.name), self._knob_changed)
+            for spec in PROTOCOL_FORM
+            if spec.name != "metric"
+        }
         help = " ".join(spec.help for spec in PROTOCOL_FORM if spec.help)
         return [*(knob.view for knob in self._knobs.values()), widgets.caption(help)]
 

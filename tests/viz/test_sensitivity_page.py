@@ -40,6 +40,14 @@ def test_a_sweep_knows_what_was_computed_before():
         assert another.press("Run").settle().sees("8 known from before")
 
 
+def test_folds_and_repetitions_are_those_of_the_link_and_then_what_is_chosen():
+    with swept(f"{SWEEP}&sweep.repeats=3") as visitor:
+        visitor.open_fold("Folds, repetitions, starts")
+        assert (visitor.widget("Folds").value, visitor.widget("Repetitions").value) == (2, 3)
+        visitor.slide("Folds", 4)
+        assert {"sweep.folds=4", "sweep.repeats=3"} <= set(visitor.query.split("&"))
+
+
 def order_on(visitor):
     """Where the pictures of sweeps stand, and where the plots."""
     main = visitor.page.main[0]
