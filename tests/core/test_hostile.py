@@ -86,5 +86,5 @@ def test_arrays_that_need_no_check_are_told_from_those_that_do(damage):
     if damage == "sum overflows":
         bad[:2] = 1.7e308
     bad = {"column": bad[:, :2], "empty": bad[:0]}.get(damage, bad)
-    with pytest.raises(ValueError, match="NaN|infinity|features|minimum|must hold numbers"):
+    with pytest.raises(ValueError, match=r"NaN|infinity|features|minimum|must hold numbers"):
         fitted.transform(bad)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -266,8 +266,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         run = getattr(vars(self).get("snapshot_"), "run", None)
         if run is None:
             return self
-        given = vars(run)
-        own = (name for name in _parameter_names(type(self)) if name not in self.answer_parameters)
+        given, kind = vars(run), cast(Hashable, type(self))
+        own = (name for name in _parameter_names(kind) if name not in self.answer_parameters)
         changed = {name: given[name] for name in own if not same_value(getattr(self, name), given[name])}
         if not changed:
             return self
@@ -353,8 +353,8 @@ def winning_codes(scores: NDArray) -> NDArray:
 
 
 @functools.cache
-def _parameter_names(kind: type[BaseEstimator]) -> tuple[str, ...]:
-    """Return the names of the hyper-parameters; scikit-learn reads the constructor anew each time it is asked."""
+def _parameter_names(kind: Any) -> tuple[str, ...]:
+    """Return the hyper-parameters of a class; scikit-learn reads its constructor anew each time it is asked."""
     return tuple(kind._get_param_names())
 
 
