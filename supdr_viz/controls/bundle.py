@@ -12,6 +12,7 @@ import panel as pn
 from supdr.datasets import Dataset
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.display import DisplayControls
+from supdr_viz.controls.echoes import Echoes
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.kit import widgets
@@ -49,6 +50,7 @@ class Controls:
         self._fresh = fresh
         self._experiment = Experiment(settings)
         self._preset = preset
+        self._echoes = Echoes()
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
         self.presets = PresetGallery(preset, self._preset_chosen)
         self.data = DataControls(settings)
@@ -57,7 +59,7 @@ class Controls:
         self.planes = DisplayControls(settings)
         self.parts = (self.data, self.split, self.method, self.planes)
         for part in self.parts:
-            part.on_change(self.change)
+            part.on_change(self._reported)
         self.data.on_loaded(self._loaded)
         if preset:
             self.presets.say(PRESETS[preset], at_hand=False)
@@ -103,6 +105,7 @@ class Controls:
         notify : bool
             False: do not call back.
         """
+        self._echoes.show(self.settings)
         self._become(settings, notify=notify)
 
     def apply_preset(self, name: str) -> None:
@@ -122,6 +125,7 @@ class Controls:
         self._preset = name
         self.presets.show(name)
         self.presets.say(preset, at_hand)
+        self._echoes.show(self.settings)
         # The speed is the user's own, whatever is looked at.
         self._become(replace(settings, speed=self.settings.speed))
 
@@ -149,6 +153,15 @@ class Controls:
         """Name the columns and latent coordinates that the planes can show, and the task of the data."""
         self.planes.describe(feature_names, n_components)
         self.method.describe(task, on_disk=isinstance(self._experiment.table, RowsOnDisk))
+
+    def _reported(self, fields: dict[str, Any]) -> None:
+        """Take what a part says that the user has changed; an echo of what it showed a moment ago is taken back."""
+        if self._echoes.holds(self.settings, fields):
+            for part in self.parts:
+                part.apply(self.settings)
+            return
+        self._echoes.forget()
+        self.change(fields)
 
     def _preset_chosen(self, name: str) -> None:
         if name:

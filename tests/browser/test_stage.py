@@ -165,3 +165,17 @@ def test_rows_that_are_pictures_are_drawn_as_such_where_there_is_room(open_app):
 def test_images_are_offered_where_rows_are_pictures(open_app):
     app = open_app(SMALL)
     assert app.page.get_by_role("button", name="images", exact=True).count() == 0
+
+
+def test_what_is_said_of_a_row_stays_within_its_view(open_app):
+    app = open_app("?data=digits&method=LSDR&method.n_components=2&test=0.7&view.colour=trust", size=(1280, 720))
+    frame, tip = app.box("latent"), app.page.locator(".stage-tip:visible")
+    places = app.places("latent")
+    across = sorted(range(len(places)), key=lambda row: places[row][0])
+    for row in (across[0], across[len(across) // 2], across[-1]):
+        app.page.mouse.move(*app.place_of("latent", row), steps=2)
+        assert "neighbours lost" in tip.inner_text()
+        box = tip.bounding_box()
+        assert frame["x"] <= box["x"]
+        assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+        assert tip.evaluate("(box) => box.scrollWidth <= box.clientWidth")

@@ -47,8 +47,8 @@ function drawAxes(pen, frame, extent, picture) {
 function tipBox(host) {
   const box = document.createElement("div")
   box.className = "stage-tip"
-  box.style.cssText = "position:absolute;display:none;pointer-events:none;z-index:20;max-width:260px;padding:6px 9px;" +
-    "border-radius:6px;font:12px/1.45 Roboto,sans-serif;white-space:nowrap;box-shadow:0 2px 10px rgba(0,0,0,.25);" +
+  box.style.cssText = "position:absolute;display:none;pointer-events:none;z-index:20;width:max-content;max-width:260px;" +
+    "box-sizing:border-box;padding:6px 9px;border-radius:6px;font:12px/1.45 Roboto,sans-serif;overflow-wrap:anywhere;box-shadow:0 2px 10px rgba(0,0,0,.25);" +
     "background:var(--supdr-card);color:var(--supdr-text);border:1px solid var(--supdr-border)"
   host.append(box)
   return box

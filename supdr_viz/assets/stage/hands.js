@@ -230,9 +230,12 @@ class Tip {
     const {places, frame, canvas} = this.plane, x = frame.x(places[2 * row]), y = frame.y(places[2 * row + 1])
     this.box.style.display = "block"
     const {offsetWidth: wide, offsetHeight: high} = this.box
-    const left = x + 14 + wide > canvas.clientWidth && x - 14 - wide > 0 ? x - 14 - wide : x + 14
-    this.box.style.left = `${left}px`
-    this.box.style.top = `${Math.min(Math.max(y - high / 2, 0), Math.max(canvas.clientHeight - high, 0))}px`
+    const across = canvas.clientWidth - wide, up = canvas.clientHeight - high, within = (place, most) => Math.min(Math.max(place, 0), Math.max(most, 0))
+    // Beside the row; where no side has room, above or below it.
+    const side = [x + 14, x - 14 - wide].find((each) => each >= 0 && each <= across)
+    const top = side !== undefined ? y - high / 2 : y - 14 - high >= 0 ? y - 14 - high : y + 14
+    this.box.style.left = `${within(side ?? x - wide / 2, across)}px`
+    this.box.style.top = `${within(top, up)}px`
   }
   hide() {
     this.row = -1
