@@ -15,6 +15,7 @@ from supdr.datasets import Dataset
 from supdr.sensitivity import warm_up
 from supdr.sensitivity.axes import cells_of
 from supdr_viz.controls.data import DataControls, SplitControls
+from supdr_viz.controls.echoes import Echoes
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.sweep import SweepControls
 from supdr_viz.kit import widgets
@@ -81,6 +82,7 @@ class Sensitivity:
         self._drawn: set[int] = set()
         self._phase = Phase.idle
         self._next = False
+        self._echoes = Echoes()
         self._store, unkept = store_path()
         self.runner = SweepRunner(current_caller())
         self.bridge = Bridge()
@@ -89,7 +91,7 @@ class Sensitivity:
         self.split = SplitControls(settings.base)
         self.method = MethodControls(settings.base)
         for part in (self.data, self.split, self.method):
-            part.on_change(self._base_changed)
+            part.on_change(self._base_reported)
         self.data.on_loaded(self._base_loaded)
         self.controls = SweepControls(settings, self._apply)
         self.layout = SensitivityLayout(
@@ -133,6 +135,15 @@ class Sensitivity:
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
+    def _base_reported(self, fields: dict[str, Any]) -> None:
+        """Take what a control says that the user has changed; an echo of what it showed a moment ago is taken back."""
+        if self._echoes.holds(self.settings.base, fields):
+            for part in (self.data, self.split, self.method):
+                part.apply(self.settings.base)
+            return
+        self._echoes.forget()
+        self._base_changed(fields)
+
     def _base_changed(self, fields: dict[str, Any]) -> None:
         base = replace(self.settings.base, **fields)
         settings = replace(self.settings, base=base)
@@ -166,7 +177,9 @@ class Sensitivity:
 
     def _apply(self, settings: SweepSettings, *, own: bool = True) -> None:
         """Show these settings: an empty grid, the address, and what is wrong with them, if anything."""
-        if own and settings != self.settings:
+        if not own:
+            self._echoes.show(self.settings.base)
+        elif settings != self.settings:
             self.layout.presets.leave()
         if self.runner.active:
             self.runner.cancel()

@@ -5,6 +5,8 @@ import pytest
 from supdr_viz.controls.echoes import SOON, Echoes
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.settings.state import Settings, to_query
+from supdr_viz.sweeps.presets import SWEEP_PRESETS
+from supdr_viz.sweeps.settings import sweep_query
 from tests.viz.visitor import Visitor
 
 OPENING, FIRST, SECOND = (PRESETS[name] for name in ("three-spirals", "digits-on-a-plane", "two-spirals"))
@@ -79,3 +81,16 @@ def test_an_echo_changes_neither_the_example_nor_what_the_menu_shows():
         assert model.data.value == names.get("spirals", "K spirals")
         visitor.choose("Data set", "Iris").settle()
         assert "data=iris" in visitor.query
+
+
+def test_an_echo_changes_no_prepared_sweep_either():
+    first, second = SWEEP_PRESETS["sldr-dimensions"], SWEEP_PRESETS["mac-dimensions"]
+    with Visitor(page="sensitivity") as visitor:
+        visitor.choose("Example", first.label).choose("Example", second.label)
+        method = visitor.widget("Method")
+        visitor.do(lambda: visitor.tell(method, value="SLDR"))
+        visitor.settle()
+        assert visitor.query == sweep_query(second.settings)
+        assert visitor.widget("Example").value == second.name
+        visitor.choose("Method", "LSDR").settle()
+        assert "method=LSDR" in visitor.query
