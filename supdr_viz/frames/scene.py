@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import svds
 
 from supdr.datasets import Dataset
 from supdr_viz.frames.density import sampled, scene_density
@@ -23,6 +24,9 @@ SHRINK = 0.55
 
 ROOM = 0.025
 """Axes zoom out when a point comes nearer to the border than this share of them: marks are not cut off."""
+
+MOST_DECOMPOSED = 300
+"""Rows or columns, whichever are fewer, that are decomposed whole: of more it takes seconds, in which a page waits."""
 
 Extent = tuple[float, float, float, float]
 
@@ -131,13 +135,24 @@ def input_plane(X: NDArray, X_train: NDArray, names: Sequence[str], axes: tuple[
     else:
         deviation = train.std(axis=0)
         deviation[deviation == 0] = 1.0
-        _, singular, rows = np.linalg.svd((train - mean) / deviation, full_matrices=False)
-        rows = rows[:2] * np.sign(rows[:2, np.argmax(abs(rows[:2]), axis=1)].diagonal())[:, None]
+        standardised = (train - mean) / deviation
+        lengths, rows = _leading(standardised)
+        rows = rows * np.sign(rows[:, np.argmax(abs(rows), axis=1)].diagonal())[:, None]
         directions, lifting, origin, kind = (rows / deviation).T, rows * deviation, mean, "components"
-        share = float((singular[:2] ** 2).sum() / max((singular**2).sum(), np.finfo(float).tiny))
+        share = float((lengths**2).sum() / max((standardised**2).sum(), np.finfo(float).tiny))
         labels = ("component 1", "component 2")
     points = (filled(X, X_train) - origin) @ directions
     return Plane(kind, labels, origin, directions, lifting, n_features <= 2, share, square_extent(points))
+
+
+def _leading(rows: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the two largest singular values of rows (n, m), descending, and their right vectors (2, m)."""
+    if min(rows.shape) <= MOST_DECOMPOSED:
+        _, lengths, directions = np.linalg.svd(rows, full_matrices=False)
+        return lengths[:2], directions[:2]
+    start = np.random.default_rng(0).standard_normal(min(rows.shape))
+    _, lengths, directions = svds(rows, k=2, v0=start)
+    return lengths[::-1], directions[::-1]
 
 
 def square_extent(points: NDArray) -> tuple[float, float, float, float]:

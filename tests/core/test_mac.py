@@ -1,6 +1,7 @@
 """MAC with one layer: the Z step, the passes, the certificate, the solvers, the estimator."""
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from sklearn import config_context
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
-from supdr.engine.interruption import Interrupted, abandonable, interruptible
+from supdr.engine.interruption import MOST_LEFT, Interrupted, abandonable, interruptible
 from supdr.methods.mac.classes import (
     principal_targets,
 )
@@ -182,8 +183,6 @@ def test_a_run_stops_when_asked():
 
 
 def test_long_calls_are_left_alone_when_a_stop_is_asked_for():
-    import threading
-
     release = threading.Event()
     with interruptible(lambda: True), pytest.raises(Interrupted):
         abandonable(release.wait)
@@ -192,6 +191,24 @@ def test_long_calls_are_left_alone_when_a_stop_is_asked_for():
         assert abandonable(lambda: 3) == 3
         with pytest.raises(ZeroDivisionError):
             abandonable(lambda: 1 / 0)
+
+
+def test_of_long_calls_that_are_left_only_a_few_are_at_work():
+    release, begun = threading.Event(), []
+
+    def call():
+        begun.append(threading.current_thread())
+        release.wait()
+
+    for _ in range(MOST_LEFT + 3):  # somebody who changes his mind again and again
+        with interruptible(lambda: True), pytest.raises(Interrupted):
+            abandonable(call)
+    release.set()
+    with interruptible(lambda: False):
+        assert abandonable(lambda: 3) == 3
+    for thread in begun:
+        thread.join()
+    assert len(begun) == MOST_LEFT
 
 
 # --- the estimator ----------------------------------------------------------------------------------------------------

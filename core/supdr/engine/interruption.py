@@ -16,7 +16,12 @@ class Interrupted(Exception):
     """Raised by `checkpoint` when the current thread's run was asked to stop."""
 
 
+MOST_LEFT = 2
+"""Calls that were left to themselves and are still at work."""
+
 _current = threading.local()
+_left: list[threading.Thread] = []
+_leaving = threading.Lock()
 
 
 @contextmanager
@@ -55,6 +60,8 @@ def abandonable(work: Callable[[], Any]) -> Any:
     """Return ``work()``, a long call that knows nothing of the stop flag; leave it to itself when a stop is asked for.
 
     NumPy lets other threads run during a decomposition or a product, SciPy's LAPACK and BLAS do not: use NumPy's.
+    Of calls that were left `MOST_LEFT` may be at work: the next one waits, as whoever changes his mind ten times a
+    second would fill the memory.
 
     Parameters
     ----------
@@ -76,11 +83,19 @@ def abandonable(work: Callable[[], Any]) -> Any:
         except BaseException as error:  # handed to the caller
             outcome["error"] = error
 
+    while len(left := [thread for thread in _left if thread.is_alive()]) >= MOST_LEFT:
+        left[0].join(0.02)
+        checkpoint()
     thread = threading.Thread(target=run, name="supdr-linear-algebra", daemon=True)
     thread.start()
-    while thread.is_alive():
-        thread.join(0.02)
-        checkpoint()
+    try:
+        while thread.is_alive():
+            thread.join(0.02)
+            checkpoint()
+    except BaseException:
+        with _leaving:
+            _left[:] = [*(each for each in _left if each.is_alive()), thread]
+        raise
     if "error" in outcome:
         raise outcome["error"]
     return outcome["value"]
