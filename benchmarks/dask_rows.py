@@ -167,6 +167,7 @@ def parquet(n_rows: int, n_passes: int) -> None:
             for snapshot in METHODS["MAC"]().iterate(*read_rows(folder, "label", partition_rows=step)):
                 moments.append(time.perf_counter())
                 peak = max(peak, *client.run(_memory).values())
+                print(f"  pass {snapshot.iteration}: {moments[-1] - moments[-2]:.0f} s", flush=True)
                 if snapshot.iteration == n_passes:
                     break
     seconds = float(np.median(np.diff(moments)[1:]))
