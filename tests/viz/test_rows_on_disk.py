@@ -4,6 +4,7 @@ import json
 import re
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -51,8 +52,7 @@ def folder(tmp_path_factory):
 def offered(folder, monkeypatch):
     monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(folder)]))
     monkeypatch.setattr(on_disk, "SHOWN", 120)
-    small = lambda path, target: read_rows(path, target, partition_rows=PARTITION)  # noqa: E731
-    monkeypatch.setattr(on_disk, "read_rows", small)
+    monkeypatch.setattr(on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
 
 
 def settings_of(**options):
