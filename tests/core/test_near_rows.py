@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from supdr.rows.partitions import gathered, listed
-from supdr.solvers import near_rows, summed_heads
+from supdr.solvers import near_rows, near_visits, summed_heads
 from supdr.solvers._near_kernels import cells, grouped, margins
-from supdr.solvers.linear_svm import solve_heads
+from supdr.solvers.linear_svm import Heads, solve_heads
 from supdr.solvers.summed_heads import solve_summed_heads
 
 N, D, COST = 3_000, 3, 0.05
@@ -84,8 +84,8 @@ def test_a_warm_start_takes_fewer_visits_and_whoever_wants_to_is_told(rows):
 def test_where_groups_cross_their_margin_more_rows_are_asked_for(rows, monkeypatch):
     monkeypatch.setattr(near_rows, "NEAR_ROWS", 60)
     monkeypatch.setattr(near_rows, "MOST_WORSE", 12)
-    asked, original = [], near_rows._near
-    monkeypatch.setattr(near_rows, "_near", lambda *a: asked.append(a[-1]) or original(*a))
+    asked, original = [], near_visits.near_of
+    monkeypatch.setattr(near_visits, "near_of", lambda *a: asked.append(a[-1].quota) or original(*a))
     visits = []
     for factor in (1, 4):
         monkeypatch.setattr(near_rows, "MORE_ROWS", factor)
@@ -93,6 +93,37 @@ def test_where_groups_cross_their_margin_more_rows_are_asked_for(rows, monkeypat
         visits.append(solved(rows)[0].iterations)
         assert set(asked) == {12, 12 * factor}
     assert visits[1] < visits[0]
+
+
+@pytest.fixture(scope="module")
+def rows_on_their_margins():
+    """Rows on the margins of a classifier that is not the best, as after MAC's Z step: far more than come singly."""
+    w, aside, b = np.array([0.6, 0.0, 0.0]), np.array([0.0, 0.8, 0.6]), 0.2
+    Z = np.random.default_rng(3).normal(size=(20_000, D))
+    signs = np.where(Z @ w + b > 0.0, 1.0, -1.0)
+    kept = signs * (Z @ aside) > 0.2
+    Z, signs = Z[kept], signs[kept]
+    missing = np.maximum(1.0 - signs * (Z @ w + b), 0.0)
+    Z += (missing * signs)[:, None] * w / (w @ w)
+    theta = np.array([w]), np.array([b])
+    return (Z, signs[:, None], np.ones(len(Z))), Heads(*theta, None, 0.0, 0)
+
+
+@pytest.mark.parametrize("gathering", [24, 0])
+def test_where_more_rows_lie_on_a_margin_than_come_they_are_gathered(rows_on_their_margins, gathering, monkeypatch):
+    monkeypatch.setattr(near_rows, "NEAR_ROWS", 60)
+    monkeypatch.setattr(near_rows, "GATHERING_VISITS", gathering)
+    entered, head = [], summed_heads._head
+    monkeypatch.setattr(summed_heads, "_head", lambda *a: entered.append(1) or head(*a))
+    rows, start = rows_on_their_margins
+    found = solve_summed_heads(*map(in_partitions, rows), 1, start, tol=1e-9)
+    alpha = np.concatenate(gathered(np.asarray, found.alpha)).astype(float)
+    assert bool(entered) == (gathering == 0)
+    reached = value(rows, found.coef, found.intercept)
+    np.testing.assert_allclose(dual(rows, alpha), reached, rtol=1e-5)
+    assert (alpha >= 0.0).all()
+    assert (alpha <= rows[2][:, None]).all()
+    assert (found.iterations < 12) == bool(gathering)
 
 
 def test_a_gap_that_rounding_keeps_open_takes_no_newton_steps(rows, monkeypatch):
@@ -122,6 +153,7 @@ def test_what_a_visit_brings_does_not_grow_with_the_rows(rows):
     for count in (1, 2):
         Z, columns, C = (np.tile(values, (count, *(1,) * (values.ndim - 1))) for values in rows)
         cell = cells(Z, Z.mean(axis=0), Z.std(axis=0))
-        found = near_rows._near(Z, columns[:, 0].astype(np.int8), C, cell, np.ones(D + 1), 50)
-        sizes.append([np.size(values) for values in found])
+        point = near_visits.Point(np.ones(D + 1), 50, (np.arange(40, dtype=np.int32),), np.zeros(D + 1))
+        found = near_visits.near_of(Z, columns[:, 0].astype(np.int8), C, cell, point)
+        sizes.append([np.size(values) for values in (*found[:-1], *found.numbers)])
     assert sizes[0] == sizes[1]

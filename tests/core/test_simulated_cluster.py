@@ -14,8 +14,8 @@ CELLS, NEAR = 1_024, -(-8_192 // WORKERS)
 def bounds(visits):
     """Return the numbers of docs/howto_dask.md that a partition sends and receives in a pass."""
     L, P = LATENT, CLASSIFIERS
-    sent = CENTRES * L + 2 * L + 1 + visits * P * (CELLS * (L + 1) + NEAR * (L + 2))
-    return sent, CENTRES * L + visits * P * (L + 1) + P * (NEAR + CELLS)
+    sent = CENTRES * L + 2 * L + 1 + visits * P * (CELLS * (L + 1) + NEAR * (L + 2.5))
+    return sent, CENTRES * L + visits * P * (L + 1) + P * (1.5 * NEAR + CELLS)
 
 
 @pytest.mark.slow

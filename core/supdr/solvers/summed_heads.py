@@ -146,13 +146,12 @@ def solve_summed_heads(
     told = None if known is None else lambda found: known(np.ascontiguousarray(found[:, :-1]), found[:, -1].copy())
     near = approached(Z, columns, C, theta, tol, told, moments)
     theta, centres = near.theta, near.centres
-    if near.closed:
-        alpha: Any = spread(_multipliers, columns, C, centres, np.ones((n_heads, 2)))
-        return _heads(theta, alpha, float(near.gaps.sum()), near.visits)
-    sizes = total(_sizes, columns, C)
-    heads = [_head(theta[k].copy(), False, sizes[k], tol, MAX_STEPS) for k in range(n_heads)]
+    results: dict[int, tuple] = {k: (theta[k], np.ones(2), near.gaps[k], 0) for k in range(n_heads) if near.closed[k]}
+    open_heads = [k for k in range(n_heads) if k not in results]
+    sizes = total(_sizes, columns, C) if open_heads else []
+    centres = spread(list, centres) if open_heads else centres
+    heads = {k: _head(theta[k].copy(), False, sizes[k], tol, MAX_STEPS) for k in open_heads}
     wishes: dict[int, Where | Along | Move] = {}
-    results: dict[int, tuple] = {}
 
     def go_on(k: int, answer: Any) -> None:
         """Let head k take an answer, and hear what it wants next."""
@@ -162,7 +161,7 @@ def solve_summed_heads(
             results[k] = end.value
             wishes.pop(k, None)
 
-    for k in range(n_heads):
+    for k in heads:
         go_on(k, None)
     while wishes:
         checkpoint()

@@ -1,0 +1,225 @@
+"""What is asked of partitions about a support vector machine, and what they say: see `supdr.solvers.near_rows`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.solvers._near_kernels import cells, grouped, hinges_along, margins, shared_out
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int32]
+
+SHORTER: Array = 0.5 ** np.arange(0.5, 12.5, 0.5)
+"""Shares of a way to a trial that was worse."""
+
+
+class Near(NamedTuple):
+    """What partitions say of one classifier at a point.
+
+    Attributes
+    ----------
+    rows : array of shape (m, d)
+        Those that come one by one.
+    signs : int8 array of shape (m,)
+    weight : array of shape (m,)
+    sums : array of shape (G, d + 1)
+        Weighted sums of the other rows by group, and their weights.
+    hinge : float
+        Sum of the hinges of all rows.
+    numbers : tuple of int32 arrays
+        Numbers of these rows within each of the partitions.
+    """
+
+    rows: Array
+    signs: NDArray[np.int8]
+    weight: Array
+    sums: Array
+    hinge: float
+    numbers: tuple[Numbers, ...]
+
+
+class Point(NamedTuple):
+    """What is asked of a classifier at a point: see `Near`.
+
+    Attributes
+    ----------
+    theta : array of shape (d + 1,)
+    quota : int
+        Rows of a partition that come one by one: the nearest to the margin.
+    held : tuple of int32 arrays
+        Rows of each partition that have come before and count one by one; they do not come again.
+    anchor : array of shape (d + 1,), optional
+        As many more rows may come of those that lie on the other side of their margin there.
+    """
+
+    theta: Array
+    quota: int
+    held: tuple[Numbers, ...]
+    anchor: Array | None = None
+
+    def of(self, partition: int) -> Point:
+        """Return what concerns one partition."""
+        return self._replace(held=(self.held[partition],))
+
+
+class Line(NamedTuple):
+    """What is asked where a trial is worse than the best point: the hinges at `SHORTER` ways from there to it.
+
+    Attributes
+    ----------
+    theta, direction : arrays of shape (d + 1,)
+    """
+
+    theta: Array
+    direction: Array
+
+    def of(self, _partition: int) -> Line:
+        """Return what concerns one partition: all of it."""
+        return self
+
+
+class Dual(NamedTuple):
+    """Multipliers over their limits, of all rows: one each of those that came, and one a group, as it was at a point.
+
+    Attributes
+    ----------
+    theta : array of shape (d + 1,)
+        The point.
+    numbers : tuple of int32 arrays
+        The rows of each partition that came.
+    near : tuple of arrays
+        Theirs.
+    groups : array of shape (G,)
+    """
+
+    theta: Array
+    numbers: tuple[Numbers, ...]
+    near: tuple[Array, ...]
+    groups: Array
+
+    def of(self, partition: int) -> Dual:
+        """Return what concerns one partition."""
+        return self._replace(numbers=(self.numbers[partition],), near=(self.near[partition],))
+
+
+def ends(numbers: tuple[Numbers, ...]) -> NDArray[np.intp]:
+    """Return where the rows of one partition end and those of the next begin."""
+    return np.cumsum([len(each) for each in numbers])[:-1]
+
+
+def joined_rows(held: Near, new: Near) -> Near:
+    """Return the rows of both, by partitions, with the groups of the second."""
+    order = np.argsort(np.concatenate([_homes(held), _homes(new)]), kind="stable")
+    numbers = tuple(np.concatenate(pair) for pair in zip(held.numbers, new.numbers))
+    return new._replace(
+        rows=np.concatenate([held.rows, new.rows])[order],
+        signs=np.concatenate([held.signs, new.signs])[order],
+        weight=np.concatenate([held.weight, new.weight])[order],
+        numbers=numbers,
+    )
+
+
+def some_rows(held: Near, chosen: NDArray[np.bool_]) -> Near:
+    """Return some of the rows."""
+    parts = np.split(chosen, ends(held.numbers))
+    numbers = tuple(each[part] for each, part in zip(held.numbers, parts))
+    return held._replace(rows=held.rows[chosen], signs=held.signs[chosen], weight=held.weight[chosen], numbers=numbers)
+
+
+def _homes(near: Near) -> NDArray[np.intp]:
+    """Return the partition of each row."""
+    return np.repeat(np.arange(len(near.numbers)), [len(each) for each in near.numbers])
+
+
+# --- on a partition -----------------------------------------------------------------------------------------------
+
+
+def _nearest(t: Array, quota: int) -> NDArray[np.intp]:
+    """Return the numbers of the rows nearest to their margin, rising; t is infinite where a row has no sign."""
+    count = min(quota, int(np.isfinite(t).sum()))
+    if count == len(t):
+        return np.arange(len(t))
+    return np.sort(np.argpartition(np.abs(t), count)[:count])
+
+
+def _crossing(t: Array, before: Array, quota: int) -> NDArray[np.intp]:
+    """Return the numbers of the rows that lie furthest on the other side of their margin than before."""
+    far = np.where(np.isfinite(t) & ((t > 0.0) != (before > 0.0)), np.abs(t), 0.0)
+    count = min(quota, int((far > 0.0).sum()))
+    return np.argpartition(-far, count)[:count] if count < len(t) else np.arange(len(t))
+
+
+def moments_of(Z: Array) -> tuple[int, Array, Array]:
+    """Return the number of rows (n, d), their sum and that of their squares, (d,)."""
+    return len(Z), Z.sum(axis=0), (Z**2).sum(axis=0)
+
+
+def answers(
+    Z: Array,
+    columns: NDArray[np.int8],
+    C: Array,
+    cell: NDArray[np.int16],
+    questions: dict[int, Point | Line],
+) -> dict[int, Near | Array]:
+    """Return what this partition says of each classifier."""
+    found: dict[int, Near | Array] = {}
+    for k, asked in questions.items():
+        if isinstance(asked, Line):
+            theta, direction = (np.array(each) for each in asked)
+            found[k] = hinges_along(Z, columns[k], C, theta, direction, SHORTER)
+        else:
+            found[k] = near_of(Z, columns[k], C, cell, asked)
+    return found
+
+
+def cells_of(Z: Array, middle: Array, unit: Array) -> NDArray[np.int16]:
+    """Return the cell of each row (n, d), of those around the middle in the given units."""
+    return cells(Z, np.array(middle), np.array(unit))
+
+
+def near_of(Z: Array, signs: NDArray[np.int8], C: Array, cell: NDArray[np.int16], point: Point) -> Near:
+    """Return what this partition says of a classifier at a point."""
+    t = margins(Z, signs, np.array(point.theta))
+    held = point.held[0]
+    new = t.copy()
+    new[held] = np.inf
+    near = _nearest(new, point.quota)
+    if point.anchor is not None:
+        new[near] = np.inf
+        crossing = _crossing(new, margins(Z, signs, np.array(point.anchor)), point.quota)
+        near = np.sort(np.concatenate([near, crossing]))
+    apart = np.zeros(len(t), dtype=bool)
+    apart[held] = apart[near] = True
+    return Near(Z[near], signs[near], C[near], *grouped(Z, signs, C, t, cell, apart), (near.astype(np.int32),))
+
+
+def joined(parts: list[dict[int, Any]]) -> dict[int, Any]:
+    """Return what several partitions say together."""
+    return {k: _together([part[k] for part in parts]) for k in parts[0]}
+
+
+def _together(parts: list[Any]) -> Any:
+    if not isinstance(parts[0], Near):
+        return np.sum(parts, axis=0)
+    rows, signs, weight, sums, hinges, numbers = zip(*parts)
+    return Near(
+        np.concatenate(rows),
+        np.concatenate(signs),
+        np.concatenate(weight),
+        np.sum(sums, axis=0),
+        sum(hinges),
+        sum(numbers, ()),
+    )
+
+
+def centres_of(Z: Array, columns: NDArray[np.int8], cell: NDArray[np.int16], duals: list[Dual]) -> list[Array]:
+    """Return the multipliers over their limits of every row."""
+    found = []
+    for signs, dual in zip(columns, duals):
+        shares = shared_out(signs, margins(Z, signs, np.array(dual.theta)), cell, np.array(dual.groups))
+        shares[dual.numbers[0]] = dual.near[0]
+        found.append(shares)
+    return found
