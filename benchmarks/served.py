@@ -33,9 +33,9 @@ def install() -> None:
     start, change = Player.__init__, Player.change
 
     def counted_extend(self, steps):
-        GAUGES["steps"] += len(steps.iterations)
+        GAUGES["steps"] += sum(len(piece.iterations) for piece in steps.pieces)
         self.made = getattr(self, "made", {})
-        self.made.update(dict.fromkeys(steps.iterations, time.monotonic()))
+        self.made[steps.newest.iteration] = time.monotonic()  # frames are of the last step of a slice
         extend(self, steps)
 
     def counted_push(self):
