@@ -251,6 +251,11 @@ class App:
         """Width of all that there is, seen or to be scrolled to."""
         return self.evaluate("document.documentElement.scrollWidth")
 
+    @property
+    def height(self):
+        """Height of all that there is outside of what scrolls by itself."""
+        return self.evaluate("document.documentElement.scrollHeight")
+
     # --- what is done --------------------------------------------------------------------------------------------
 
     def resize(self, width, height):
