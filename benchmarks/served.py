@@ -16,27 +16,36 @@ import psutil
 
 from supdr_viz import cli
 from supdr_viz.run.link import LiveLink
+from supdr_viz.run.painter import Painter
 from supdr_viz.run.player import Player
 from supdr_viz.run.recording import Recording
 
 PLAYERS: list[Player] = []
 MADE: dict[int, float] = {}
-GAUGES = {"frames": 0, "surfaces": 0, "acknowledged": 0, "steps": 0}
+GAUGES = {"frames": 0, "surfaces": 0, "acknowledged": 0, "steps": 0, "painting": 0.0}
 LAGS: deque[tuple[float, float]] = deque(maxlen=20_000)
 CHANGED: list[int] = []
 PER_SESSION: dict[int, int] = {}
 
 
 def install() -> None:
-    """Count at the seams: snapshots made, frames pushed, acknowledgements, changes."""
+    """Count at the seams: snapshots made, seconds of painting, frames pushed, acknowledgements, changes."""
     extend, push, acknowledged = Recording.extend, LiveLink._push, LiveLink._acknowledged
+    paint = Painter.paint
     start, change = Player.__init__, Player.change
 
     def counted_extend(self, steps):
-        GAUGES["steps"] += len(steps.iterations)
+        GAUGES["steps"] += sum(len(piece.iterations) for piece in steps.pieces)
         self.made = getattr(self, "made", {})
-        self.made.update(dict.fromkeys(steps.iterations, time.monotonic()))
+        self.made[steps.newest.iteration] = time.monotonic()  # frames are of the last step of a slice
         extend(self, steps)
+
+    def counted_paint(self, *arguments, **options):
+        began = time.thread_time()
+        try:
+            paint(self, *arguments, **options)
+        finally:
+            GAUGES["painting"] += time.thread_time() - began
 
     def counted_push(self):
         draw = self._draw
@@ -76,6 +85,7 @@ def install() -> None:
         notify = self._notify
         notify.__self__.changed = True
 
+    Painter.paint = counted_paint
     Recording.extend, LiveLink._push, LiveLink._acknowledged = counted_extend, counted_push, counted_acknowledged
     Player.__init__, Player.change = counted_start, counted_change
 

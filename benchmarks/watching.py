@@ -41,10 +41,18 @@ class Pace(NamedTuple):
         A second.
     core : float
         Share of the time for which its thread was on a core; the rest it waited for one, or for another thread.
+    painting : float
+        Share of the time for which it was on a core to make frames and surfaces.
     """
 
     steps: float
     core: float
+    painting: float = 0.0
+
+    @property
+    def alone(self) -> float:
+        """Steps a second that it would take on a core of its own: frames come by the clock, and no more often."""
+        return self.steps / (self.core - self.painting) * (1.0 - self.painting)
 
 
 def watching(served: Served, query: str, seconds: float = 6.0, rounds: int = 3) -> list[tuple[str, str, str]]:
@@ -57,11 +65,13 @@ def watching(served: Served, query: str, seconds: float = 6.0, rounds: int = 3) 
     pairs = list(zip(watched, bare, strict=True))
     ratio = statistics.median(w.steps / b.steps for w, b in pairs)
     own = statistics.median((w.steps / w.core) / (b.steps / b.core) for w, b in pairs)
+    alone = statistics.median(w.alone / b.alone for w, b in pairs)
     steps, free = (statistics.median(each.steps for each in runs) for runs in (watched, bare))
     cores, free_cores = (100 * statistics.median(each.core for each in runs) for runs in (watched, bare))
     return [
         ("cost of watching a run", f"{steps:.0f} against {free:.0f} steps / s: {100 * (1 - ratio):.0f} %", "<= 10 %"),
         ("the same by seconds on a core", f"{100 * (1 - own):.0f} %", ""),
+        ("the same on a core of its own", f"{100 * (1 - alone):.0f} %", "<= 10 %"),
         ("without a core, watched and not", f"{100 - cores:.0f} % and {100 - free_cores:.0f} % of the time", ""),
     ]
 
@@ -82,4 +92,5 @@ async def _watched(served: Served, query: str, seconds: float) -> Pace:
     await asyncio.wait([task], timeout=2.0)
     await asyncio.to_thread(served.gauges, "pause")
     elapsed = after["now"] - before["now"]
-    return Pace((after["steps"] - before["steps"]) / elapsed, (after["pool_cpu"] - before["pool_cpu"]) / elapsed)
+    steps, core, painting = ((after[each] - before[each]) / elapsed for each in ("steps", "pool_cpu", "painting"))
+    return Pace(steps, core, painting)

@@ -65,7 +65,8 @@ function lostAt() {
 
 const QUIET = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, " +
   "[contenteditable=true], [role=combobox], [role=listbox], [role=menu], [role=dialog]"
-const HIDDEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
+const HIDDEN = "position:fixed;inset:0 auto auto 0;width:1px;height:1px;overflow:hidden;" +
+  "clip-path:inset(50%);white-space:nowrap"
 
 function action(event, keys) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return null

@@ -168,6 +168,7 @@ html { color-scheme: light; --supdr-dark: 0; """
 html[data-theme="dark"] { color-scheme: dark; --supdr-dark: 1; """
     + css_variables(DARK)
     + """}
+html { scrollbar-color: color-mix(in srgb, var(--supdr-secondary) 55%, transparent) transparent; }
 html, body { background-color: var(--supdr-page) !important; color: var(--supdr-text); }
 </style>
 <script>

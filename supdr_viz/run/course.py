@@ -6,6 +6,7 @@ A `Course` never changes; commands and events give the next one.  Times are seco
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass, replace
 
 from supdr.engine.iterate import Stop
@@ -153,16 +154,23 @@ class Course:
         pace = self._pace_after(iteration)
         # A run that is late may take one step at once, and no more than that.
         next_step = 0.0 if pace is None else max(self.next_step, began - 1 / pace) + 1 / pace
-        course = replace(self, single_steps=max(0, self.single_steps - 1), next_step=next_step)
+        course = self
+        if self.single_steps or next_step != self.next_step:
+            course = replace(self, single_steps=max(0, self.single_steps - 1), next_step=next_step)
         if stop is not None:
             return course.ended(stop)
         return course.pause() if self.until is not None and iteration >= self.until else course
 
     def goes_on_at_once(self, iteration: int, stop: Stop | None = None) -> bool:
         """Whether the step after this iteration waits for nothing, so that none need look in between."""
-        if stop is not None or self.single_steps or not self.steps_wanted:
-            return False
-        return (self.until is None or iteration < self.until) and self._pace_after(iteration) is None
+        return stop is None and iteration < self.at_once_until(iteration)
+
+    def at_once_until(self, iteration: int) -> float:
+        """Return the iteration up to which each step after this one follows the one before at once."""
+        if self.single_steps or not self.steps_wanted or self._pace_after(iteration) is not None:
+            return iteration
+        hurries = iteration < self.hurry_to
+        return min(self.hurry_to if hurries else math.inf, math.inf if self.until is None else self.until)
 
     def _pace_after(self, iteration: int) -> float | None:
         """Return how many steps a second may follow an iteration; None: as many as there are."""

@@ -36,19 +36,24 @@ class CurveLog:
 
     def extend(self, iterations: Sequence[int], rows: Sequence[Mapping[str, float]]) -> None:
         """Add columns of rising iterations; what is there of the first one's, or later, is replaced."""
+        names = tuple({key: None for row in rows for key in row})
+        self.extend_table(iterations, names, np.array([[row.get(key, np.nan) for key in names] for row in rows]))
+
+    def extend_table(self, iterations: Sequence[int], names: Sequence[str], values: NDArray) -> None:
+        """Add columns as `extend` does, given as an array of shape (iterations, names)."""
         self._thinned = {}
         self.truncate(iterations[0] - 1)
-        end = self._size + len(rows)
+        begin, end = self._size, self._size + len(iterations)
         while end > len(self._iteration):
             self._iteration = np.concatenate([self._iteration, np.empty_like(self._iteration)])
             self._values = {key: np.concatenate([v, np.full_like(v, np.nan)]) for key, v in self._values.items()}
-        for row in rows:
-            for key in row:
-                if key not in self._values:
-                    self._values[key] = np.full(len(self._iteration), np.nan)
-        self._iteration[self._size : end] = iterations
-        for key, column in self._values.items():
-            column[self._size : end] = [row.get(key, np.nan) for row in rows]
+        self._iteration[begin:end] = iterations
+        for key in self._values.keys() - set(names):
+            self._values[key][begin:end] = np.nan  # there may be values that were forgotten
+        for key, column in zip(names, values.T, strict=True):
+            if key not in self._values:
+                self._values[key] = np.full(len(self._iteration), np.nan)
+            self._values[key][begin:end] = column
         self._size = end
 
     def insert(self, iteration: int, values: Mapping[str, float]) -> None:

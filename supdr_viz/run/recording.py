@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.run.history import CurveLog, SnapshotRing
@@ -37,6 +40,23 @@ class Leg:
     taught: tuple[Label, ...] = ()
 
 
+class Piece(NamedTuple):
+    """What is drawn of successive steps that say the same names.
+
+    Attributes
+    ----------
+    names : tuple of str
+    iterations : array of int
+        Rising.
+    values : array of float
+        Step by step, those of a step in the order of the names.
+    """
+
+    names: tuple[str, ...]
+    iterations: array[int]
+    values: array[float]
+
+
 class Stretch:
     """Steps on their way into a recording, one after the other.
 
@@ -52,29 +72,30 @@ class Stretch:
     kept : list of Snapshot
         Those that are, the newest left out.
     newest : Snapshot or None
-    iterations : list of int
-        Of all steps, rising.
-    losses : list of mapping
-        Of all steps: what is drawn.
+    pieces : list of Piece
+        Of all steps; one that begins at an earlier iteration than the one before ends, replaces what is there of it.
     """
 
     def __init__(self, keeps: Callable[[Snapshot], bool]) -> None:
         self._keeps = keeps
         self.kept: list[Snapshot] = []
         self.newest: Snapshot | None = None
-        self.iterations: list[int] = []
-        self.losses: list[Mapping[str, float]] = []
+        self.pieces: list[Piece] = []
+        self._names: tuple[str, ...] = ()
 
     def add(self, snapshot: Snapshot) -> None:
         """Add the next step; a run may end by going back to its best iterate."""
-        if self.newest is not None and self._keeps(self.newest):
-            self.kept.append(self.newest)
-        while self.iterations and self.iterations[-1] >= snapshot.iteration:
-            self.iterations.pop()
-            self.losses.pop()
+        before, drawn = self.newest, _curves_of(snapshot)
+        if before is not None and self._keeps(before):
+            self.kept.append(before)
+        names = tuple(drawn)
+        if before is None or names != self._names or snapshot.iteration <= before.iteration:
+            self.pieces.append(Piece(names, array("q"), array("d")))
+            self._names = names
         self.newest = snapshot
-        self.iterations.append(snapshot.iteration)
-        self.losses.append(_curves_of(snapshot))
+        _, iterations, values = self.pieces[-1]
+        iterations.append(snapshot.iteration)
+        values.extend(drawn.values())
 
 
 class Recording:
@@ -114,7 +135,8 @@ class Recording:
         assert steps.newest is not None
         for snapshot in (*steps.kept, steps.newest):
             self.ring.append(snapshot)
-        self.losses.extend(steps.iterations, steps.losses)
+        for names, iterations, values in steps.pieces:
+            self.losses.extend_table(iterations, names, np.asarray(values).reshape(len(iterations), len(names)))
         self.legs[-1].last_iteration = steps.newest.iteration
 
     def append(self, snapshot: Snapshot) -> None:
@@ -181,5 +203,7 @@ class Recording:
 def _curves_of(snapshot: Snapshot) -> Mapping[str, float]:
     """Return what is drawn of a snapshot with the losses, as far as it is known."""
     at_hand = snapshot.diagnostics.at_hand
+    if not at_hand:
+        return snapshot.losses
     watched = {name: at_hand[name] for name in WATCHED if name in at_hand}
     return {**snapshot.losses, **watched} if watched else snapshot.losses

@@ -123,20 +123,23 @@ class Worker:
 
     def _steps(self, version: int, deadline: float) -> None:
         """Take a step, and all that may follow it at once; they are recorded together."""
-        reel = self._reel
+        reel, clock = self._reel, self._clock
         with reel.lock:
             iterates, course = (reel.iterates, reel.course) if version == reel.course.version else (None, reel.course)
-            estimator, taken = reel.estimator, reel.recording.stretch()
+            estimator, split, taken = reel.estimator, reel.split, reel.recording.stretch()
+        whole, at_once_until, now = split is not None and split.whole is not None, None, clock()
+        # What is asked after each step is little: many take less than a millisecond.
         while iterates is not None:
-            self._step_began = self._clock()
-            number = taken.newest.iteration + 1 if taken.newest else self._next_pass
-            with self._followed(reel.split, f"pass {number}", version, estimator):
-                snapshot = next(iterates, None)
+            self._step_began = now
+            snapshot = self._pass(iterates, taken.newest, version, estimator) if whole else next(iterates, None)
             if snapshot is None or snapshot.stop is Stop.interrupted:
                 break
             taken.add(snapshot)
-            goes_on = self._pace is None and course.goes_on_at_once(snapshot.iteration, snapshot.stop)
-            if not goes_on or reel.course is not course or self._clock() >= deadline:
+            now = clock()
+            if at_once_until is None:
+                at_once_until = -1 if self._pace is not None else course.at_once_until(snapshot.iteration)
+            goes_on = snapshot.stop is None and snapshot.iteration < at_once_until
+            if not goes_on or reel.course is not course or now >= deadline:
                 iterates = None
         with reel.lock:
             before = reel.course
@@ -153,6 +156,14 @@ class Worker:
             self._notify()
         if self._pace is not None and taken.newest:
             self._pace.stepped()
+
+    def _pass(
+        self, iterates: Iterator[Snapshot], last: Snapshot | None, version: int, estimator: Any
+    ) -> Snapshot | None:
+        """Take a step over partitions, and tell the page how far it is."""
+        last = last or self._reel.newest
+        with self._told(f"pass {1 if last is None else last.iteration + 1}", version, estimator):
+            return next(iterates, None)
 
     def _followed(self, split: Split | None, what: str, version: int, estimator: Any) -> AbstractContextManager[None]:
         """Follow the work on partitions; in memory there is nothing to follow, and steps are short."""
@@ -209,11 +220,6 @@ class Worker:
             made = painter.glimpse(incomplete, last, estimator, lambda: version == reel.course.version)
         if made:
             self._notify()
-
-    @property
-    def _next_pass(self) -> int:
-        newest = self._reel.newest
-        return 1 if newest is None else newest.iteration + 1
 
     def _paint(self, version: int) -> None:
         reel = self._reel

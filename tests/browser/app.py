@@ -20,13 +20,8 @@ window.square = (name) => globalThis.supdrStage && board(run_of(name))?.planes.g
 window.chart = (name) => [...supdrStage.boards.values()].map((each) => each.charts.get(name)).find((each) => each)
 window.element = (name) => (square(name) ?? chart(name)).canvas
 window.place = (name, x, y) => {
-  const plane = square(name)
-  if (plane) {
-    const box = plane.canvas.getBoundingClientRect()
-    return [box.left + plane.frame.x(x), box.top + plane.frame.y(y)]
-  }
-  const view = Bokeh.index.find_one(named(name)), canvas = view.canvas_view.el.getBoundingClientRect()
-  return [canvas.left + view.frame.x_scale.compute(x), canvas.top + view.frame.y_scale.compute(y)]
+  const plane = square(name), box = plane.canvas.getBoundingClientRect()
+  return [box.left + plane.frame.x(x), box.top + plane.frame.y(y)]
 }
 window.column = (name, label) => {
   const {lines, points} = chart(name).tree, wide = lines.length + 1
@@ -251,6 +246,11 @@ class App:
         """Width of all that there is, seen or to be scrolled to."""
         return self.evaluate("document.documentElement.scrollWidth")
 
+    @property
+    def height(self):
+        """Height of all that there is outside of what scrolls by itself."""
+        return self.evaluate("document.documentElement.scrollHeight")
+
     # --- what is done --------------------------------------------------------------------------------------------
 
     def resize(self, width, height):
@@ -331,7 +331,7 @@ class App:
         return path
 
     def place(self, figure, x, y):
-        """Where a place of a figure's plane is on the screen."""
+        """Where a place of a square's plane is on the screen."""
         return self.page.evaluate("([f, x, y]) => place(f, x, y)", [figure, x, y])
 
     def place_of(self, square, row):

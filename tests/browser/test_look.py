@@ -94,6 +94,21 @@ def test_a_phone_reaches_everything(open_app):
     assert app.settle().width <= 390
 
 
+def test_the_window_needs_no_scrollbar_and_words_have_room(open_app):
+    app = open_app("?data=digits&method=LSDR")
+    for width, height in ((1440, 900), (1280, 720), (390, 844)):
+        app.resize(width, height)
+        app.settle()
+        assert app.width <= width  # a scrollbar takes room from the page, which headless browsers do not show
+        assert app.height <= height
+        for name in ("pull", "transform", "morph", "images"):
+            button = app.button(name)
+            assert button.evaluate("(each) => parseFloat(getComputedStyle(each).paddingLeft)") >= 4.5
+            assert button.evaluate("(each) => each.scrollWidth <= each.clientWidth")
+        places = [app.button(name).bounding_box() for name in ("pull", "images")]
+        assert places[0]["y"] == places[1]["y"]  # one line
+
+
 @pytest.mark.slow
 def test_a_narrow_window_becomes_wide_and_a_plot_fills_it(open_app):
     app = open_app("?data=spirals&data.n_per_class=60", size=(390, 844))

@@ -1,6 +1,7 @@
 """Curves and snapshots: bounded, ordered, exact at the ends."""
 
 import weakref
+from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakSet
 
@@ -100,6 +101,29 @@ def test_going_back_to_an_earlier_iteration_forgets_the_later_ones():
     assert recording.ring.newest.iteration == 4
     assert recording.legs[-1].last_iteration == 4
     np.testing.assert_array_equal(recording.losses.table().iteration, np.arange(5))
+
+
+def test_steps_that_say_other_names_are_recorded_with_what_each_said():
+    recording = Recording()
+    recording.begin_leg("estimator", snapshot(0))
+    steps, said = recording.stretch(), [{}, {"bound": 0.5}, {"bound": 0.25, "unwatched": 2.0}, {}, {"surrogate": 3.0}]
+    for i, at_hand in enumerate(said, 1):
+        steps.add(replace(snapshot(i), losses={"objective": 1.0 / i}, diagnostics=Diagnostics(at_hand)))
+    recording.extend(steps)
+    table = recording.losses.table()
+    np.testing.assert_array_equal(table.iteration, range(6))
+    np.testing.assert_array_equal(table.values["objective"], [1.0, *(1.0 / i for i in range(1, 6))])
+    np.testing.assert_array_equal(table.values["bound"], [np.nan, np.nan, 0.5, 0.25, np.nan, np.nan])
+    np.testing.assert_array_equal(table.values["surrogate"], [*[np.nan] * 5, 3.0])
+    assert table.values.keys() == {"objective", "bound", "surrogate"}
+
+
+def test_what_was_forgotten_does_not_come_back_with_later_columns():
+    log = CurveLog()
+    log.extend([0, 1, 2], [{"objective": 1.0, "bound": 0.5}] * 3)
+    log.truncate(0)
+    log.extend([1, 2], [{"objective": 2.0}] * 2)
+    np.testing.assert_array_equal(log.table().values["bound"], [0.5, np.nan, np.nan])
 
 
 def test_what_is_not_going_to_be_kept_is_let_go_of_at_once():

@@ -190,8 +190,10 @@ def _is_number(value: Any) -> bool:
 
 def same_value(one: Any, other: Any) -> bool:
     """Whether two hyper-parameters are equal: arrays by value, sequences (which may be ragged) entry by entry."""
+    if one is other:
+        return True
     both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
-    if one is other or both_nan or np.array_equal(one, other):
+    if both_nan or np.array_equal(one, other):
         return True
     both_sequences = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
     return both_sequences and len(one) == len(other) and all(map(same_value, one, other))
