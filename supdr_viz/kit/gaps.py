@@ -193,6 +193,36 @@ def name_figure(figure: Any, name: str) -> None:
     figure.html_attributes = {**figure.html_attributes, "data-label": name}
 
 
+SAVE_FIGURE = """
+Bokeh.index.find_one(figure).export("png").canvas.toBlob((blob) => {
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  document.body.append(link)
+  link.click()
+  link.remove()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
+})
+"""
+
+
+def save_figure(button: Any, figure: Any, name: str) -> None:
+    """Let a button save a figure as a PNG file.
+
+    The kit's tool that saves stands in a figure's own toolbar and cannot be asked by others.
+    https://github.com/bokeh/bokeh/issues/9616
+
+    Parameters
+    ----------
+    button : Button
+    figure : figure
+        Of Bokeh.
+    name : str
+        Of the file.
+    """
+    button.js_on_click(args={"figure": figure, "name": name}, code=SAVE_FIGURE)
+
+
 class BoundedDropper(pn.widgets.FileDropper):
     """Takes one file at a time, in order, and no more of it than there is room for.
 

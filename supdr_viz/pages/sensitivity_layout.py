@@ -13,6 +13,7 @@ from supdr_viz.controls.presets import PresetMenu
 from supdr_viz.controls.training import STATUS_CSS
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.gaps import save_figure
 from supdr_viz.kit.markup import duration
 from supdr_viz.kit.notice import Notice, remarks
 from supdr_viz.kit.own_files import image
@@ -73,19 +74,6 @@ b { font-weight: 600; } small { margin-top: auto; padding-top: 2px; color: var(-
   font-size: calc(11.5px * var(--supdr-zoom, 1)); }
 """
 
-SAVE_PNG = """
-const view = Bokeh.index.find_one(figure)
-view.export("png").canvas.toBlob((blob) => {
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(blob)
-  link.download = "supdr-sweep.png"
-  document.body.append(link)
-  link.click()
-  link.remove()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
-})
-"""
-
 
 class SensitivityLayout:
     """Builds the page and updates what is not a plot.
@@ -127,7 +115,7 @@ class SensitivityLayout:
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
         self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
-        self.png.js_on_click(args={"figure": figures.heatmap}, code=SAVE_PNG)
+        save_figure(self.png, figures.heatmap, "supdr-sweep.png")
         self.status = widgets.html(css=BAR_CSS, margin=(2, 8))
         self.notice = Notice()
         heat, self._heat_head = self._card("Heatmap", figures.heatmap)
