@@ -208,7 +208,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     with uncollected():
         from supdr_viz.kit.bridge import close_old
         from supdr_viz.kit.door import Queue
-        from supdr_viz.kit.gaps import collect_in_lulls, start_clock
+        from supdr_viz.kit.gaps import collect_in_lulls, let_go_after_errors, start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json, log_sparingly
 
@@ -227,6 +227,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()
     collect_in_lulls()
+    let_go_after_errors()
     server.start()
     server.io_loop.add_callback(start_clock)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))
