@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from panel.io.server import Server
     from tornado.ioloop import IOLoop
 
-    from supdr_viz.kit.door import Queue
     from supdr_viz.kit.guard import Visitors
+    from supdr_viz.kit.waiting import Queue
 
 READY_AFTER = 1.5
 """Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next."""
@@ -207,10 +207,10 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     allow_many_files()
     with uncollected():
         from supdr_viz.kit.bridge import close_old
-        from supdr_viz.kit.door import Queue
         from supdr_viz.kit.gaps import collect_in_lulls, let_go_after_errors, start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json, log_sparingly
+        from supdr_viz.kit.waiting import Queue
 
         queue = Queue(process=arguments.worker)
         visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
