@@ -88,8 +88,9 @@ class Page:
         path = f"{self.name}{self.query}"
         while (found := re.search('data-turn="([^"]+)" data-again="([^"]+)"', html := self._fetched(path))) is not None:
             turn, again = found.groups()
+            asked = itertools.count()
             while before := json.loads(self._fetched(f"turn?of={turn}"))["before"]:
-                time.sleep(min(5.0, 0.1 * before))
+                time.sleep(min(1.5 if next(asked) < 3 else 5.0, 0.1 * before))
             path = unescape(again)
         return html
 
