@@ -51,8 +51,9 @@ SERVER_OPTIONS: dict[str, Any] = {
     # A page holds a token that its scripts can read: the cookie of the login is no part of it.
     "include_cookies": [],
     "include_headers": ["User-Agent"],
-    # A slow machine may take long between the page and its websocket.
-    "session_token_expiration": 600,
+    # A slow machine may take long between the page and its websocket, and its clock may be set meanwhile: the kit looks
+    # at that one.  A token opens nothing but its own page, and as long as that is there.
+    "session_token_expiration": 86_400,
 }
 
 
