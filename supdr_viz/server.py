@@ -9,6 +9,7 @@ import functools
 import gc
 import importlib
 import secrets
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -227,6 +228,8 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         print(greeting(arguments, port), flush=True)
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()
+    # What ends a service ends it as Ctrl+C does.  By itself it would end none that is the first process of a container.
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     collect_in_lulls()
     let_go_after_errors()
     server.start()
