@@ -73,7 +73,11 @@ def _get_ready(loop: IOLoop, visitors: Visitors, names: Sequence[str]) -> None:
 
 
 def _build_unseen(name: str) -> None:
-    """Build a page for nobody, so that its first visitor does not wait for what only building it imports."""
+    """Build a page for nobody, so that its first visitor does not wait for what only building it imports.
+
+    None is kept ready for visitors: of the .30 s that opening one costs, .17 s are spent on making it, in a class of
+    fifty half a second of half a minute for three of them; and the kit hands over no document that was made before.
+    """
     from bokeh.core.types import ID
     from bokeh.document import Document
     from bokeh.server.contexts import BokehSessionContext
