@@ -107,9 +107,10 @@ class Client:
             if found is None:
                 return html
             turn, again = found.groups()
-            address, before = self.served.url.replace("explorer", unescape(again)), 1
+            address, before, asks = self.served.url.replace("explorer", unescape(again)), 1, 0
             while before:
-                await asyncio.sleep(min(5.0, 0.1 * before))
+                await asyncio.sleep(min(1.5 if asks < 4 else 5.0, 0.1 * before))
+                asks += 1
                 asked = self.served.url.replace("explorer", f"turn?of={turn}")
                 answer = await client.fetch(asked, headers={"Cookie": self._cookie}, **PATIENT)
                 before = json.loads(answer.body)["before"]

@@ -9,6 +9,7 @@ import functools
 import gc
 import importlib
 import secrets
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from panel.io.server import Server
     from tornado.ioloop import IOLoop
 
-    from supdr_viz.kit.door import Queue
     from supdr_viz.kit.guard import Visitors
+    from supdr_viz.kit.waiting import Queue
 
 READY_AFTER = 1.5
 """Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next."""
@@ -51,8 +52,9 @@ SERVER_OPTIONS: dict[str, Any] = {
     # A page holds a token that its scripts can read: the cookie of the login is no part of it.
     "include_cookies": [],
     "include_headers": ["User-Agent"],
-    # A slow machine may take long between the page and its websocket.
-    "session_token_expiration": 600,
+    # A slow machine may take long between the page and its websocket, and its clock may be set meanwhile: the kit looks
+    # at that one.  A token opens nothing but its own page, and as long as that is there.
+    "session_token_expiration": 86_400,
 }
 
 
@@ -71,7 +73,11 @@ def _get_ready(loop: IOLoop, visitors: Visitors, names: Sequence[str]) -> None:
 
 
 def _build_unseen(name: str) -> None:
-    """Build a page for nobody, so that its first visitor does not wait for what only building it imports."""
+    """Build a page for nobody, so that its first visitor does not wait for what only building it imports.
+
+    None is kept ready for visitors: of the .30 s that opening one costs, .17 s are spent on making it, in a class of
+    fifty half a second of half a minute for three of them; and the kit hands over no document that was made before.
+    """
     from bokeh.core.types import ID
     from bokeh.document import Document
     from bokeh.server.contexts import BokehSessionContext
@@ -207,10 +213,10 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     allow_many_files()
     with uncollected():
         from supdr_viz.kit.bridge import close_old
-        from supdr_viz.kit.door import Queue
-        from supdr_viz.kit.gaps import collect_in_lulls, start_clock
+        from supdr_viz.kit.gaps import collect_in_lulls, let_go_after_errors, start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json, log_sparingly
+        from supdr_viz.kit.waiting import Queue
 
         queue = Queue(process=arguments.worker)
         visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
@@ -226,7 +232,10 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         print(greeting(arguments, port), flush=True)
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()
+    # What ends a service ends it as Ctrl+C does.  By itself it would end none that is the first process of a container.
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     collect_in_lulls()
+    let_go_after_errors()
     server.start()
     server.io_loop.add_callback(start_clock)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))

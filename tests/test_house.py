@@ -154,3 +154,21 @@ def test_the_map_names_every_folder():
         if folder.count(".") == 1 and f"`{folder.split('.')[1]}/`" not in text
     ]
     assert not missing
+
+
+WALL_CLOCKS = {"time.time", "time.time_ns", "time.localtime", "datetime.now", "datetime.utcnow", "datetime.today"}
+STAMPS = {"supdr.sensitivity.store": 1}
+"""Modules that write down when something was, and how often: no duration depends on it."""
+
+
+def test_no_duration_depends_on_a_clock_that_can_be_set():
+    found = {}
+    for name, file in modules().items():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        read = [call for call in calls if any(ast.unparse(call).endswith(clock) for clock in WALL_CLOCKS)]
+        if read:
+            found[name] = len(read)
+    assert found == STAMPS
+    scripts = [file for file in (ROOT / "supdr_viz").rglob("*.js") if "Date" in file.read_text(encoding="utf-8")]
+    assert scripts == []

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import secrets
-import time
 from collections.abc import Callable, Container, Mapping
 from importlib import resources
 from string import Template
@@ -29,43 +27,16 @@ from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
 from supdr_viz.kit.caller import PAYLOAD, SOCKET, caller_of
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import css_variables, palette
+from supdr_viz.kit.waiting import Queue
 
 TURN = "turn"
 """Argument of an address that says whose turn it is, and where it is asked for."""
 
-AT_ONCE = 8
-"""Pages on their way to a browser at the same time: more would only make each other late."""
-
-NEXT = 3
-"""As many at the head of the queue may be called: one who asks rarely keeps nobody waiting."""
-
-BREATH = 0.1
-"""Seconds between one page and the next, at least, in which everybody else is answered."""
-
-SHARE = 0.5
-"""Of the time that a page took to build, where that is more."""
-
-LULL = 0.02
-"""Seconds in which nobody new must have come before a page is built, or `BREATH` where somebody has: all who come
-together are told first that there is a line."""
-
-LONGEST_LULL = 0.5
-"""Seconds that are waited for that, at most."""
-
-ON_THE_WAY = 4.0
-"""Seconds after which a page that has not said that it is there keeps nobody waiting any more."""
-
 COMES_WITHIN = 60.0
 """Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much."""
 
-PRESENT = 8.0
-"""Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting."""
-
-REMEMBERED = 600.0
-"""Seconds for which a place in the queue is kept for somebody whose browser is asleep, as long as there is room."""
-
-MOST_WAITING = 2_000
-"""Who comes later is refused."""
+MOST_KEPT = 64
+"""Pages that are kept so; of more, those that were built first end as soon as any that nobody looks at."""
 
 OF_A_SESSION = ("bokeh-session-id", "bokeh-token")
 """Arguments, the first a header, too, by which the kit lets an address name a session.  Who follows such a link would
@@ -73,112 +44,6 @@ share the page of whoever made it, who then sees what is done and loaded there."
 
 RETRY = 30
 """Seconds after which somebody who was refused may try again."""
-
-
-class Queue:
-    """Who waits, in the order in which they came.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns seconds.
-    process : int
-        Which of several processes this is: places begin with it, so that a proxy knows where they lead.  0: there is
-        one.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic, process: int = 0) -> None:
-        self._clock, self._prefix = clock, f"{process}-" if process else ""
-        self._seen: dict[str, float] = {}
-        self._called: dict[str, float] = {}
-        self._on_the_way: list[float] = []
-        self._again, self._built, self._began = clock(), True, 0.0
-        self._came = 0
-
-    @property
-    def waiting(self) -> int:
-        """How many wait now."""
-        now = self._clock()
-        return sum(now - seen < PRESENT for seen in self._seen.values())
-
-    def join(self) -> str:
-        """Return a new place at the end; an empty text if too many wait."""
-        self._forget(REMEMBERED if len(self._seen) < MOST_WAITING else PRESENT)
-        if len(self._seen) >= MOST_WAITING:
-            return ""
-        turn = self._prefix + secrets.token_urlsafe(9)
-        self._seen[turn] = self._clock()
-        self._came += 1
-        return turn
-
-    def before(self, turn: str) -> int | None:
-        """Say how many are before somebody, who is called in if nobody is.
-
-        Parameters
-        ----------
-        turn : str
-
-        Returns
-        -------
-        int or None
-            None if nobody knows the place.
-        """
-        self._forget()
-        if turn in self._called:
-            return 0
-        if turn not in self._seen:
-            return None
-        now = self._seen[turn] = self._clock()
-        earlier = 0
-        for other, seen in self._seen.items():
-            if other == turn:
-                break
-            earlier += now - seen < PRESENT
-        free = AT_ONCE - len(self._on_the_way) - len(self._called)
-        if earlier < min(free, NEXT) and not self._building and now >= self._again:
-            self._again = now + BREATH
-            del self._seen[turn]
-            self._called[turn] = now
-            return 0
-        return max(1, earlier)
-
-    def enter(self, turn: str) -> None:
-        """Take note that somebody who was called has come: their page is built soon, and will be on its way."""
-        self._called.pop(turn, None)
-        self._began = self._clock()
-        self._on_the_way.append(self._began)
-        self._built = False
-
-    @property
-    def _building(self) -> bool:
-        """Whether somebody who has entered is yet to get a page; who went wrong on the way there keeps nobody out."""
-        return not self._built and self._clock() - self._began < ON_THE_WAY
-
-    async def lull(self) -> None:
-        """Wait until whoever is here already has a place in the queue: while a page is built, nobody is answered."""
-        until, first = self._clock() + LONGEST_LULL, self._came
-        came = -1
-        while came < self._came and self._clock() < until:
-            came = self._came
-            await asyncio.sleep(LULL if came == first else BREATH)  # where some have come, more may be on their way
-        self._began = self._clock()
-
-    def built(self) -> None:
-        """Take note that the page of somebody who has just entered is built."""
-        now = self._clock()
-        self._again, self._built = now + max(BREATH, SHARE * (now - self._began)), True
-
-    def arrived(self) -> None:
-        """Take note that a page has come to its browser."""
-        if self._on_the_way:
-            self._on_the_way.pop(0)
-
-    def _forget(self, remembered: float = REMEMBERED) -> None:
-        now = self._clock()
-        self._on_the_way = [since for since in self._on_the_way if now - since < ON_THE_WAY]
-        self._called = {turn: since for turn, since in self._called.items() if now - since < ON_THE_WAY}
-        if any(now - seen >= remembered for seen in self._seen.values()):
-            self._seen = {turn: seen for turn, seen in self._seen.items() if now - seen < remembered}
 
 
 class Door(Handler):
@@ -195,6 +60,7 @@ class Door(Handler):
         super().__init__()
         self._queue, self._refuse = queue, refuse
         self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
+        self._kept: list[list[Callable[[], None]]] = []
 
     def modify_document(self, doc: Document) -> None:
         """Leave the page as it is."""
@@ -229,8 +95,8 @@ class Door(Handler):
         turn = request.arguments.pop(TURN, [b""])[-1].decode(errors="replace")
         before = self._queue.before(turn)
         if before is None:
-            turn = self._queue.join()
-            before = self._queue.before(turn)
+            turn = self._queue.join(request.remote_ip or "")
+            before = self._queue.before(turn, asks=False)
         if before is None:
             raise HTTPError(503)
         if before:
@@ -259,11 +125,16 @@ class Door(Handler):
         """Keep a page until its browser has come: a slow one needs longer than a closed one is kept."""
         self._queue.built()
         session = getattr(session_context, "session", None)
-        if session is not None:
-            session.block_expiration()
-            came = functools.partial(_let_go, [session.unblock_expiration])
-            session.document.on_event(DocumentReady, came)
-            asyncio.get_running_loop().call_later(COMES_WITHIN, came, None)
+        if session is None:
+            return
+        session.block_expiration()
+        kept: list[Callable[[], None]] = [session.unblock_expiration]
+        came = functools.partial(_let_go, kept)
+        session.document.on_event(DocumentReady, came)
+        asyncio.get_running_loop().call_later(COMES_WITHIN, came, None)
+        self._kept = [*filter(None, self._kept), kept]
+        for first in self._kept[:-MOST_KEPT]:
+            _let_go(first, None)
 
 
 def _let_go(kept: list[Callable[[], None]], _event: Any) -> None:

@@ -6,12 +6,14 @@ of them can go: when the kit does by itself what is done here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import panel as pn
 import param
 from bokeh.document import Document
+from bokeh.io import doc as kit_current
 from bokeh.models import CustomJS
 from panel.io import document as kit_documents
 from panel.io.notifications import NotificationAreaBase
@@ -57,6 +59,30 @@ def forget_notifications(document: Document) -> None:
     for name, (view, _model, its_document, _comm) in list(pn.state._views.items()):
         if its_document is document and isinstance(view, NotificationAreaBase):
             del pn.state._views[name]
+
+
+BY_ITSELF = kit_current.patch_curdoc
+"""Makes a document the current one for the time of a block, as Bokeh does by itself."""
+
+
+@contextmanager
+def _for_a_block(doc: Any) -> Iterator[None]:
+    before = len(kit_current._PATCHED_CURDOCS)
+    try:
+        with BY_ITSELF(doc):
+            yield
+    finally:
+        del kit_current._PATCHED_CURDOCS[before:]
+
+
+def let_go_after_errors() -> None:
+    """Have a page be the current one no longer than one of its callbacks runs, also if that fails.
+
+    By itself Bokeh goes on taking it for the current one.  Once that page has ended, Panel makes whichever is built
+    next the current one for good, and so keeps the page that was opened last, with its run and its data.  Of the error
+    that comes of it https://github.com/holoviz/panel/issues/3552 tells.
+    """
+    kit_current.patch_curdoc = _for_a_block
 
 
 def start_clock() -> None:

@@ -15,6 +15,9 @@ from supdr_viz.kit.quotas import most
 
 LOG = logging.getLogger(__name__)
 
+SOON = 0.3
+"""Seconds to wait for a file that another program writes to: a page is built, and everybody waits for it."""
+
 _TURN = threading.Lock()
 """One sweep of this process computes at a time: the processors are shared by all sessions."""
 
@@ -50,7 +53,7 @@ def store_path() -> tuple[str, str]:
     path = path if chosen else path / "sweeps.sqlite"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        Store(path).close()
+        Store(path, busy_seconds=SOON).close()
     except (OSError, RuntimeError, StoreError) as error:
         LOG.warning("Sweeps are not kept: %s", error)
         return ":memory:", str(error)

@@ -1,7 +1,10 @@
-"""The command ``supdr-viz`` with one more address, /counts: what the server holds."""
+"""The command ``supdr-viz`` with two more addresses: /counts, what the server holds, and /left, what refers to it."""
 
 import gc
+import json
 import sys
+import time
+from weakref import WeakKeyDictionary
 
 import panel as pn
 import tornado.web
@@ -11,6 +14,13 @@ from supdr_viz import cli
 from supdr_viz.kit import background, holding
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import shared_pool
+from tests.live.left import way_to
+
+BORN = WeakKeyDictionary()
+"""Document -> when it was made, and for which address."""
+
+MOST_TOLD = 6
+"""Objects of a kind, at most."""
 
 
 class Counts(tornado.web.RequestHandler):
@@ -30,13 +40,43 @@ class Counts(tornado.web.RequestHandler):
         )
 
 
+class Left(tornado.web.RequestHandler):
+    """What refers to runs and documents that are there: a sentence for each."""
+
+    def get(self):
+        gc.collect()
+        left = [each for each in gc.get_objects() if type(each) in (Player, Document)]
+        kinds = [[each for each in left if type(each) is kind][:MOST_TOLD] for kind in (Player, Document)]
+        self.write(json.dumps([f"{_described(each)}: {way_to(each)}" for kind in kinds for each in kind]))
+
+
+def _described(each):
+    if type(each) is Player:
+        return f"Player, {each.status.phase.name}"
+    born, path = BORN.get(each, (None, "no address"))
+    age = "" if born is None else f", {time.monotonic() - born:.0f} s old"
+    session = getattr(each.session_context, "session", None)
+    if session is None:
+        return f"Document of {path}{age}, its session ended or not begun"
+    unused = session.milliseconds_since_last_unsubscribe / 1e3
+    held = f"{session.connection_count} connections, kept {session.expiration_blocked_count} times"
+    return f"Document of {path}{age}, {held}, unused {unused:.0f} s"
+
+
+def born(context):
+    request = getattr(context, "request", None)
+    BORN[context._document] = time.monotonic(), request.path if request is not None else "no address"
+
+
 get_server = pn.io.server.get_server
 
 
 def with_counts(*arguments, **options):
-    return get_server(*arguments, **{**options, "extra_patterns": [*options["extra_patterns"], ("/counts", Counts)]})
+    more = [("/counts", Counts), ("/left", Left)]
+    return get_server(*arguments, **{**options, "extra_patterns": [*options["extra_patterns"], *more]})
 
 
 if __name__ == "__main__":
     pn.io.server.get_server = with_counts
+    pn.state.on_session_created(born)
     sys.exit(cli.main())

@@ -1,5 +1,7 @@
 """The scikit-learn baselines: same answers as scikit-learn, same shell as the methods."""
 
+import threading
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -105,6 +107,28 @@ def test_one_snapshot_says_that_it_is_the_end():
     assert snapshot.stop == "converged"
     np.testing.assert_array_equal(model.at(snapshot).predict(X), RBFSVM().fit(X, y).predict(X))
     assert set(model.at(snapshot).support_) <= set(range(len(X)))
+
+
+class Endless(KNeighborsClassifier):
+    """Fitted once it is let go."""
+
+    begun, end = threading.Event(), threading.Event()
+
+    def fit(self, X, y):
+        self.begun.set()
+        self.end.wait(60)
+        return super().fit(X, y)
+
+
+def test_a_fit_that_nobody_waits_for_any_more_is_left_and_never_shown(monkeypatch):
+    monkeypatch.setattr(KNN, "_model", lambda self: Endless())
+    try:
+        assert list(KNN().iterate(*load_iris(return_X_y=True), interrupted=Endless.begun.is_set)) == []
+        assert not Endless.end.is_set()
+    finally:
+        Endless.end.set()
+    (snapshot,) = KNN().iterate(*load_iris(return_X_y=True), interrupted=lambda: False)
+    assert snapshot.losses["training_error"] < 0.1
 
 
 def test_pca_svm_clips_the_dimension():

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn import config_context
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
-from supdr.engine.interruption import MOST_LEFT, Interrupted, abandonable, interruptible
+from supdr.engine.interruption import MOST_LEFT, Interrupted, abandonable, awaited, checkpoint, interruptible
 from supdr.methods.mac.classes import (
     principal_targets,
 )
@@ -209,6 +210,32 @@ def test_of_long_calls_that_are_left_only_a_few_are_at_work():
     for thread in begun:
         thread.join()
     assert len(begun) == MOST_LEFT
+
+
+def test_parts_of_a_call_that_is_left_stop_where_they_ask():
+    begun, ended = threading.Event(), threading.Event()
+
+    def call():
+        begun.set()
+        try:
+            while True:
+                checkpoint()
+        except Interrupted:
+            ended.set()
+            raise
+
+    with interruptible(begun.is_set), pytest.raises(Interrupted):
+        abandonable(call)
+    assert ended.wait(60)
+
+
+def test_what_another_process_works_on_is_let_go_when_a_stop_is_asked_for():
+    done, never = Future(), Future()
+    done.set_result(3)
+    assert awaited(done) == 3
+    with interruptible(lambda: True), pytest.raises(Interrupted):
+        awaited(never)
+    assert never.cancelled()
 
 
 # --- the estimator ----------------------------------------------------------------------------------------------------

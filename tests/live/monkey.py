@@ -12,7 +12,7 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.settings.state import to_query
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.settings import sweep_query
-from tests.live.page import Page
+from tests.live.page import OPENING, Page
 
 KEYS = [" ", "ArrowRight", "ArrowRight", "r", "Escape", "PageDown", "PageUp", "1", "3", "n", "b"]
 PAUSE = 2.5
@@ -20,6 +20,9 @@ PAUSE = 2.5
 
 VISIT = 120.0
 """Seconds that a page is open, on average."""
+
+HASTY = 0.15
+"""Share of the pages whose tab is killed while they are opening."""
 
 NEVER = ("Iteration",)
 """A slider whose end the run moves: the page knows only where it was at first."""
@@ -75,9 +78,15 @@ class Monkey:
     async def visit(self, until):
         """Open a page, use it, and leave it in one of the ways in which pages are left."""
         name, query = self._any(self._links)
-        self.page = await Page(self._server.url, name, query, cookie=self._cookie).open()
+        self.page = Page(self._server.url, name, query, cookie=self._cookie)
+        hasty = self._rng.uniform() < HASTY
+        await self.page.open(self._any(OPENING[:-1]) if hasty else OPENING[-1])
         self._cookie = self.page.cookie
         self.done["visit"] += 1
+        if hasty:
+            self.done["cut"] += 1
+            await self.page.cut()
+            return
         last = ""
         try:
             while time.monotonic() < until and not self.page.gone:

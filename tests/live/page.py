@@ -17,6 +17,9 @@ from supdr_viz.stage.wire import decode, merge
 PATIENCE = 120
 NUMBERS = itertools.count(1)
 
+OPENING = ("page", "connected", "document", "ready", "stage")
+"""How far a page is on its way."""
+
 
 class Page:
     """A page that is open.
@@ -40,7 +43,8 @@ class Page:
     def __init__(self, url, name="explorer", query="", cookie=""):
         self.url, self.name, self.query, self.cookie = url, name, query, cookie
         self.frames, self.widgets, self.tree = 0, [], {}
-        self.stage, self.gone = None, False
+        self.socket, self.stage, self.gone = None, None, False
+        self._tasks = []
         self._answers = {}
 
     @property
@@ -50,32 +54,43 @@ class Page:
         address = self.url.replace("http", "ws")
         return lambda path: HTTPRequest(address + path, **options)
 
-    async def open(self):
-        """Ask for the page, connect both sockets, and go on listening."""
+    async def open(self, to=OPENING[-1]):
+        """Ask for the page, connect both sockets, and go on listening; or come only as far as is said."""
+        async for reached in self._opening():
+            if reached == to:
+                break
+        return self
+
+    async def _opening(self):
         html = await asyncio.to_thread(self._html)
+        yield "page"
         token = json.loads(re.search(r'"token":\s*("[^"]+")', html).group(1))
         self.socket = await websocket_connect(
             self._request(f"/{self.name}/ws"), subprotocols=["bokeh", token], max_message_size=2**30
         )
+        yield "connected"
         for _ in range(3):  # header, metadata and content of the greeting
             await self.socket.read_message()
         document = await self._ask("PULL-DOC-REQ")
         self.widgets = list(_widgets(document))
         self.ticket = next((each["ticket"] for each in self.widgets if each.get("ticket")), "")
-        self._tasks = [asyncio.create_task(self._listen())]
+        yield "document"
+        self._tasks.append(asyncio.create_task(self._listen()))
         await self.event({"type": "event", "name": "document_ready", "values": {"type": "map"}})
+        yield "ready"
         if self.ticket:
             self.stage = await websocket_connect(self._request(f"/stage?ticket={self.ticket}"), max_message_size=2**30)
             self._tasks.append(asyncio.create_task(self._watch()))
-        return self
+        yield "stage"
 
     def _html(self):
         """Return the page, after waiting in line as a browser does."""
         path = f"{self.name}{self.query}"
         while (found := re.search('data-turn="([^"]+)" data-again="([^"]+)"', html := self._fetched(path))) is not None:
             turn, again = found.groups()
+            asked = itertools.count()
             while before := json.loads(self._fetched(f"turn?of={turn}"))["before"]:
-                time.sleep(min(5.0, 0.1 * before))
+                time.sleep(min(1.5 if next(asked) < 3 else 5.0, 0.1 * before))
             path = unescape(again)
         return html
 

@@ -21,6 +21,9 @@ KEPT = 0
 SHOWN = 20
 """Errors that the page of the documentation shows."""
 
+MOST_WORDS = 600
+"""Characters of one of them."""
+
 
 @dataclass
 class Soak:
@@ -32,7 +35,8 @@ class Soak:
     visitors : int
     seed : int
     done : Counter
-        What visitors did, how often; ``visit``: pages that they opened.
+        What visitors did, how often; ``visit``: pages that they opened, ``cut``: those of them that they left while
+        they were opening.
     frames : int
         That they got.
     waits : list of float
@@ -45,6 +49,8 @@ class Soak:
         Megabytes for each page that was opened in the second half.
     left : dict of str to int
         What the server holds once all have gone.
+    held_by : list of str
+        What refers to that.
     browser : tuple of int or None
         Actions and pages in a real browser.
     errors : dict of str to list of str
@@ -61,6 +67,7 @@ class Soak:
     memory: list[float]
     growth: float
     left: dict[str, int]
+    held_by: list[str] = field(default_factory=list)
     browser: tuple[int, int] | None = None
     errors: dict[str, list[str]] = field(default_factory=dict)
 
@@ -94,10 +101,10 @@ class Soak:
     @property
     def figures(self) -> list[tuple[str, str]]:
         """What was seen: (what, figure)."""
-        actions = {name: count for name, count in sorted(self.done.items()) if name != "visit"}
+        actions = {name: count for name, count in sorted(self.done.items()) if name not in ("visit", "cut")}
         shares = "; ".join(f"{100 * share:g} % {np.quantile(self.waits, share):.3f} s" for share in (0.5, 0.95, 0.99))
         rows = [
-            ("pages opened", f"{self.done['visit']:,}"),
+            ("pages opened", f"{self.done['visit']:,}; {self.done['cut']:,} of them were killed while they opened"),
             ("actions", f"{len(self.waits):,} ({', '.join(f'{count:,} {name}' for name, count in actions.items())})"),
             ("frames that came and were acknowledged", f"{self.frames:,}"),
             ("an action is taken within", f"{shares}; the slowest {max(self.waits):.1f} s"),
@@ -119,6 +126,7 @@ def lines(soak: Soak) -> list[str]:
     return [
         *(f"{what}: {figure}" for what, figure in soak.figures),
         *(f"{what} {figure} (budget {budget}: {_verdict(kept)})" for what, figure, budget, kept in soak.budgets),
+        *(f"left: {each}" for each in soak.held_by),
         *(f"{where}: {each}" for where, said in soak.errors.items() for each in said),
         f"{soak.minutes:g} minutes, {soak.visitors} visitors: {soak.findings} findings",
     ]
@@ -140,9 +148,8 @@ def page(soak: Soak, machine: str) -> str:
     """
     options = f"--minutes {soak.minutes:g} --visitors {soak.visitors} --seed {soak.seed}"
     said = [(where, each) for where, all_ in soak.errors.items() for each in all_]
-    shown = [
-        f"- {where}: `{escape(' '.join(each.split())[:300]).replace('`', chr(39))}`" for where, each in said[:SHOWN]
-    ]
+    shown = [f"- {where}: `{_code(each)}`" for where, each in said[:SHOWN]]
+    held = [f"- `{_code(each)}`" for each in soak.held_by]
     more = [f"- and {len(said) - SHOWN} more"] if len(said) > SHOWN else []
     return "\n".join(
         [
@@ -165,9 +172,14 @@ def page(soak: Soak, machine: str) -> str:
             "|---|---|",
             *(f"| {what} | {figure} |" for what, figure in soak.figures),
             "",
+            *([*("## What is left, and what refers to it", ""), *held, ""] if held else []),
             *([*("## What was said to be wrong", ""), *shown, *more, ""] if said else []),
         ]
     )
+
+
+def _code(text: str) -> str:
+    return escape(" ".join(text.split())[:MOST_WORDS]).replace("`", "'")
 
 
 def _verdict(kept: bool) -> str:

@@ -94,7 +94,9 @@ class Server:
         begins = []
         for at, line in enumerate(lines):
             of_the_last = begins and at - begins[-1] <= 3  # an error is followed by its traceback
-            if re.search(r"\bERROR\b|Uncaught", line) or ("Traceback" in line and not of_the_last):
+            if re.search(r"\bERROR\b|Uncaught|on_session_destroyed callback .* failed", line) or (
+                "Traceback" in line and not of_the_last
+            ):
                 begins.append(at)
         parts = ["\n".join(lines[at:to]) for at, to in itertools.pairwise([*begins, len(lines)])]
         return [part for part in parts if not HARMLESS.search(part)]
@@ -108,6 +110,12 @@ class Server:
     def counts(self):
         """What it holds: runs, jobs, documents, bytes of files, work beside pages."""
         with urllib.request.urlopen(f"{self.url}/counts", timeout=60) as answer:
+            return json.load(answer)
+
+    @property
+    def left(self):
+        """What refers to each run and document that it holds: sentences."""
+        with urllib.request.urlopen(f"{self.url}/left", timeout=300) as answer:
             return json.load(answer)
 
     @property

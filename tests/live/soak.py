@@ -112,6 +112,7 @@ def soak(minutes: float, visitors: int, seed: int, *, browser: bool = True) -> S
             memory=list(memory),
             growth=watch.growth,
             left=left,
+            held_by=server.left if max(left.values()) > KEPT else [],
             browser=(hands.done, hands.pages) if hands is not None else None,
             errors={
                 "server": server.errors,

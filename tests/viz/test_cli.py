@@ -32,8 +32,8 @@ def run(*options):
 
 
 @contextmanager
-def server(*options):
-    """Start the command on a free port; yields its address and stops it as Ctrl+C does."""
+def server(*options, ends=signal.SIGINT):
+    """Start the command on a free port; yields its address and stops it, by default as Ctrl+C does."""
     process = subprocess.Popen(
         [*COMMAND, "--port", "0", "--no-browser", *options],
         stdout=subprocess.PIPE,
@@ -51,7 +51,7 @@ def server(*options):
                 break
         else:
             pytest.fail("the server did not start:\n" + "".join(said))
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ends)
         remaining, _ = process.communicate(timeout=30)
         assert process.returncode == 0, remaining
         assert "Traceback" not in remaining
@@ -289,6 +289,12 @@ def test_without_room_a_plain_page_says_so_and_there_is_no_session():
         assert "This server shows one page at a time" in page
         assert "script" not in page
         assert json.loads(get(address.replace("explorer", "health"))[1])["pages"] <= 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
+def test_what_ends_services_ends_it():
+    with server(ends=signal.SIGTERM) as address:
+        assert json.loads(get(address.replace("explorer", "health"))[1])["status"] == "ok"
 
 
 def answer_of(address):

@@ -18,9 +18,11 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.testing import bind_unused_port
 from tornado.web import Finish, HTTPError
 
-from supdr_viz.kit import door
+from supdr_viz.kit import door, waiting
 from supdr_viz.kit.caller import Cookie, caller_of, process_of
-from supdr_viz.kit.door import (
+from supdr_viz.kit.door import Door, Ended, Refusal
+from supdr_viz.kit.waiting import (
+    ASKS_WITHIN,
     AT_ONCE,
     BREATH,
     LONGEST_LULL,
@@ -29,10 +31,7 @@ from supdr_viz.kit.door import (
     ON_THE_WAY,
     PRESENT,
     REMEMBERED,
-    Door,
-    Ended,
     Queue,
-    Refusal,
 )
 
 
@@ -138,18 +137,58 @@ def test_who_has_gone_away_counts_for_nothing_and_keeps_the_place(queue, clock):
 
 
 def test_places_cannot_fill_the_memory(queue, monkeypatch):
-    monkeypatch.setattr(door, "MOST_WAITING", 3)
+    monkeypatch.setattr(waiting, "MOST_WAITING", 3)
     assert [bool(queue.join()) for _ in range(5)] == [True] * 3 + [False] * 2
 
 
 def test_places_of_those_who_are_gone_keep_nobody_out(queue, clock, monkeypatch):
-    monkeypatch.setattr(door, "MOST_WAITING", 5)
-    here = [queue.join() for _ in range(5)][-1]
+    monkeypatch.setattr(waiting, "MOST_WAITING", 5)
+    assert queue.before(queue.join()) == 0
+    *_, here = places = [queue.join() for _ in range(5)]
+    assert [queue.before(turn) for turn in places] == [1, 1, 2, 3, 4]
     clock.now += PRESENT - 1
     assert queue.before(here) == 4
     clock.now += 1
     assert [bool(queue.join()) for _ in range(5)] == [True] * 4 + [False]
     assert queue.before(here) is not None
+
+
+def test_who_never_asks_for_a_turn_is_waited_for_no_longer_than_a_page_needs_to_ask(queue, clock):
+    for _ in range(AT_ONCE):  # there is no room for a while
+        queue.enter("")
+    queue.built()
+    flood = [queue.join() for _ in range(500)]
+    assert queue.before(flood[-1], asks=False) == 499
+    here = queue.join()
+    assert queue.before(here) == 500
+    clock.now += ASKS_WITHIN
+    assert (queue.before(here), queue.waiting) == (1, 1)
+    assert queue.before(flood[0]) == 1  # a page that was slow to ask keeps its place
+    assert queue.before(here) == 1
+    assert queue.waiting == 2
+
+
+def test_addresses_take_turns_whoever_asks_most(queue, clock):
+    for _ in range(AT_ONCE):
+        queue.enter("")
+    queue.built()
+    many = [queue.join("there") for _ in range(300)]
+    here, second = queue.join("here"), queue.join("here")
+    for turn in many:
+        queue.before(turn)
+    assert queue.before(here) == 1  # the first of theirs
+    assert queue.before(second) == 3  # the first two of theirs, and the own first
+    assert [queue.before(turn) for turn in many[:4]] == [1, 2, 4, 5]
+    assert queue.before(many[-1]) == 301
+
+
+def test_who_has_most_places_gives_way_to_others_when_there_are_no_more(queue, monkeypatch):
+    monkeypatch.setattr(waiting, "MOST_WAITING", 6)
+    many = [queue.join("there") for _ in range(6)]
+    assert not queue.join("there")
+    others = [queue.join("here") for _ in range(4)]
+    assert [bool(turn) for turn in others] == [True, True, True, False]
+    assert [queue.before(turn) is not None for turn in many] == [True] * 3 + [False] * 3
 
 
 def test_who_enters_and_gets_no_page_keeps_nobody_out(queue, clock):
@@ -280,6 +319,22 @@ def test_a_page_is_kept_until_its_slow_browser_has_come(queue, monkeypatch):
     assert (came.times, gone.times) == (0, 0)
 
 
+def test_pages_whose_browser_never_comes_are_kept_in_bounded_number(queue, monkeypatch):
+    monkeypatch.setattr(door, "MOST_KEPT", 3)
+    at, sessions = Door(queue, lambda caller: 0), [Kept() for _ in range(6)]
+
+    async def visit():
+        for session in sessions:
+            await at.on_session_created(SimpleNamespace(request=request_of("/explorer"), session=session))
+            await asyncio.sleep(0)
+            if session is sessions[1]:
+                session.document.callbacks.trigger_event(DocumentReady())
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, visit()).result()
+    assert [session.times for session in sessions] == [0, 0, 0, 1, 1, 1]
+
+
 @pytest.mark.parametrize("named", ["bokeh-session-id=theirs", "bokeh-token=theirs", ""])
 def test_no_address_leads_into_the_page_of_somebody_else(queue, named):
     at, request = Door(queue, lambda caller: 0), request_of(f"/explorer?data=moons&{named}")
@@ -344,7 +399,7 @@ def test_a_page_brings_a_cookie_that_leads_back_to_its_process(cookie, kind, giv
 
 
 def test_too_many_who_wait_are_refused(queue, monkeypatch):
-    monkeypatch.setattr(door, "MOST_WAITING", 1)
+    monkeypatch.setattr(waiting, "MOST_WAITING", 1)
     at = Door(queue, lambda caller: 0)
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None

@@ -9,10 +9,12 @@ import re
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from importlib import resources
 from pathlib import Path
 
+import bokeh.io.state
 import panel as pn
 import panel.io.document
 import panel_material_ui as pmui
@@ -20,8 +22,10 @@ import pytest
 from bokeh.client import pull_session
 from bokeh.document import Document
 from bokeh.document.events import ModelChangedEvent
+from bokeh.models import ColumnDataSource
 from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.autoload_js_handler import AutoloadJsHandler
+from panel.io.application import build_applications
 from panel.io.state import set_curdoc
 from tornado.ioloop import IOLoop
 
@@ -246,6 +250,53 @@ def reaches(text, ours):
                 yield node.attr
         elif isinstance(node, ast.ImportFrom) and any(name.name == "edit_readonly" for name in node.names):
             yield "edit_readonly"
+
+
+def current_after_an_error():
+    """Let a callback of a page fail, end that page, build two others; return which of these is the current one then."""
+    application = build_applications({"page": lambda: "a page"})["/page"]
+    failing, value = Document(), ColumnDataSource()
+    failing.add_root(value)
+    value.on_change("name", lambda _attribute, _old, _new: 1 / 0)
+    with suppress(ZeroDivisionError):
+        value.name = "changed"
+    del failing, value
+    gc.collect()
+    pages = [application.create_document() for _ in range(2)]
+    bokeh.io.doc._PATCHED_CURDOCS.clear()  # what the process holds is looked at
+    return [page is bokeh.io.curdoc() for page in pages]
+
+
+@pytest.fixture
+def nobody_current(monkeypatch):
+    """Have no page be the current one, before and after."""
+    monkeypatch.setattr(bokeh.io.doc, "patch_curdoc", gaps.BY_ITSELF)
+    monkeypatch.setattr(bokeh.io.doc, "_PATCHED_CURDOCS", [])
+    monkeypatch.setattr(bokeh.io.state.curstate(), "document", Document())
+
+
+def test_once_a_callback_has_failed_the_last_page_is_kept_unless_bokeh_is_made_to_let_go(nobody_current):
+    assert current_after_an_error() == [False, True]
+    bokeh.io.state.curstate().document = Document()
+    gaps.let_go_after_errors()
+    assert current_after_an_error() == [False, False]
+
+
+def test_while_its_callback_runs_a_page_is_the_current_one_also_within_that_of_another(nobody_current):
+    gaps.let_go_after_errors()
+    documents, values, seen = (Document(), Document()), (ColumnDataSource(), ColumnDataSource()), []
+    for document, value in zip(documents, values, strict=True):
+        document.add_root(value)
+
+    def outer(_attribute, _old, new):
+        values[1].name = new
+        seen.append(bokeh.io.curdoc())
+
+    values[0].on_change("name", outer)
+    values[1].on_change("name", lambda _attribute, _old, _new: seen.append(bokeh.io.curdoc()))
+    values[0].name = "changed"
+    assert seen == [documents[1], documents[0]]
+    assert bokeh.io.curdoc() not in seen
 
 
 def test_nothing_else_reaches_into_the_kit():

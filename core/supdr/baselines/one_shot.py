@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,6 +14,7 @@ from sklearn.utils import column_or_1d
 
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.interruption import Interrupted, abandonable, interruptible
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 
@@ -51,14 +52,22 @@ class OneShot(SupervisedReducer):
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
-    def _snapshots(self, **settings: Any) -> Generator[Snapshot, None, None]:
+    def _snapshots(
+        self, *, interrupted: Callable[[], bool] | None = None, **settings: Any
+    ) -> Generator[Snapshot, None, None]:
         """Return the one snapshot: a fit depends on nothing but data and hyper-parameters."""
-        return self._timed(self._once(*self._training))
+        return self._timed(self._once(*self._training), interrupted)
 
-    def _timed(self, snapshots: Iterator[Snapshot]) -> Generator[Snapshot, None, None]:
-        """Note in the one snapshot whose it is and how long the fit took."""
+    def _timed(
+        self, snapshots: Iterator[Snapshot], interrupted: Callable[[], bool] | None
+    ) -> Generator[Snapshot, None, None]:
+        """Note in the one snapshot whose it is and how long the fit took; most fits know nothing of a stop."""
         began = time.perf_counter()
-        snapshot = next(snapshots)
+        try:
+            with interruptible(interrupted):
+                snapshot = abandonable(lambda: next(snapshots))
+        except Interrupted:
+            return
         yield replace(snapshot, elapsed=time.perf_counter() - began, run=self)
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:

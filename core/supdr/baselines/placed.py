@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from supdr.baselines.tsne import between_neighbours
+from supdr.engine.interruption import awaited
 from supdr.engine.processes import shared_executor
 
 
@@ -54,7 +55,7 @@ class Places(BaseEstimator):
         if threading.current_thread() is threading.main_thread():
             latent = self.package(*arguments)
         else:
-            latent = shared_executor(1).submit(self.package, *arguments).result()
+            latent = awaited(shared_executor(1).submit(self.package, *arguments))
         self.guides_ = between_neighbours(X, latent)
         return self
 

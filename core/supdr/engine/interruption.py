@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -59,9 +60,9 @@ def checkpoint() -> None:
 def abandonable(work: Callable[[], Any]) -> Any:
     """Return ``work()``, a long call that knows nothing of the stop flag; leave it to itself when a stop is asked for.
 
-    NumPy lets other threads run during a decomposition or a product, SciPy's LAPACK and BLAS do not: use NumPy's.
-    Of calls that were left `MOST_LEFT` may be at work: the next one waits, as whoever changes his mind ten times a
-    second would fill the memory.
+    Parts of it that do ask then stop there.  NumPy lets other threads run during a decomposition or a product, SciPy's
+    LAPACK and BLAS do not: use NumPy's.  Of calls that were left `MOST_LEFT` may be at work: the next one waits, as
+    whoever changes his mind ten times a second would fill the memory.
 
     Parameters
     ----------
@@ -75,11 +76,13 @@ def abandonable(work: Callable[[], Any]) -> Any:
     if current_flag() is None:
         return work()
     outcome: dict[str, Any] = {}
+    alone = threading.Event()  # a flag that refers to nothing of the run, which may be gone before the work is
 
     def run() -> None:
         """Do the work and keep what came of it."""
         try:
-            outcome["value"] = work()
+            with interruptible(alone.is_set):
+                outcome["value"] = work()
         except BaseException as error:  # handed to the caller
             outcome["error"] = error
 
@@ -93,9 +96,32 @@ def abandonable(work: Callable[[], Any]) -> Any:
             thread.join(0.02)
             checkpoint()
     except BaseException:
+        alone.set()
         with _leaving:
             _left[:] = [*(each for each in _left if each.is_alive()), thread]
         raise
     if "error" in outcome:
         raise outcome["error"]
     return outcome["value"]
+
+
+def awaited(future: Future) -> Any:
+    """Return what comes of work in another process; let go of it when a stop is asked for.
+
+    Work that has not begun never does then; what has begun ends unheard.
+
+    Parameters
+    ----------
+    future : Future
+
+    Returns
+    -------
+    object
+    """
+    try:
+        while not wait([future], 0.02).done:
+            checkpoint()
+    except BaseException:
+        future.cancel()
+        raise
+    return future.result()
