@@ -13,8 +13,9 @@ from sklearn.svm import LinearSVC
 
 from supdr import ClassAtlas
 from supdr.methods.class_atlas.discriminants import fit_discriminants
-from supdr.methods.class_atlas.gate import FOLDS, _fitted_exactly, crossfitted, dealt_folds, fit_gate, log_loss
+from supdr.methods.class_atlas.gate import FOLDS, _fitted_exactly, crossfitted, dealt_folds, fit_gate
 from supdr.methods.class_atlas.landmarks import FEWEST, stratified_rows
+from supdr.methods.class_atlas.opinions import log_loss
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import leave_one_out, mapped_spectrum
 from tests.core.test_class_atlas import classes_of
@@ -150,7 +151,7 @@ def test_a_second_opinion_counts_where_it_helps(monkeypatch):
     ringed, _ = fit_gate(*ring(200, np.random.default_rng(0)), 2, 2000, 0)
     assert ringed.share == 1.0
     assert not ringed.linear.any()
-    monkeypatch.setattr("supdr.methods.class_atlas.gate.SHARES", ())
+    monkeypatch.setattr("supdr.methods.class_atlas.opinions.SHARES", ())
     alone, _ = fit_gate(X[:200], codes[:200], 8, 2000, 0)
     losses = [log_loss(each.probabilities(X[200:]), codes[200:]) for each in (gate, alone)]
     assert losses[0] < losses[1] - 0.02

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from supdr.methods.class_atlas import gate as gate_module
-from supdr.methods.class_atlas.gate import fit_gate, log_loss
+from supdr.methods.class_atlas.gate import fit_gate
+from supdr.methods.class_atlas.opinions import log_loss
 from supdr.methods.class_atlas.relevance import FLOOR, relevance
 from supdr.solvers.gaussians import Mapping
 from tests.core.test_class_atlas import classes_of

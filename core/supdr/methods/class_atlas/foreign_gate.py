@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from supdr.engine.interruption import abandonable
-from supdr.methods.class_atlas.gate import FOLDS, RAREST, dealt_folds
+from supdr.methods.class_atlas.gate import FOLDS, dealt_folds
+from supdr.methods.class_atlas.opinions import RAREST
 
 Array = NDArray[np.float64]
 

@@ -25,7 +25,9 @@ from scipy.special import log_softmax, softmax
 from supdr.engine.interruption import checkpoint
 from supdr.methods.class_atlas.discriminants import ROWS_A_COLUMN, Discriminants, fit_discriminants
 from supdr.methods.class_atlas.landmarks import stratified_rows
+from supdr.methods.class_atlas.opinions import RAREST, log_loss, second_opinion
 from supdr.methods.class_atlas.relevance import relevance
+from supdr.methods.class_atlas.symmetric import Symmetric
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_out, mapped_spectrum
@@ -42,9 +44,6 @@ SHARPNESS = 2.0 ** np.arange(-1.0, 7.75, 0.5)
 
 COSTS = (0.03, 0.3, 1.0)
 
-SHARES = (0.75, 0.5, 0.25, 0.0)
-"""omega, if not 1."""
-
 FOLDS = 5
 
 TOLERANCE = 1e-3
@@ -55,9 +54,6 @@ SEARCH_ROWS = 1000
 
 MOST_CENTRES = 2000
 """Of the Gaussians: time grows with their cube."""
-
-RAREST = 1e-9
-"""Probability of a class that a fold's calibration has not seen."""
 
 
 class Gate(NamedTuple):
@@ -77,6 +73,8 @@ class Gate(NamedTuple):
         omega a + (1 - omega) d(0).
     width, ridge, sharpness, cost, share : float
         Chosen multiple of the median distance, rho, kappa, C and omega.
+    evened : Evened or None
+        A second gate, which sees symmetric columns.
     """
 
     mapping: Mapping
@@ -89,11 +87,17 @@ class Gate(NamedTuple):
     sharpness: float
     cost: float
     share: float
+    evened: Evened | None = None
 
     def probabilities(self, X: Array) -> Array:
         """Return p (n, K) of new rows (n, D)."""
         codes = self.mapping.apply(X, self.coef)
-        return softmax(codes @ self.calibration + X @ self.linear + self.offset, axis=1)
+        logits = codes @ self.calibration + X @ self.linear + self.offset
+        if self.evened is None:
+            return softmax(logits, axis=1)
+        columns, other, share = self.evened
+        second = np.maximum(other.probabilities(columns.apply(X)), RAREST)
+        return softmax(share * log_softmax(logits, axis=1) + (1.0 - share) * np.log(second), axis=1)
 
     def joined(self, other: Discriminants, share: float) -> Gate:
         """Return the gate with a second opinion."""
@@ -103,6 +107,14 @@ class Gate(NamedTuple):
             offset=share * self.offset + (1.0 - share) * other.offset,
             share=share,
         )
+
+
+class Evened(NamedTuple):
+    """A gate that sees columns made symmetric, and the share of the other one, which sees them as they are."""
+
+    columns: Symmetric
+    gate: Gate
+    share: float
 
 
 class Choice(NamedTuple):
@@ -254,49 +266,6 @@ def _crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray,
             proba[number, rows[:, None], known] = softmax(features[rows] @ coef[:, known] + offset[known], axis=1)
     proba = np.maximum(proba, RAREST)
     return proba / proba.sum(axis=2, keepdims=True)
-
-
-class SecondOpinion(NamedTuple):
-    """Log loss and probabilities (n, K) of two opinions, whose second one may be none, and the share of the first."""
-
-    loss: float
-    proba: Array
-    other: Discriminants | None
-    share: float
-
-
-def second_opinion(proba: Array, codes: NDArray, opinions: Sequence[Discriminants]) -> SecondOpinion:
-    """Return probabilities joined with those of linear discriminants, if that lowers the log loss.
-
-    Parameters
-    ----------
-    proba : array of shape (n, K)
-        Probabilities of the labelled rows, in which their own labels have no part.
-    codes : int array of shape (n,)
-        Their classes.
-    opinions : sequence of Discriminants
-        Of the same rows.
-
-    Returns
-    -------
-    SecondOpinion
-    """
-    best = SecondOpinion(log_loss(proba, codes), proba, None, 1.0)
-    own = np.log(proba)
-    for other in opinions:
-        logs = log_softmax(other.left_out, axis=1)
-        for share in SHARES:
-            checkpoint()
-            tried = np.maximum(softmax(share * own + (1.0 - share) * logs, axis=1), RAREST)
-            loss = log_loss(tried, codes)
-            if loss < best.loss:
-                best = SecondOpinion(loss, tried / tried.sum(axis=1, keepdims=True), other, share)
-    return best
-
-
-def log_loss(proba: Array, codes: NDArray) -> float:
-    """Return the mean of -log p of the own class."""
-    return -float(np.log(proba[np.arange(len(codes)), codes]).mean())
 
 
 def _best_calibration(features: Array, codes: NDArray, n_classes: int, fold: NDArray) -> tuple[Array, float]:

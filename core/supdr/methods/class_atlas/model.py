@@ -14,8 +14,10 @@ from scipy.special import softmax
 
 from supdr.methods.class_atlas.charts import Charts, fit_charts
 from supdr.methods.class_atlas.foreign_gate import ForeignGate, fit_foreign_gate
-from supdr.methods.class_atlas.gate import RAREST, Gate, fit_gate
+from supdr.methods.class_atlas.gate import Gate
 from supdr.methods.class_atlas.landmarks import stratified_rows
+from supdr.methods.class_atlas.opinions import RAREST
+from supdr.methods.class_atlas.two_gates import fit_two_gates
 from supdr.solvers.span import Span, span_of
 
 Array = NDArray[np.float64]
@@ -147,7 +149,7 @@ def fit_atlas(
     known = X if gate is not None else seen  # a classifier that was given sees the columns
     fitted_gate: Gate | ForeignGate
     if gate is None:
-        fitted_gate, left_out = fit_gate(part_of(known, labelled), codes[labelled], n_classes, n_landmarks, seed)
+        fitted_gate, left_out = fit_two_gates(part_of(known, labelled), codes[labelled], n_classes, n_landmarks, seed)
     else:
         fitted_gate, left_out = fit_foreign_gate(part_of(known, labelled), codes[labelled], n_classes, gate, seed)
     proba = np.empty((len(X), n_classes))
