@@ -95,9 +95,9 @@ class Gate(NamedTuple):
         logits = codes @ self.calibration + X @ self.linear + self.offset
         if self.evened is None:
             return softmax(logits, axis=1)
-        columns, other, share = self.evened
+        columns, other = self.evened
         second = np.maximum(other.probabilities(columns.apply(X)), RAREST)
-        return softmax(share * log_softmax(logits, axis=1) + (1.0 - share) * np.log(second), axis=1)
+        return softmax(0.5 * (log_softmax(logits, axis=1) + np.log(second)), axis=1)
 
     def joined(self, other: Discriminants, share: float) -> Gate:
         """Return the gate with a second opinion."""
@@ -110,11 +110,10 @@ class Gate(NamedTuple):
 
 
 class Evened(NamedTuple):
-    """A gate that sees columns made symmetric, and the share of the other one, which sees them as they are."""
+    """A gate that sees columns made symmetric; it counts as much as the one that sees them as they are."""
 
     columns: Symmetric
     gate: Gate
-    share: float
 
 
 class Choice(NamedTuple):

@@ -38,10 +38,10 @@ class SecondOpinion(NamedTuple):
     share: float
 
 
-def best_share(proba: Array, logs: Array, codes: NDArray) -> Joined:
+def best_share(proba: Array, logs: Array, codes: NDArray, shares: Sequence[float]) -> Joined:
     """Return probabilities (n, K), joined with others by the mean of logarithms if that lowers the log loss."""
     best, own = Joined(log_loss(proba, codes), proba, 1.0), np.log(proba)
-    for share in SHARES:
+    for share in shares:
         checkpoint()
         tried = np.maximum(softmax(share * own + (1.0 - share) * logs, axis=1), RAREST)
         loss = log_loss(tried, codes)
@@ -68,7 +68,7 @@ def second_opinion(proba: Array, codes: NDArray, opinions: Sequence[Discriminant
     """
     best = SecondOpinion(log_loss(proba, codes), proba, None, 1.0)
     for other in opinions:
-        joined = best_share(proba, log_softmax(other.left_out, axis=1), codes)
+        joined = best_share(proba, log_softmax(other.left_out, axis=1), codes, SHARES)
         if joined.loss < best.loss:
             best = SecondOpinion(joined.loss, joined.proba, other, joined.share)
     return best

@@ -1,6 +1,8 @@
 """A gate, joined with a second one that sees symmetric columns, where that lowers the left-out log loss.
 
-p proportional to p_1(x)^omega p_2(v(x))^(1 - omega),   v: see `symmetric`
+p proportional to sqrt(p_1(x) p_2(v(x))),   v: see `symmetric`
+
+Both count alike.  A share that is chosen lets the second one replace the first, and follows the chances of few rows.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from supdr.methods.class_atlas.opinions import best_share, log_loss
 from supdr.methods.class_atlas.symmetric import fit_symmetric
 
 Array = NDArray[np.float64]
+
+ALIKE = (0.5,)
 
 
 def fit_two_gates(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
@@ -51,10 +55,10 @@ def fit_two_gates(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, se
     if (columns.power == 1.0).all():
         return gate, proba
     other, second = fit_gate(columns.apply(X[few]), codes[few], n_classes, n_landmarks, seed)
-    joined = best_share(proba[few], np.log(second), codes[few])
+    joined = best_share(proba[few], np.log(second), codes[few], ALIKE)
     if len(few) < len(X) and joined.share < 1.0:
         other, second = fit_gate(columns.apply(X), codes, n_classes, n_landmarks, seed)
-        joined = best_share(proba, np.log(second), codes)
+        joined = best_share(proba, np.log(second), codes, ALIKE)
     if joined.share == 1.0:
         return gate, proba
-    return gate._replace(evened=Evened(columns, other, joined.share)), joined.proba
+    return gate._replace(evened=Evened(columns, other)), joined.proba
