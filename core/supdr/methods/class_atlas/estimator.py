@@ -35,8 +35,8 @@ LARGEST_WEIGHT = 1e6
 class ClassAtlas(FittedClassAtlas):
     """Supervised map: a gate decides between one chart per class, and one objective lays the charts out.
 
-    The gate's class probabilities come from kernel ridge regression, joined with linear discriminants where that helps
-    on left-out rows, and are never computed with a row's own label.
+    The gate's class probabilities come from kernel ridge regression, joined with linear discriminants, and with the
+    same on columns made symmetric, where that helps on left-out rows; they are never computed with a row's own label.
     Every class has coordinates of its own; the map is linear in what is learnt, and new rows have a formula.  Doubt
     becomes position: a row with probabilities .6 and .4 lies near the border between two classes.
 
@@ -117,8 +117,8 @@ class ClassAtlas(FittedClassAtlas):
         b.
     gate_ : Gate or ForeignGate
         x -> p: centres, coefficients, calibration, discriminants, and what was chosen (`share` is the weight of the
-        kernel ridge regression; `mapping.scale`, if any, what columns are multiplied by in its distances); or the
-        classifier that was given, fitted.  It and `charts_` see prepared rows; those with more than twice as many
+        kernel ridge regression; `mapping.scale`, if any, what columns are multiplied by in its distances; `evened`,
+        if any, holds a second gate that sees symmetric columns); or the classifier that was given, fitted.  It and `charts_` see prepared rows; those with more than twice as many
         columns as there are rows, in their span.
     charts_ : Charts
         x -> phi: axes, landmarks and their places.
