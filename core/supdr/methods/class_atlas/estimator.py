@@ -117,9 +117,9 @@ class ClassAtlas(FittedClassAtlas):
         b.
     gate_ : Gate or ForeignGate
         x -> p: centres, coefficients, calibration, discriminants, and what was chosen (`share` is the weight of the
-        kernel ridge regression; `mapping.scale`, if any, what columns are multiplied by in its distances; `evened`,
-        if any, holds a second gate that sees symmetric columns); or the classifier that was given, fitted.  It and `charts_` see prepared rows; those with more than twice as many
-        columns as there are rows, in their span.
+        kernel ridge regression; `mapping.scale`, if any, what columns are multiplied by in its distances; `evened`, if
+        any, holds a second gate that sees symmetric columns); or the classifier that was given, fitted.  It and
+        `charts_` see prepared rows; those with more than twice as many columns as there are rows, in their span.
     charts_ : Charts
         x -> phi: axes, landmarks and their places.
     landmarks_ : int array of shape (n_landmarks,)
