@@ -7,15 +7,9 @@ from typing import Any
 from supdr_viz.compare.comparison import Comparison
 from supdr_viz.presets.mac import PASSES
 from supdr_viz.presets.preset import Preset, Presets
-from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings
 
 _SQUARES: dict[str, Any] = {"data": "xor", "data_options": {"n_samples": 500, "n_noise_features": 3}}
-
-_WITH_UMAP = tuple(
-    Settings(data="digits", method=name, method_options={"supervised": True}) for name in ("UMAP",) if name in MENU
-)
-"""Where its package is installed."""
 
 
 def _passes(reg_w: float) -> Comparison:
@@ -59,7 +53,6 @@ COMPARISON_PRESETS = Presets(
                     Settings(data="digits", method="MAC", method_options={"n_layers": 2, "n_components": 2}),
                     Settings(data="digits", method="ClassAtlas"),
                     Settings(data="digits", method="TSNE"),
-                    *_WITH_UMAP,
                 )
             ),
             "MAC draws every class as a spoke: hardly an error, but what is inside a class is gone. ClassAtlas keeps "
