@@ -35,7 +35,7 @@ function answer(option) {
   if (option >= buttons.length) return
   answered[number] = true
   buttons.forEach((button, k) => { button.disabled = true; button.classList.toggle("right", k === right) })
-  const verdict = option === right ? "Yes." : `The answer is ${buttons[right].textContent}.`
+  const verdict = option === right ? "Right." : `The answer is ${buttons[right].textContent}.`
   section.querySelector(".verdict").textContent = verdict
   section.querySelector(".answer").hidden = false
   if (after) watch(after)

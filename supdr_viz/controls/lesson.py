@@ -131,7 +131,7 @@ class LessonPanel:
             return
         self._open_question = False
         right = f"{question.answer + 1}. {question.options[question.answer]}"
-        verdict = "Yes." if option == question.answer else f"The answer is {right}."
+        verdict = "Right." if option == question.answer else f"The answer is {right}."
         for number, button in enumerate(self.options[: len(question.options)]):
             icon = "check" if number == question.answer else ("close" if number == option else "")
             button.icon = icon or None

@@ -140,7 +140,7 @@ def draw_below(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
         opacity = np.linspace(FAINTEST, 1.0, picture["shades"]) if picture["shades"] > 1 else np.ones(1)
         alpha = np.round(255 * opacity * picture["image_alpha"]).astype(np.uint8)
         table = np.column_stack([np.repeat(levels, len(alpha), axis=0), np.tile(alpha, len(levels))])
-        pen.lay(table[np.minimum(picture["image"], len(table) - 1)], picture["extent"])
+        pen.lay(table[np.minimum(picture["image"], len(table) - 1)], picture["extent"], smooth=picture["smooth"])
     if picture["photo"] is not None:
         share = picture["photo"][..., None] / 255.0
         ends = (np.array(channels(colour), dtype=float) for colour in (colours.card, colours.text))
@@ -149,8 +149,17 @@ def draw_below(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
         pen.lay(np.dstack([grey, np.full(grey.shape[:2], 255, dtype=np.uint8)]), picture["extent"])
     for area in picture["areas"]:
         pen.area(area["points"], shades[area["role"]], area["alpha"])
+    _draw_strokes(pen, picture, colours.card, shades, above=False)
+
+
+def _draw_strokes(pen: Pen, picture: dict[str, Any], card: str, shades: Sequence[str], *, above: bool) -> None:
+    """Draw those strokes that lie over the rows, or those that lie under them."""
     for stroke in picture["strokes"]:
+        if stroke["above"] != above:
+            continue
         dash = DASHES[stroke["dash"]]
+        if stroke["edge"]:
+            pen.line(stroke["points"], card, stroke["width"] + 2.0 * stroke["edge"], stroke["alpha"], dash)
         pen.line(stroke["points"], shades[stroke["role"]], stroke["width"], stroke["alpha"], dash)
 
 
@@ -195,7 +204,7 @@ def draw_tips(
 
 
 def draw_above(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
-    """Draw what lies over the rows: marks and words.
+    """Draw what lies over the rows: strokes, marks and words.
 
     Parameters
     ----------
@@ -205,6 +214,7 @@ def draw_above(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
     dark : bool
     """
     card, shades = palette(dark).card, [both[int(dark)] for both in picture["roles"]]
+    _draw_strokes(pen, picture, card, shades, above=True)
     if picture["marks"] is not None:
         for at, role in zip(pen.pixels(picture["marks"]), picture["mark_role"]):
             if np.isfinite(at).all():

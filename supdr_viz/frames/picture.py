@@ -72,6 +72,10 @@ class Stroke:
         Colour, an index into ``Picture.roles``.
     width, alpha : float
     dash : {"solid", "dashed", "dotted", "dotdash"}
+    above : bool
+        Whether it lies over the rows.
+    edge : float
+        Width of edges in the colour of the card on both sides, which set it off from a crowd of its own colour.
     """
 
     points: NDArray
@@ -79,6 +83,8 @@ class Stroke:
     width: float = 1.5
     dash: str = "solid"
     alpha: float = 1.0
+    above: bool = False
+    edge: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +196,8 @@ class Picture:
         Grey levels from the colour of the card, 0, to that of text, 255; it fills `extent`, first row lowest.
     shades : int
         Levels of opacity of the image.
+    smooth : bool
+        Whether the image's cells are samples of something smooth: colours pass into each other between their middles.
     tags : tuple of Tag
     panels : tuple of Panel
         Where parts of the picture lie; drawn by their strokes alone.
@@ -221,6 +229,7 @@ class Picture:
     image: NDArray | None = None
     photo: NDArray | None = None
     shades: int = 1
+    smooth: bool = False
     tags: tuple[Tag, ...] = ()
     panels: tuple[Panel, ...] = ()
     image_alpha: float = 0.3

@@ -145,6 +145,8 @@ def _written(picture: Picture, drawn: NDArray) -> dict[str, Any]:
                 "width": float(stroke.width),
                 "alpha": float(stroke.alpha),
                 "dash": stroke.dash,
+                "above": stroke.above,
+                "edge": float(stroke.edge),
             }
             for stroke in picture.strokes
         ],
@@ -161,6 +163,7 @@ def _written(picture: Picture, drawn: NDArray) -> dict[str, Any]:
         "image": None if picture.image is None else picture.image.astype(np.uint8),
         "photo": None if picture.photo is None else picture.photo.astype(np.uint8),
         "shades": picture.shades,
+        "smooth": picture.smooth,
         "image_alpha": picture.image_alpha,
         "tags": [[float(tag.x), float(tag.y), tag.text, int(tag.role), tag.align] for tag in picture.tags],
         "axes": None if picture.axis_labels is None else list(picture.axis_labels),

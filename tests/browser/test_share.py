@@ -229,7 +229,7 @@ def test_a_lesson_from_disk(open_app, tmp_path):
     assert page.url.endswith("#3")
     assert page.get_by_role("heading", name=third.title).is_visible()
     page.keyboard.press(str(third.question.answer + 1))
-    assert page.get_by_text("Yes.", exact=True).is_visible()
+    assert page.get_by_text("Right.", exact=True).is_visible()
     for _ in LESSON.steps:
         page.keyboard.press("PageDown")
         page.keyboard.press("1")

@@ -227,6 +227,13 @@ def test_many_rows_are_sampled(monkeypatch, rows, places):
     assert found.trustworthiness == trustworthiness(rows, places, sample_size=50)
 
 
+def test_no_row_asked_for_no_row_answered(rows, places):
+    for measure in (row_trustworthiness, row_continuity, row_neighbourhood_overlap, row_distance_correlation):
+        assert measure(rows, places, rows=[]).shape == (0,)
+    lost, false = changed_neighbours(rows, places, n_neighbors=4, rows=np.arange(0))
+    assert lost.shape == false.shape == (0, 4)
+
+
 # --- summaries -------------------------------------------------------------------------------------------------------
 
 
@@ -250,6 +257,13 @@ def test_unlabelled_rows_neither_vote_nor_are_judged(rows, places, classes):
     assert knn_error(places, partly) == knn_error(places[:80], classes[:80])
     assert np.isnan(row_knn_error(places, partly)[80:]).all()
     assert np.isfinite(class_centre_correlation(rows, places, partly))
+
+
+def test_without_any_label_there_is_nothing_to_err_about(rows, places):
+    found = map_quality(rows, places, np.full(len(rows), np.nan))
+    assert np.isnan(found.knn_error)
+    assert found.trustworthiness == trustworthiness(rows, places)
+    assert np.isnan(row_knn_error(places, [None] * len(rows))).all()
 
 
 def test_two_classes_have_no_order_of_distances(rows, places, classes):
@@ -288,6 +302,7 @@ def test_a_model_is_judged_by_rows_it_has_not_seen():
         (lambda X, Z, y: knn_error(Z, y, n_neighbors=120), "at most 119"),
         (lambda X, Z, y: knn_error(Z, y, task="clusters"), "task must be one of"),
         (lambda X, Z, y: knn_error(Z, y, voters=(X, y)), "voters must have 2 coordinates"),
+        (lambda X, Z, y: knn_error(Z, y, voters=Z), "voters must be a tuple of places and labels; got ndarray"),
         (lambda X, Z, y: knn_error(Z, [f"class {k}" for k in y], task="regression"), "regression needs numbers"),
         (lambda X, Z, y: class_centre_correlation(X, Z, y[:-1]), "one class for each of the 120 rows"),
         (lambda X, Z, y: model_quality(LogisticRegression().fit(X, y), X), "LogisticRegression has no transform"),

@@ -11,8 +11,8 @@ import pytest
 from supdr_viz.export.drawing import FILLS, HIDDEN, TEST, square
 from supdr_viz.export.film import GAP, HEAD, picture
 from supdr_viz.export.film import SIDE as SIDE_OF_FILM
-from supdr_viz.export.pen import dashed, stamp
-from supdr_viz.export.picture import round_ticks
+from supdr_viz.export.pen import Pen, dashed, stamp
+from supdr_viz.export.picture import draw_above, draw_below, round_ticks
 from supdr_viz.frames.modes import modes_of
 from supdr_viz.frames.types import Density, Lines
 from supdr_viz.kit.theme import palette
@@ -185,3 +185,19 @@ def test_every_picture_of_a_method_is_in_its_film(settings):
                 left = 2 * SIDE_OF_FILM + 3 * GAP
                 square_ = np.asarray(whole)[HEAD : HEAD + SIDE_OF_FILM, left : left + SIDE_OF_FILM]
                 assert len(np.unique(square_.reshape(-1, 3), axis=0)) > 10, mode.name
+
+
+def test_strokes_lie_over_or_under_the_rows_and_edges_set_them_off():
+    line = np.array([[-0.8, 0.0], [0.8, 0.0]], dtype=np.float32)
+    look = {"points": line, "role": 0, "width": 4.0, "alpha": 1.0, "dash": "solid"}
+    told = {"roles": [["#FF0000", "#FF0000"]], "marks": None, "image": None, "photo": None, "areas": [], "tags": []}
+    row, column = place(0.0, 0.0)
+    for above in (False, True):
+        told["strokes"] = [{**look, "above": above, "edge": 3.0}]
+        for draw, expected in ((draw_below, not above), (draw_above, above)):
+            pen = Pen((SIDE, SIDE), (-1.0, 1.0, -1.0, 1.0), "#808080", 1)
+            draw(pen, told, dark=False)
+            across = np.asarray(pen.image)[row - 8 : row + 9, column]
+            red = (across == [255, 0, 0]).all(axis=1).sum()
+            card = (across == rgb(palette(False).card)).all(axis=1).sum()
+            assert (red, card) == ((pytest.approx(4, abs=1), pytest.approx(6, abs=1)) if expected else (0, 0))

@@ -100,25 +100,48 @@ def test_other_modes_make_no_picture(mode):
 def test_the_atlas_shows_a_disc_for_every_class_and_ties_doubtful_rows(n_components):
     run = Run({"n_components": n_components}, {"n_per_class": 25, "n_classes": 3}, 0.4, 2, "ClassAtlas")
     picture, fitted = run.picture("charts"), run.fitted
-    discs, (axes, ties, rings) = picture.strokes[:3], picture.strokes[3:]
+    ties, discs, (rings, axes) = picture.strokes[0], picture.strokes[1:4], picture.strokes[4:]
     tied = most_doubtful(fitted.doubt_)
     assert len(tied) == min(MAX_TIED, (fitted.doubt_ >= DOUBTFUL).sum()) > 0
     assert np.isnan(ties.points[:, 0]).sum() == 2 * len(tied)
     assert np.isnan(rings.points[:, 0]).sum() == len(tied)
     assert np.isnan(axes.points[:, 0]).sum() == 6
-    for disc, centre, radius in zip(discs, picture.marks, fitted.radii_):
+    assert [each.above for each in picture.strokes] == [False, True, True, True, True, True]  # no crowd hides them
+    centres = crossings(axes.points)
+    for disc, centre, radius in zip(discs, centres, fitted.radii_):
         np.testing.assert_allclose(np.linalg.norm(disc.points - centre, axis=1), radius, rtol=1e-4)
         assert inside(disc.points, picture.extent)
     assert inside(picture.rows, picture.extent)
     assert (picture.image is None) == (n_components == 3)
 
 
+def crossings(axes):
+    """Where the two axes of each chart cross: in the middle of both."""
+    first, second = (axes.reshape(-1, 2, 3, 2)[:, k, :2].mean(axis=1) for k in (0, 1))
+    np.testing.assert_allclose(first, second, atol=1e-5)
+    return first
+
+
+def test_every_look_of_the_atlas_has_a_key():
+    picture = Run(None, {"n_per_class": 25, "n_classes": 3}, 1.0, 2, "ClassAtlas").picture("charts")
+    keys = {(key.kind, key.role, key.dash) for key in picture.keys}
+    assert picture.marks is None
+    assert keys == {
+        ("line", "text", "solid"),  # axes
+        ("ring", "muted", "solid"),  # discs, in the colours of their classes
+        ("ring", "text", "solid"),  # doubt
+        ("line", "muted", "dotted"),  # candidates
+    }
+
+
 def test_the_atlas_colours_the_plane_as_its_map_judges_places():
     run = Run(None, {"n_per_class": 25}, 1.0, 2, "ClassAtlas")
     picture, (low, high, bottom, top) = run.picture("charts"), run.picture("charts").extent
-    size = len(picture.image)
-    across, up = ((picture.marks - [low, bottom]) / [high - low, top - bottom] * size).astype(int).T
-    np.testing.assert_array_equal(picture.image[up, across] // picture.shades, picture.mark_role)
+    size, discs = len(picture.image), picture.strokes[1:4]
+    centres = crossings(picture.strokes[-1].points)
+    across, up = ((centres - [low, bottom]) / [high - low, top - bottom] * size).astype(int).T
+    assert picture.smooth
+    np.testing.assert_array_equal(picture.image[up, across] // picture.shades, [disc.role for disc in discs])
 
 
 # --- MAC --------------------------------------------------------------------------------------------------------------

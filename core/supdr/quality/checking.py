@@ -47,6 +47,8 @@ def chosen_rows(rows: Any, n_rows: int) -> NDArray:
     if rows is None:
         return np.arange(n_rows)
     chosen = np.atleast_1d(np.asarray(rows))
+    if chosen.size == 0:  # an empty list is one of floats
+        return np.empty(0, dtype=np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or ((chosen < 0) | (chosen >= n_rows)).any():
         raise ValueError(f"rows must be row numbers from 0 to {n_rows - 1}; got {rows!r}")
     return chosen.astype(np.int64)

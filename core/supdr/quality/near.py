@@ -70,7 +70,7 @@ def batches(
     X: NDArray, Z: NDArray, rows: NDArray, k: int, batch: int | None = None
 ) -> Iterator[tuple[slice, Near, Near]]:
     """Yield the neighbours of rows in the input and on the map, some rows at a time.  Memory grows with n only."""
-    for some in gen_batches(len(rows), batch or max(1, BATCH // len(X))):
+    for some in gen_batches(len(rows), batch or max(1, BATCH // len(X))) if len(rows) else ():
         yield some, near(X, rows[some], k), near(Z, rows[some], k)
 
 

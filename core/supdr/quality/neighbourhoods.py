@@ -205,6 +205,8 @@ def changed_neighbours(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = Non
     ChangedNeighbours
     """
     parts = [changed for _, _, changed in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows)]
+    if not parts:
+        return ChangedNeighbours(*(np.empty((0, n_neighbors), dtype=int) for _ in range(2)))
     return ChangedNeighbours(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
@@ -246,7 +248,8 @@ def row_batches(
 
 def row_measures(X: Any, Z: Any, n_neighbors: int, rows: Any) -> NDArray:
     """Return trustworthiness, continuity and overlap of rows, (m, 3)."""
-    return np.concatenate([found for _, found, _ in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows)])
+    parts = (found for _, found, _ in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows))
+    return np.concatenate([np.empty((0, 3)), *parts])
 
 
 def _sample(X: Any, Z: Any, n_neighbors: int, sample_size: int | None, random_state: Any) -> NDArray:

@@ -46,15 +46,17 @@ def row_knn_error(
     if voters is None:
         places, values, asked = Z[known], target, None
     else:
+        if not isinstance(voters, tuple) or len(voters) != 2:
+            raise ValueError(f"voters must be a tuple of places and labels; got {type(voters).__name__}")
         places, labelled, values = _labelled("the voters' Z", "the voters' y", *voters, task)
         places, asked = places[labelled], Z[known]
         if places.shape[1] != Z.shape[1]:
             raise ValueError(f"voters must have {Z.shape[1]} coordinates, as Z has; got {places.shape[1]}")
+    if not known.any():
+        return error
     others = len(places) - (voters is None)
     if n_neighbors > others:
         raise ValueError(f"n_neighbors must be at most {others}, the labelled rows that vote; got {n_neighbors}")
-    if not known.any():
-        return error
     kind = KNeighborsClassifier if task == "classification" else KNeighborsRegressor
     said = kind(n_neighbors=n_neighbors).fit(places, values).predict(asked)
     if task == "classification":

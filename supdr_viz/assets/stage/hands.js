@@ -258,12 +258,17 @@ class Tip {
       lines.push(line("div", `trust ${links.trust[row].toFixed(2)} · ${lost} of ${links.lost.shape[1]} neighbours lost`))
       lines.push(line("div", `${wrong} false ones beside it`))
     }
-    return facts.images ? [this.photo(facts.images, row), ...lines] : lines
+    if (!facts.images) return lines
+    const beside = document.createElement("div"), said = document.createElement("div")
+    beside.style.cssText = "display:flex;gap:10px"
+    said.append(...lines)
+    beside.append(this.photo(facts.images, row), said)
+    return [beside]
   }
   photo(images, row) {
     const [, high, wide] = images.shape, canvas = document.createElement("canvas"), size = high * wide
     canvas.width = wide; canvas.height = high
-    canvas.style.cssText = "width:56px;height:56px;float:left;margin-right:10px;border-radius:3px;image-rendering:pixelated"
+    canvas.style.cssText = "width:56px;height:56px;flex:none;border-radius:3px;image-rendering:pixelated"
     const image = new ImageData(wide, high)
     for (let k = 0; k < size; k++) image.data.set([...Array(3).fill(images[row * size + k]), 255], 4 * k)
     canvas.getContext("2d").putImageData(image, 0, 0)

@@ -58,7 +58,7 @@ function drawPictureBelow(pen, view) {
   const {picture} = view.tree, {frame} = view, named = view.roleColours()
   if (picture.image) {
     const image = view.tints.of("image", picture.image, () => shaded(named, picture.shades))
-    drawImageIn(pen, frame, image, picture.extent, picture.image_alpha)
+    drawImageIn(pen, frame, image, picture.extent, picture.image_alpha, picture.smooth)
   }
   if (picture.photo) {
     const image = view.tints.of("photo", picture.photo, () => greys(shade("card"), shade("text")))
@@ -70,11 +70,19 @@ function drawPictureBelow(pen, view) {
     pen.globalAlpha = area.alpha; pen.fill()
     pen.globalAlpha = 0.5; pen.stroke()
   }
+  drawStrokes(pen, view, false)
+}
+
+// Those of a picture's strokes that lie over the rows, or those that lie under them.
+function drawStrokes(pen, view, above) {
+  const {picture} = view.tree, {frame} = view, named = view.roleColours()
   pen.lineJoin = "round"
   for (const stroke of picture.strokes) {
+    if (stroke.above !== above) continue
     linePath(pen, frame, stroke.points)
-    pen.strokeStyle = named[stroke.role]; pen.lineWidth = stroke.width; pen.globalAlpha = stroke.alpha
-    pen.setLineDash(DASHES[stroke.dash]); pen.stroke()
+    pen.globalAlpha = stroke.alpha; pen.setLineDash(DASHES[stroke.dash])
+    if (stroke.edge) { pen.strokeStyle = shade("card"); pen.lineWidth = stroke.width + 2 * stroke.edge; pen.stroke() }
+    pen.strokeStyle = named[stroke.role]; pen.lineWidth = stroke.width; pen.stroke()
   }
   pen.globalAlpha = 1; pen.setLineDash([])
 }
@@ -170,11 +178,12 @@ function drawRows(pen, view) {
   pen.globalAlpha = 1
 }
 
-// What lies over the rows: marks, words, drawn points.
+// What lies over the rows: strokes, marks, words, drawn points.
 function drawAbove(pen, view) {
   const {picture, drawn} = view.tree, {frame} = view
   if (picture) {
     const named = view.roleColours()
+    drawStrokes(pen, view, true)
     for (let k = 0; picture.marks && k < picture.marks.length; k += 2) {
       pen.fillStyle = named[picture.mark_role[k / 2]]; pen.strokeStyle = shade("card")
       drawMark(pen, {shape: "circle", size: MARK, fill: 1, line: 1, width: 1.6}, frame.x(picture.marks[k]), frame.y(picture.marks[k + 1]))

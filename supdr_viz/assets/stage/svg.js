@@ -78,7 +78,8 @@ class SvgPen {
     canvas.getContext("2d").drawImage(image, 0, 0)
     const [left, top] = this.at(x, y).split(" ")
     const box = `x="${left}" y="${top}" width="${wide}" height="${high}" preserveAspectRatio="none"`
-    this.parts.push(`<image href="${canvas.toDataURL()}" ${box} image-rendering="pixelated"${this.opacity}/>`)
+    const look = this.imageSmoothingEnabled ? "auto" : "pixelated"
+    this.parts.push(`<image href="${canvas.toDataURL()}" ${box} image-rendering="${look}"${this.opacity}/>`)
   }
   get text() {
     const [wide, high] = this.size, head = `xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${high}"`

@@ -32,7 +32,7 @@ DOUBTFUL = 0.1
 MAX_TIED = 40
 """So many of the most doubtful rows, at most, have a ring and are tied to their candidates."""
 
-RING = 0.028
+RING = 0.02
 """Radius of the ring of full doubt, as a share of the picture's width."""
 
 HELP = {
@@ -61,17 +61,17 @@ def charts(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
         rows=scene.padded(rows),
         row_value=RowValue("doubt", scene.padded(fitted.doubt_)),
         strokes=(
-            *(Stroke(disc, int(role), 1.6) for disc, role in zip(discs, class_role)),
-            Stroke(_chart_axes(fitted, plane, centres), 0, 1.2, alpha=0.8),
             Stroke(_ties(rows[tied], fitted.proba_[tied], centres), 1, 1.0, "dotted", 0.8),
-            Stroke(_rings(rows[tied], fitted.doubt_[tied], extent), 0, 1.4),
+            *(Stroke(disc, int(role), 1.6, above=True, edge=0.8) for disc, role in zip(discs, class_role)),
+            Stroke(_rings(rows[tied], fitted.doubt_[tied], extent), 0, 1.0, alpha=0.8, above=True),
+            Stroke(_chart_axes(fitted, plane, centres), 0, 1.6, above=True, edge=1.0),
         ),
-        marks=centres.astype(np.float32),
-        mark_role=class_role,
         image=_cells(fitted, plane, extent) if plane.exact and len(centres) <= MAX_CELLS else None,
         shades=SHADES,
+        smooth=True,
         keys=(
-            Key("chart's axes", "text", "line"),
+            Key("axes, crossing at the centre", "text", "line"),
+            Key("nine tenths of a class", "muted", "ring"),
             Key("doubt", "text", "ring"),
             Key("its two candidates", "muted", "line", "dotted"),
         ),
