@@ -18,8 +18,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import FloatRect, Page, sync_playwright
 
+from supdr_viz.compare.comparison import comparison_query
+from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.export.film import gif
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work, filming
@@ -44,7 +46,7 @@ def run(page: Page) -> None:
     page.wait_for_selector(".status .numbers b", timeout=60_000)
     page.wait_for_timeout(1500)
     page.locator("body").press("Space")
-    page.get_by_text("finished", exact=True).wait_for(timeout=60_000)
+    page.get_by_text("finished", exact=True).wait_for(timeout=300_000)
     page.wait_for_timeout(2500)
 
 
@@ -75,7 +77,20 @@ def sweep(page: Page) -> None:
     page.wait_for_timeout(2500)
 
 
-SHOTS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
+def run_three_maps(page: Page) -> FloatRect:
+    """Run to the end, and return where the heads of the columns and their latent spaces stand."""
+    run(page)
+    links, below = page.get_by_text("Open in explorer"), page.get_by_text("Input space")
+    places = (page.get_by_text("Latent space").first, links.last, below.first)
+    first, last, end = (each.bounding_box() for each in places)
+    assert first is not None
+    assert last is not None
+    assert end is not None
+    left, top = first["x"] - 12, last["y"] - 10
+    return {"x": left, "y": top, "width": last["x"] + last["width"] + 12 - left, "height": end["y"] - 2 - top}
+
+
+SHOTS: dict[str, tuple[str, str, Callable[[Page], FloatRect | None]]] = {
     "explorer-light": ("light", "explorer", run),
     "explorer-dark": ("dark", "explorer", run),
     "pull": (
@@ -86,8 +101,13 @@ SHOTS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "trust": ("light", "explorer?data=digits&method=ClassAtlas&test=0.5&view.colour=trust", run),
     "columns": ("light", "explorer", bring_a_table),
     "sweep": ("light", "sensitivity", sweep),
+    "three-maps": (
+        "light",
+        f"compare?{comparison_query(COMPARISON_PRESETS['spokes-or-atlas'].settings)}",
+        run_three_maps,
+    ),
 }
-"""Name of a picture -> theme, page, what is done there."""
+"""Name of a picture -> theme, page, what is done there; that returns which part of the page it shows, None: all."""
 
 
 def main(names: list[str]) -> None:
@@ -108,8 +128,7 @@ def main(names: list[str]) -> None:
                 scheme, address, act = SHOTS[name]
                 page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
                 page.goto(f"http://localhost:{port}/{address}")
-                act(page)
-                save(page, FOLDER / f"{name}.png")
+                save(page, FOLDER / f"{name}.png", act(page))
                 page.close()
             if not names or REPORT in names:
                 page = browser.new_page(viewport={"width": 1100, "height": 940})
@@ -132,9 +151,9 @@ def wait_for(url: str) -> None:
             time.sleep(0.2)
 
 
-def save(page: Page, path: Path) -> None:
-    """Save the page with a reduced palette: a tenth of the size, no visible loss."""
-    page.screenshot(path=path)
+def save(page: Page, path: Path, part: FloatRect | None = None) -> None:
+    """Save the page, or a part of it, with a reduced palette: a tenth of the size, no visible loss."""
+    page.screenshot(path=path, clip=part)
     Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
 
 

@@ -18,7 +18,7 @@ RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq, "<": opera
 FEWEST = 50
 """Fewer test rows say too little of a map."""
 
-_CLAIM = re.compile(r"\s*([a-z_]+)\s*(<=|>=|==|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
+_CLAIM = re.compile(r"\s*([a-z_]\w*)\s*(<=|>=|==|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.on_disk import RowsOnDisk
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, to_query
-from supdr_viz.sweeps.figures import SweepFigures, tick_text
+from supdr_viz.sweeps.figures import SweepFigures
+from supdr_viz.sweeps.numbers import tick_text
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase, SweepRunner, store_path
 from supdr_viz.sweeps.settings import (

@@ -22,6 +22,7 @@ from supdr_viz.pages.look import FREE, HIDDEN_CSS
 from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import Preset
 from supdr_viz.sweeps.figures import SweepFigures
+from supdr_viz.sweeps.numbers import mean_text
 from supdr_viz.sweeps.pictures import PICTURES, SIZE
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase
@@ -63,7 +64,7 @@ BEFORE, BEHIND = {"order": "1"}, {"order": "3"}
 CARDS_CSS = """
 :host { width: 100%; }
 h2 { font-size: calc(13px * var(--supdr-zoom, 1)); margin: 14px 0 8px 0; }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(200px, 100%), 1fr)); gap: 12px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(165px, 100%), 1fr)); gap: 12px; }
 a { display: flex; flex-direction: column; gap: 3px; padding: 8px; text-decoration: none; color: var(--supdr-text);
   font-size: calc(13px * var(--supdr-zoom, 1)); line-height: 1.4; background: var(--supdr-card);
   border: 1px solid var(--supdr-border); border-radius: 8px; }
@@ -72,6 +73,11 @@ a[aria-current] { border-color: var(--supdr-primary); box-shadow: 0 0 0 1px var(
 img { display: block; width: 100%; height: auto; margin-bottom: 4px; }
 b { font-weight: 600; } small { margin-top: auto; padding-top: 2px; color: var(--supdr-secondary);
   font-size: calc(11.5px * var(--supdr-zoom, 1)); }
+@media (max-width: 599.95px) {
+  .cards { grid-template-columns: 1fr; }
+  a.pictured { display: grid; grid-template-columns: 112px 1fr; align-content: start; column-gap: 10px; }
+  a.pictured img { width: 112px; grid-row: 1 / span 3; margin: 0; }
+}
 """
 
 
@@ -233,8 +239,10 @@ class SensitivityLayout:
         best = result.best(metric)
         words = []
         if best is not None:
+            fits = len(best.outcomes)
+            of = f" (mean and deviation of {fits} fits)" if fits > 1 else ""
             words.append(
-                f"Best {METRICS[metric]}: <b>{best.mean(metric):.4g} ± {best.deviation(metric):.2g}</b> at "
+                f"Best {METRICS[metric]}: <b>{mean_text(best.mean(metric), best.deviation(metric))}</b>{of} at "
                 f"{widgets.escape(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
             )
         failed = [cell for cell in result.cells.values() if cell.errors]
@@ -265,12 +273,13 @@ def _cards(chosen: str) -> str:
     cards = []
     for preset in sorted(SWEEP_PRESETS.values(), key=lambda preset: preset.needs is not None):
         content, current = stored(PICTURES, preset.name), ' aria-current="page"' if preset.name == chosen else ""
-        picture = ""
+        picture = kind = ""
         if content is not None:
+            kind = ' class="pictured"'
             picture = f'<img src="{image(content)}" alt="" width="{SIZE[0]}" height="{SIZE[1]}" loading="lazy">'
         cost = _count(preset.settings.n_fits, "fit") + (", data to be loaded first" if preset.needs else "")
         cards.append(
-            f'<a href="sensitivity?{widgets.escape(sweep_query(preset.settings))}"{current}>{picture}'
+            f'<a href="sensitivity?{widgets.escape(sweep_query(preset.settings))}"{kind}{current}>{picture}'
             f"<b>{widgets.escape(preset.label)}</b><span>{widgets.escape(preset.note)}</span><small>{cost}</small></a>"
         )
     return f'<h2>Sweeps to begin with</h2><div class="cards">{"".join(cards)}</div>'

@@ -199,8 +199,7 @@ def _one_dimension() -> Preset:
         GROUP,
         _spirals(6, 200, 1.0, 0.12, 0.0, centers="all", n_components=1, max_iter=40),
         "The start gives each class a slot of its own. But a threshold against the rest cannot single out a class "
-        "between two others: the passes end with more than half of the rows wrong. Raise the latent dimensions and "
-        "watch.",
+        "between two others: the passes end with a third of the rows wrong. Raise the latent dimensions and watch.",
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from supdr.sensitivity import StoreError, SweepError
 from supdr_viz.kit.disk import write_whole
 from supdr_viz.sweeps.files import from_toml
+from supdr_viz.sweeps.numbers import mean_text
 from supdr_viz.sweeps.settings import SweepSettings, build_sweep
 
 EXAMPLE = """\
@@ -79,8 +80,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     best = result.best(settings.metric)
     if best is not None:
         words = ", ".join(f"{name} = {value}" for name, value in best.params.items())
-        mean, deviation = best.mean(settings.metric), best.deviation(settings.metric)
-        print(f"best {settings.metric}: {mean:.4g} ± {deviation:.2g} ({words})")
+        found = mean_text(best.mean(settings.metric), best.deviation(settings.metric))
+        print(f"best {settings.metric}: {found} ({words})")
     failed = [cell for cell in result.cells.values() if cell.errors]
     if failed:
         print(f"{len(failed)} of {len(result.cells)} cells failed in part: {failed[0].errors[0]}")

@@ -24,6 +24,7 @@ from supdr.sensitivity import Cell, Result
 from supdr_viz.kit import gaps
 from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import palette
+from supdr_viz.sweeps.numbers import mean_text, tick_text
 
 MOST_LETTERS = {"heatmap": 72, "narrow": 34, "curve": 40}
 """Letters that have room below an axis."""
@@ -44,16 +45,6 @@ if (number !== undefined) {
 """
 
 TOOLTIP = """<div style="font-size:12px;color:#17212B;max-width:260px">@text{safe}</div>"""
-
-
-def tick_text(value: Any) -> str:
-    """Write a value of a parameter beside an axis."""
-    if isinstance(value, float):
-        mantissa, _, power = f"{value:.2e}".partition("e")
-        if abs(int(power)) > 3:
-            return f"{float(mantissa):g}e{int(power)}"
-        return f"{value:.3g}"
-    return "auto" if value is None else str(value)
 
 
 class SweepFigures:
@@ -330,7 +321,7 @@ def _line(result: Result, means: Any, deviations: Any, axis: int) -> dict[str, l
         mean = float(known.mean())
         width = float(known.std()) if means.ndim > 1 else float(np.atleast_1d(spread)[0])
         best = float(known.max() if greater else known.min())
-        words = f"{escape(name)} = {escape(tick_text(value))}<br>mean {mean:.4g} ± {width:.2g}"
+        words = f"{escape(name)} = {escape(tick_text(value))}<br>mean {mean_text(mean, width)}"
         more = f"<br>best {best:.4g}, {known.size} cells" if means.ndim > 1 else ""
         entries = (place, mean, mean - width, mean + width, best if means.ndim > 1 else mean, words + more)
         for key, entry in zip(("x", "mean", "low", "high", "best", "text"), entries):
@@ -345,7 +336,7 @@ def _text(grid: Mapping[str, Sequence[Any]], number: int, cell: Cell | None, met
     if cell is None:
         return "<br>".join([*lines, "not computed yet"])
     if not math.isnan(cell.mean(metric)):
-        lines.append(f"<b>{escape(metric)} {cell.mean(metric):.4g} ± {cell.deviation(metric):.2g}</b>")
+        lines.append(f"<b>{escape(metric)} {mean_text(cell.mean(metric), cell.deviation(metric))}</b>")
     stops = ", ".join(f"{stop.replace('_', ' ')} {count}×" for stop, count in cell.stops.items())
     lines += [f"ended: {escape(stops)}"] if stops else []
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []

@@ -89,8 +89,8 @@ def _all() -> list[Preset[SweepSettings]]:
                 metric="accuracy",
                 folds=2,
             ),
-            "One direction of every view is too little for ten digits: accuracy .4 to .5 with R = 1, .7 to .9 with 2, "
-            "about .9 from 3 on. The share of support vectors as the metric gives the paper's other picture.",
+            "One direction per view is too little for ten digits: accuracy .4 to .5 with R = 1, .7 to .9 with 2, "
+            "about .9 from 3 on. The paper's other picture: the share of support vectors.",
         ),
         Preset(
             "mac-dimensions",

@@ -6,7 +6,11 @@ import pytest
 from supdr.datasets import Dataset
 from supdr_viz.compare.presets import COMPARISON_PRESETS
 from supdr_viz.frames.modes import modes_of
+from supdr_viz.lessons.claims import read_claim
+from supdr_viz.lessons.model import Lesson, Step
+from supdr_viz.lessons.recorded import ends
 from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.claims import CLAIMS
 from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.splitting import split
@@ -60,6 +64,28 @@ def test_presets_begin_with_a_picture_that_their_method_has(preset):
     dataset = data_of(preset)
     estimator = build_estimator(preset.settings, dataset.task, views=dataset.views)
     assert preset.mode in [mode.name for mode in modes_of(estimator, dataset.task)]
+
+
+QUICK = ("three-spirals", "two-spirals", "breast-cancer", "few-labels", "sldr-zigzag", "mac-figure-3-line")
+"""Examples whose claims `make test` tries; `make test-all` tries those of all."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in CLAIMS]
+)
+def test_what_a_note_says_is_so(name):
+    """Every claim, against the end that a visitor sees."""
+    step = Step(PRESETS[name].label, PRESETS[name].note, PRESETS[name].settings, play="start")
+    (numbers,) = ends(Lesson(name, step.title, "", 1, (step,)))
+    claims = [read_claim(text) for text in CLAIMS[name]]
+    assert None not in claims
+    false = [f"{claim}, but it is {numbers.get(claim.name)}" for claim in claims if not claim.holds(numbers)]
+    assert not false, "\n".join(false)
+
+
+def test_every_note_on_data_at_hand_has_claims():
+    assert set(CLAIMS) == {name for name, preset in PRESETS.items() if preset.needs is None}
 
 
 @pytest.mark.parametrize("presets", [PRESETS, COMPARISON_PRESETS, SWEEP_PRESETS], ids=["runs", "comparisons", "sweeps"])

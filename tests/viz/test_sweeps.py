@@ -15,6 +15,7 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings, parse_query, to_query
 from supdr_viz.sweeps.figures import SweepFigures, place_of
 from supdr_viz.sweeps.files import from_toml
+from supdr_viz.sweeps.numbers import mean_text
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.runner import Phase, SweepRunner
 from supdr_viz.sweeps.settings import (
@@ -207,3 +208,21 @@ def test_labels_of_an_axis_have_room(narrow, count):
         assert (right - left) * cell >= 6.3 * (len(first) + len(second)) / 2 + 8
     assert min(count, 3) <= len(across.major_label_overrides) == len(across.ticker.ticks)
     assert min(count, 5) <= len(up.major_label_overrides) <= 10
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "words"),
+    [
+        (0.1, 0.1094, "0.10 ± 0.11"),
+        (0.03689, 0.02004, "0.037 ± 0.020"),
+        (0.5, 0.0995, "0.50 ± 0.10"),
+        (1234.56, 87.1, "1235 ± 87"),
+        (0.25, 0.0, "0.25 ± 0"),
+        (0.12345, np.nan, "0.1235"),
+    ],
+)
+def test_a_mean_ends_where_its_deviation_ends(mean, deviation, words):
+    assert mean_text(mean, deviation) == words
+    number, _, spread = words.partition(" ± ")
+    if spread.strip("0"):
+        assert len(number.partition(".")[2]) == len(spread.partition(".")[2])

@@ -15,9 +15,16 @@ if TYPE_CHECKING:
 
 MAX_LEVELS = 20
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
+ZONE = r" (GMT|UTC)([+-]\d{1,2}(:?\d{2})?)?$"
+"""Behind a time; it is the same in all rows of a form, or changes by an hour."""
+
 DATE_FORMATS = (
     "ISO8601",
-    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M"),
+    *(
+        f"{day}{time}"
+        for time in ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+        for day in ("%Y/%m/%d", "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
+    ),
     *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
 )
 
@@ -76,8 +83,11 @@ def dates_in(column: pandas.Series) -> np.ndarray | None:
     if kind == "text" and len(present) and not isinstance(column.dtype, pd.CategoricalDtype):
         texts = present.astype(str).str.strip()
         if DATE.fullmatch(texts.iloc[0]) and texts.str.fullmatch(DATE.pattern).all():
+            texts = texts.str.replace(ZONE, "", regex=True)
             for format in DATE_FORMATS:
-                read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
+                read = pd.to_datetime(texts.iloc[:1], format=format, errors="coerce", utc=True)
+                if read.notna().all():
+                    read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
                 if read.notna().all():
                     times = read.reindex(column.index)
                     break
