@@ -12,11 +12,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from threadpoolctl import threadpool_limits
 
+from supdr.engine.interruption import lending
 from supdr_viz.kit.quotas import most
 
 SLICE = 0.012
@@ -26,6 +28,9 @@ GIVES_WAY = 0.001
 """Seconds after which who holds Python's lock gives it up to one who waits.  A run needs the lock for moments, many
 times a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others all but stand
 still."""
+
+MOST_LENT = 2
+"""For each thread, how many others may work while threads wait for a cluster, a process, a long call of a library."""
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +68,8 @@ class Job(Protocol):
 class Pool:
     """Worker threads that share themselves out over the jobs by CPU time used.
 
+    A thread whose job only waits for what others do lends its place, see `supdr.engine.interruption.lending`.
+
     Parameters
     ----------
     threads : int, optional
@@ -81,6 +88,8 @@ class Pool:
         self._changed = threading.Condition()
         self._used: dict[Job, float] = {}
         self._busy: set[Job] = set()
+        self._lent = self._in_place = 0
+        """Threads that wait, and threads that work in their place."""
         self._started = False
 
     def add(self, job: Job) -> None:
@@ -123,13 +132,30 @@ class Pool:
             gc.callbacks.append(_collecting.note)
         self._started = True
 
-    def _loop(self) -> None:
+    @contextmanager
+    def _lend(self) -> Iterator[None]:
+        """Let another thread work while this one waits, unless there are many already."""
+        with self._changed:
+            lends = self._lent < MOST_LENT * self.threads
+            self._lent += lends
+            begins = self._in_place < self._lent
+            self._in_place += begins
+        if begins:
+            threading.Thread(target=self._loop, args=(True,), name="supdr-worker-in-place", daemon=True).start()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._lent -= lends
+                self._changed.notify_all()
+
+    def _loop(self, in_place: bool = False) -> None:
         threadpool_limits(limits=1, user_api="openmp")
-        while True:
-            job = self._next()
+        while (job := self._next(in_place)) is not None:
             began, collecting = time.thread_time(), _collecting.seconds
             try:
-                job.work(SLICE)
+                with lending(self._lend):
+                    job.work(SLICE)
             except Exception:
                 self._drop(job)
             with self._changed:
@@ -141,9 +167,13 @@ class Pool:
             if self._share < 1.0:
                 time.sleep((time.thread_time() - began) * (1.0 / self._share - 1.0))
 
-    def _next(self) -> Job:
+    def _next(self, in_place: bool) -> Job | None:
+        """Return the next job as soon as one is due; None: a thread that works in another's place is not needed now."""
         with self._changed:
             while True:
+                if in_place and self._in_place > self._lent:
+                    self._in_place -= 1
+                    return None
                 now = self.clock()
                 waits = {job: self._wait_of(job, now) for job in list(self._used) if job not in self._busy}
                 ready = [job for job, wait in waits.items() if wait is not None and wait <= 0]

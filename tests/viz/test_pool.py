@@ -8,6 +8,7 @@ import pytest
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from supdr.engine.interruption import abandonable, interruptible
 from supdr_viz.run.pool import Pool
 from tests.viz.hands import Hands
 
@@ -113,6 +114,50 @@ def test_no_job_is_worked_on_by_two_threads():
     jobs = [Busy(), Busy(), Busy()]
     run_until(Pool(threads=4), jobs, lambda: min(job.turns for job in jobs) > 10)
     assert not any(job.overlap for job in jobs)
+
+
+class Waiting(Busy):
+    """Waits for a long call of a library, which ends when somebody says so."""
+
+    def __init__(self, over):
+        super().__init__()
+        self.over, self.waits = over, False
+
+    def work(self, seconds):
+        def long_call():
+            self.waits = True
+            self.over.wait(60.0)
+
+        with interruptible(lambda: False):
+            abandonable(long_call)
+        self.idle = True
+        super().work(0.0)
+
+
+def in_place():
+    return [thread for thread in threading.enumerate() if thread.name == "supdr-worker-in-place"]
+
+
+def test_who_waits_for_a_long_call_keeps_nobody_else_waiting():
+    pool, over, other = Pool(threads=1), threading.Event(), Busy()
+    long = [Waiting(over), Waiting(over)]
+    for job in long:
+        pool.add(job)
+    pool.add(other)
+    wait_for(lambda: other.turns >= 3 and all(job.waits for job in long))
+    already = other.turns
+    wait_for(lambda: other.turns >= already + 3)
+    assert not any(job.turns for job in long)
+    assert 1 <= len(in_place()) <= 2
+    over.set()
+    wait_for(lambda: all(job.turns for job in long))
+    other.idle = True
+    for thread in in_place():
+        thread.join(10.0)
+    assert not in_place()
+    assert not other.overlap
+    for job in (*long, other):
+        pool.remove(job)
 
 
 def test_an_idle_job_wakes_and_earned_no_credit():

@@ -9,13 +9,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 
 class Interrupted(Exception):
     """Raised by `checkpoint` when the current thread's run was asked to stop."""
 
+
+GLANCE = 0.02
+"""Seconds between two looks at whether what is waited for is still wanted."""
 
 MOST_LEFT = 2
 """Calls that were left to themselves and are still at work."""
@@ -57,6 +61,29 @@ def checkpoint() -> None:
         raise Interrupted
 
 
+@contextmanager
+def lending(lend: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """Enter ``lend()`` whenever this thread does nothing but wait for others, for the duration of the block.
+
+    Parameters
+    ----------
+    lend : callable
+        Returns a context manager: within it, whoever owns the thread may let another one work in its place.
+    """
+    previous = getattr(_current, "lend", None)
+    _current.lend = lend
+    try:
+        yield
+    finally:
+        _current.lend = previous
+
+
+def waiting() -> AbstractContextManager[None]:
+    """Return what to enter while this thread only waits, see `lending`."""
+    lend = getattr(_current, "lend", None)
+    return nullcontext() if lend is None else lend()
+
+
 def abandonable(work: Callable[[], Any]) -> Any:
     """Return ``work()``, a long call that knows nothing of the stop flag; leave it to itself when a stop is asked for.
 
@@ -87,14 +114,12 @@ def abandonable(work: Callable[[], Any]) -> Any:
             outcome["error"] = error
 
     while len(left := [thread for thread in _left if thread.is_alive()]) >= MOST_LEFT:
-        left[0].join(0.02)
+        left[0].join(GLANCE)
         checkpoint()
     thread = threading.Thread(target=run, name="supdr-linear-algebra", daemon=True)
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(0.02)
-            checkpoint()
+        _until(partial(_ended, thread))
     except BaseException:
         alone.set()
         with _leaving:
@@ -119,9 +144,24 @@ def awaited(future: Future) -> Any:
     object
     """
     try:
-        while not wait([future], 0.02).done:
-            checkpoint()
+        _until(lambda: bool(wait([future], GLANCE).done))
     except BaseException:
         future.cancel()
         raise
     return future.result()
+
+
+def _ended(thread: threading.Thread) -> bool:
+    """Wait a moment for a thread, and tell whether it has ended."""
+    thread.join(GLANCE)
+    return not thread.is_alive()
+
+
+def _until(over: Callable[[], bool]) -> None:
+    """Call ``over()``, which waits a moment, until it is true; what is soon over lends the thread to nobody."""
+    if over():
+        return
+    with waiting():
+        checkpoint()
+        while not over():
+            checkpoint()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import dask
 
-from supdr.engine.interruption import Interrupted, checkpoint, current_flag
+from supdr.engine.interruption import Interrupted, checkpoint, current_flag, waiting
 from supdr.rows.tasks import Given, Part, Planned, by_threads, kept_there, submitted
 
 Tell = Callable[[int, int], Any]
@@ -188,15 +188,16 @@ def _awaited(
     from distributed import wait
 
     try:
-        while True:
-            tell(sum(future.done() for future in parts), len(parts))
-            checkpoint()
-            try:
-                wait(wanted, timeout=GLANCE)
-                break
-            except TimeoutError:
-                if arriving is not None:
-                    arriving.look()
+        with waiting():
+            while True:
+                tell(sum(future.done() for future in parts), len(parts))
+                checkpoint()
+                try:
+                    wait(wanted, timeout=GLANCE)
+                    break
+                except TimeoutError:
+                    if arriving is not None:
+                        arriving.look()
         if arriving is not None:
             arriving.look()
     except Interrupted:
