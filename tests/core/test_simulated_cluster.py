@@ -8,7 +8,7 @@ from supdr import MAC
 from tests.core.simulated_cluster import SimulatedCluster
 
 WORKERS, CENTRES, CLASSIFIERS, LATENT = 100, 30, 3, 2
-CELLS, NEAR = 1_024, -(-8_192 // WORKERS)
+CELLS, NEAR = 1_024, -(-4_096 // WORKERS)
 
 
 def bounds(visits):

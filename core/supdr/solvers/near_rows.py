@@ -47,7 +47,7 @@ from supdr.solvers.near_visits import (
 
 Array = NDArray[np.float64]
 
-NEAR_ROWS = 8192
+NEAR_ROWS = 4096
 """Rows of all partitions together that a classifier sees one by one in a visit."""
 
 VISITS = 16
