@@ -94,9 +94,9 @@ class Notebook:
             if mine and kind == "status" and content["execution_state"] == "idle":
                 return printed
 
-    def until_told(self, name):
-        """Wait until the widget has sent a value to the kernel."""
-        while name not in self.told:
+    def until_told(self, name, value=None):
+        """Wait until the widget has sent a value to the kernel: any, or this one."""
+        while name not in self.told or value not in (None, self.told[name]):
             self.page.wait_for_timeout(20)
 
     @property
@@ -151,6 +151,7 @@ def test_frames_move_and_the_selection_comes_back(open_notebook, html):
     notebook.frame.wait_for_selector("iframe.supdr-run")
     assert not notebook.frame.locator("img").first.is_visible()  # the report took the picture's place
     check_scrubber(notebook.report)
+    notebook.until_told("iteration", 40)
     assert notebook.run(ASK).split() == ["0", "40"]  # the scrubber stands at the end
     notebook.told.clear()
     notebook.report.locator("#scrub").press("Home")
