@@ -103,7 +103,7 @@ def test_the_window_needs_no_scrollbar_and_words_have_room(open_app):
         assert app.height <= height
         for name in ("pull", "transform", "morph", "images"):
             button = app.button(name)
-            assert button.evaluate("(each) => parseFloat(getComputedStyle(each).paddingLeft)") >= 3
+            assert button.evaluate("(each) => parseFloat(getComputedStyle(each).paddingLeft)") >= 4.5
             assert button.evaluate("(each) => each.scrollWidth <= each.clientWidth")
         places = [app.button(name).bounding_box() for name in ("pull", "images")]
         assert places[0]["y"] == places[1]["y"]  # one line
