@@ -216,6 +216,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         from supdr_viz.kit.gaps import collect_in_lulls, let_go_after_errors, start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json, log_sparingly
+        from supdr_viz.kit.memory import keep_giving_back
         from supdr_viz.kit.waiting import Queue
 
         queue = Queue(process=arguments.worker)
@@ -236,6 +237,7 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     collect_in_lulls()
     let_go_after_errors()
+    keep_giving_back()
     server.start()
     server.io_loop.add_callback(start_clock)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))
