@@ -14,8 +14,9 @@ from supdr_viz.frames.types import Curves, Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.recording import Recording
 
-FRAME_INTERVAL = 0.08
-"""Shortest time between two frames: the browser moves the rows between them, and the processor is left to the run."""
+FRAME_INTERVAL = 0.09
+"""Time between two frames: the browser moves the rows between them, and the processor is left to the run.  One that was
+late by up to half of it does not make the next ones late."""
 
 CURVES_INTERVAL = 0.1
 """Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel."""
@@ -223,7 +224,8 @@ class Painter:
                 self._wanted = self._stale = True
                 self._hurried |= hurried
                 return False
-            self._frame, self._frame_hurried, self._next_frame = frame, hurried, now + FRAME_INTERVAL
+            self._frame, self._frame_hurried = frame, hurried
+            self._next_frame = max(self._next_frame, now - FRAME_INTERVAL / 2) + FRAME_INTERVAL
             self._framed = self._snapshot_key(snapshot)
         return True
 

@@ -8,6 +8,7 @@ import pytest
 
 import supdr
 from supdr.methods.lsdr.problem import LSDRProblem
+from supdr_viz.run import painter as painting
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
@@ -223,6 +224,20 @@ def test_a_change_is_answered_before_the_page_has_drawn_the_frame_before(hands, 
     assert player.legs[-1].estimator.beta == 0.9
     assert frame.iteration >= player.legs[-1].first_iteration
     assert not player.hurries
+
+
+def test_frames_that_are_late_do_not_make_the_next_ones_late(hands, player, monkeypatch):
+    monkeypatch.setattr(painting, "FRAME_INTERVAL", 0.09)
+    monkeypatch.setattr("tests.viz.hands.TURN", 0.025)  # in which nothing else is looked at
+    player.set_speed("fast")
+    player.run()
+    next_frame(hands, player)
+    began, times = hands.now, []
+    while hands.now - began < 4.5:
+        next_frame(hands, player)
+        times.append(hands.now)
+    assert len(times) == pytest.approx(4.5 / 0.09, abs=2)
+    assert min(np.diff(times)) >= 0.09 / 2
 
 
 def test_a_frame_is_told_before_the_surface_that_follows_it(hands):

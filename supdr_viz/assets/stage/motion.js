@@ -4,19 +4,20 @@ const LONGEST = 250, SHORTEST = 60
 
 class Moving {
   constructor(longest = LONGEST) {
-    this.values = null; this.from = null; this.to = null; this.began = 0; this.lasts = 0; this.heard = 0
+    this.values = null; this.from = null; this.to = null; this.began = 0; this.lasts = 0; this.heard = 0; this.apart = 0
     this.longest = longest; this.gentle = false
   }
 
   // Go to new values; at once if they are others, or if asked to.
   go(to, now, snap, lasts) {
-    const since = now - this.heard
+    const since = now - this.heard, earlier = this.apart
     this.heard = now
+    this.apart = since < this.longest ? since : 0
     const jump = snap || still.matches || !this.values || this.values.length !== to.length || document.hidden
     this.to = to
     if (jump) { this.values = to; this.from = null; return }
-    // As long as the last two were apart: then the next ones come when these are reached.
-    this.lasts = lasts || Math.min(this.longest, Math.max(SHORTEST, since))
+    // As long as the last ones were apart: then the next ones come when these are reached, if some come early, too.
+    this.lasts = lasts || Math.min(this.longest, Math.max(SHORTEST, since, earlier))
     this.gentle = Boolean(lasts)
     this.from = this.from ? this.values.slice() : this.values
     this.values = this.from.slice()
