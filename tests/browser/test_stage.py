@@ -29,6 +29,21 @@ def test_points_move_between_frames_and_stop_where_the_last_one_says(open_app):
     assert app.evaluate("square('latent').position.values === square('latent').position.to")
 
 
+PIXELS = "square('latent').canvas.width / square('latent').canvas.clientWidth"
+
+
+def test_pictures_have_fewer_pixels_while_they_move_where_all_of_them_take_too_long(open_app):
+    app = open_app(SMALL, phone=True, motion="no-preference")
+    app.page.wait_for_function(f"{PIXELS} === 2")
+    app.press("Run").until_going()
+    app.evaluate("square('latent').cost = 1000")  # milliseconds, on a slow machine
+    app.page.wait_for_function(f"{PIXELS} === 1")
+    assert app.evaluate("square('latent').moves")
+    app.press("Pause").settle()
+    app.page.wait_for_function(f"{PIXELS} === 2")
+    assert not app.evaluate("square('latent').moves")
+
+
 SURFACE_ON_ITS_WAY = """async () => {
   const moves = () => square("input").relief.moves
   await new Promise((done) => { const look = () => (moves() ? done() : requestAnimationFrame(look)); look() })

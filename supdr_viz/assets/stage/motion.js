@@ -45,6 +45,7 @@ class Moving {
 // One clock for all views of the page: they are painted together, and only while something is to be painted.
 const stageClock = {
   views: new Set(), asked: false, painted: 0,  // how often squares were painted
+  slow: false,  // whether those that move take, with all their pixels, longer than there is time
   wake() {
     if (this.asked) return
     this.asked = true
@@ -54,7 +55,9 @@ const stageClock = {
   paint() {
     this.asked = false
     const now = performance.now()
-    let more = false, any = false
+    let more = false, any = false, cost = 0
+    for (const view of this.views) if (view.moves || now - view.moved < SETTLED) cost += view.cost
+    this.slow = cost > SLOW
     for (const view of this.views) {
       if (!view.dirty && !view.moves) continue
       more = view.paint(now) || more

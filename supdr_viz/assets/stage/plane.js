@@ -1,6 +1,6 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
 const masks = new Masks()
-const MOST_PIXELS = 900, SLOW = 14, TURNING = 1400, SMALL = 5, RING_GAP = 5.5
+const MOST_PIXELS = 900, SLOW = 14, SETTLED = 200, TURNING = 1400, SMALL = 5, RING_GAP = 5.5
 
 // A step by which all of so many rows are reached, neighbours in the table far apart: none of the classes lies on top.
 function strideOf(count) {
@@ -37,7 +37,7 @@ class Plane {
     this.basePen = this.base.getContext("2d", {willReadFrequently: true, alpha: false})
     this.tints = new Tints(); this.thumbnails = new Thumbnails(this)
     this.position = new Moving(); this.end = new Moving(); this.bounds = new Moving(); this.relief = new Relief()
-    this.zoom = null; this.token = null; this.cost = 0; this.stale = true; this.dirty = true
+    this.zoom = null; this.token = null; this.cost = 0; this.moved = 0; this.stale = true; this.dirty = true
     this.tree = {}
     this.watched = new ResizeObserver(() => this.touch())
     this.watched.observe(this.canvas)
@@ -163,9 +163,10 @@ class Plane {
     if (!side) { this.dirty = false; this.position.step(Infinity); this.end.step(Infinity); this.bounds.step(Infinity); this.relief.step(Infinity); return false }
     const ended = this.end.step(now), under = this.bounds.moves || this.relief.moves
     const moving = [this.position.step(now), ended, this.bounds.step(now), this.relief.step(now)].some(Boolean)
+    if (moving) this.moved = now
     // Many pixels are for pictures that stand still where the machine is slow.
-    const ratio = moving && this.cost > SLOW ? 1 : Math.min(devicePixelRatio || 1, Math.max(1, MOST_PIXELS / side))
-    const pixels = Math.round(side * ratio)
+    const full = Math.min(devicePixelRatio || 1, Math.max(1, MOST_PIXELS / side))
+    const ratio = stageClock.slow && now - this.moved < SETTLED ? 1 : full, pixels = Math.round(side * ratio)
     if (this.canvas.width !== pixels) {
       for (const canvas of [this.canvas, this.base]) { canvas.width = pixels; canvas.height = pixels }
       this.stale = true
@@ -184,9 +185,16 @@ class Plane {
     this.drawOver(this.pen)
     this.hands?.draw(this.pen)
     this.dirty = false
-    this.cost += 0.2 * (performance.now() - began - this.cost)
-    if (!moving && this.cost > SLOW && ratio === 1 && devicePixelRatio > 1) { this.cost = 0; this.touch() }
+    // What a picture with all pixels takes, whether they are painted while it moves or not.
+    if (ratio === full) this.cost += 0.2 * (performance.now() - began - this.cost)
+    else if (!moving) this.sharpening ??= setTimeout(() => this.sharpen(), SETTLED)
     return moving || this.dirty
+  }
+
+  // Paint with all pixels, unless it moves again: then that is for later.
+  sharpen() {
+    this.sharpening = null
+    if (!this.moves) this.touch()
   }
 
   // Rows and rings as pixels over the base.
