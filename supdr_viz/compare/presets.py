@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from supdr.engine.optional import install
+from supdr.baselines import NEEDS
 from supdr_viz.compare.comparison import Comparison
 from supdr_viz.presets.mac import PASSES
 from supdr_viz.presets.preset import Preset, Presets
@@ -32,8 +32,7 @@ def spokes_or_atlas(*, umap: bool) -> Preset[Comparison]:
         "UMAP, which compiles itself in its first run, sees the labels too, but keeps less; new rows go between their "
         "nearest training rows, and err more often."
         if umap
-        else f"{install('UMAP', 'umap-learn', 'umap')}; t-SNE in its place never sees a label, and errs several times "
-        "as often."
+        else f"{NEEDS['UMAP']}; t-SNE in its place never sees a label, and errs several times as often."
     )
     return Preset(
         "spokes-or-atlas",

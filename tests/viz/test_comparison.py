@@ -160,3 +160,11 @@ def test_where_umap_is_missing_its_example_says_how_to_get_it_and_shows_another_
     without = spokes_or_atlas(umap=False)
     assert [each.method for each in without.settings.columns] == ["MAC", "ClassAtlas", "TSNE"]
     assert 'pip install "supdr-viz[umap]"' in without.note
+
+
+def test_a_link_to_a_map_whose_package_is_missing_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(MENU, "UMAP", raising=False)
+    comparison, problems = read("data=digits&method=ClassAtlas&b=UMAP")
+    assert problems == ['Column B: UMAP needs umap-learn: pip install "supdr-viz[umap]"']
+    assert [each.method for each in comparison.columns] == ["ClassAtlas", Settings().method]
+    assert "There is no method" in read("method=umapp")[1][0]
