@@ -21,7 +21,7 @@ from PIL import Image
 from playwright.sync_api import FloatRect, Page, sync_playwright
 
 from supdr_viz.compare.comparison import comparison_query
-from supdr_viz.compare.presets import COMPARISON_PRESETS
+from supdr_viz.compare.presets import spokes_or_atlas
 from supdr_viz.export.film import gif
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work, filming
@@ -103,7 +103,7 @@ SHOTS: dict[str, tuple[str, str, Callable[[Page], FloatRect | None]]] = {
     "sweep": ("light", "sensitivity", sweep),
     "three-maps": (
         "light",
-        f"compare?{comparison_query(COMPARISON_PRESETS['spokes-or-atlas'].settings)}",
+        f"compare?{comparison_query(spokes_or_atlas(umap=False).settings)}",
         run_three_maps,
     ),
 }

@@ -1,7 +1,8 @@
 """Several runs side by side: whoever is behind goes next.
 
 The clock of a run counts its iterations or its seconds of computing.  A run may step only while no other run that is
-going is behind it, so that all stand at the same iteration, or have had the same time, whenever one looks.
+going is behind it, so that all stand at the same iteration, or have had the same time, whenever one looks.  A method
+without iterations has no clock: nobody waits for its one fit, which may take half a minute.
 """
 
 from __future__ import annotations
@@ -133,9 +134,9 @@ class LockStep:
         """
         self._running = False
         candidates = self._unfinished() or self._exhausted()
-        last = min((self.clock(player) for player in candidates), default=0.0)
+        last = min((self.clock(player) for player in candidates if player.iterates), default=0.0)
         for player in candidates:
-            if self.clock(player) <= last:
+            if player.iterates and self.clock(player) <= last:
                 player.step()
             elif player.going:
                 player.pause()
@@ -174,7 +175,7 @@ class LockStep:
                 return None
             mine = self.clock(player)
             behind = mine - SLACK[self.measure]
-            others = [other for other in self._members if other.going or other in self._called]
+            others = [other for other in self._members if other.iterates and (other.going or other in self._called)]
             if any(self.clock(other) < behind for other in others if other is not player):
                 return None
             pace = STEPS_PER_SECOND[self._speed]

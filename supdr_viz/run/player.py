@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from supdr.baselines.one_shot import OneShot
 from supdr.engine.iterate import Snapshot
 from supdr_viz.frames.types import Curves, Frame, Scene, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
@@ -248,6 +249,11 @@ class Player:
     def going(self) -> bool:
         """Whether it runs, or will as soon as it is prepared."""
         return self._reel.course.running
+
+    @property
+    def iterates(self) -> bool:
+        """Whether there is a run; else one fit is all, and no iteration tells how far it is."""
+        return not isinstance(self._reel.estimator, OneShot)
 
     @property
     def pending(self) -> bool:

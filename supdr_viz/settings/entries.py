@@ -97,7 +97,9 @@ class Reader:
         """Return a value as it is."""
         return self.entries.pop(name, default)
 
-    def one_of(self, name: str, known: Iterable[str], kind: str, default: str) -> str:
+    def one_of(
+        self, name: str, known: Iterable[str], kind: str, default: str, needs: Mapping[str, str] | None = None
+    ) -> str:
         """Return a value that must be one of the known names.
 
         Parameters
@@ -108,6 +110,8 @@ class Reader:
             What the names are of, for the sentence: "method".
         default : str
             Where it is missing or unknown.
+        needs : mapping of str to str, optional
+            What to say of names that are known only where something is installed.
 
         Returns
         -------
@@ -117,7 +121,8 @@ class Reader:
         value = self.take(name, default)
         if isinstance(value, str) and value in known:
             return value
-        self.say(f"There is no {kind} {quoted(value)}; known are {listed(known, most=20)}.")
+        unknown = f"There is no {kind} {quoted(value)}; known are {listed(known, most=20)}."
+        self.say((needs or {}).get(str(value), unknown))
         return default
 
     def option(self, spec: ParameterSpec, prefix: str = "") -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
+from supdr.baselines import NEEDS
 from supdr_viz.settings.entries import Reader, arguments_entries
 from supdr_viz.settings.knobs import ParameterSpec, choices, quoted, to_number
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
@@ -285,7 +286,7 @@ def read_settings(reader: Reader) -> Settings:
     """
     default = Settings()
     data = reader.one_of("data", SOURCES, "data set", default.data)
-    method = reader.one_of("method", MENU, "method", default.method)
+    method = reader.one_of("method", MENU, "method", default.method, NEEDS)
     fields: dict[str, Any] = {
         "data": data,
         "data_options": reader.options(DATA_FORMS[data], "data."),

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -12,9 +13,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from supdr import ClassAtlas
+from supdr.methods.class_atlas import gate as gate_module
 from supdr.methods.class_atlas.discriminants import fit_discriminants
-from supdr.methods.class_atlas.gate import FOLDS, _fitted_exactly, crossfitted, dealt_folds, fit_gate, log_loss
+from supdr.methods.class_atlas.gate import FOLDS, crossfitted, dealt_folds, fit_gate, log_loss
 from supdr.methods.class_atlas.landmarks import FEWEST, stratified_rows
+from supdr.methods.class_atlas.regression import fitted_exactly
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import leave_one_out, mapped_spectrum
 from tests.core.test_class_atlas import classes_of
@@ -22,11 +25,12 @@ from tests.core.test_class_atlas import classes_of
 QUICK = {"max_iter": 5, "random_state": 0, "preprocessing": "none"}
 
 
+@pytest.mark.parametrize(("kind", "gamma"), [("rbf", 0.05), ("exponential", 0.2)])
 @pytest.mark.parametrize("n_centers", [40, 15])
-def test_left_out_codes_are_those_of_a_refit(n_centers):
+def test_left_out_codes_are_those_of_a_refit(n_centers, kind, gamma):
     X, codes = classes_of(40)
     T = np.eye(3)[codes] - 1.0 / 3.0
-    mapping = Mapping("rbf", X[:n_centers], 0.05)
+    mapping = Mapping(kind, X[:n_centers], gamma)
     e, back = mapped_spectrum(X, mapping, exact=n_centers == 40)
     basis = mapping.features(X) @ back
     ridges = np.array([1e-3, 0.1])
@@ -43,7 +47,7 @@ def test_the_gate_is_a_kernel_ridge_regression():
     X, codes = classes_of(40)
     gate, _ = fit_gate(X, codes, 3, 2000, 0)
     K, T = gate.mapping.features(X), np.eye(3)[codes] - 1.0 / 3.0
-    chosen = _fitted_exactly(K, codes, 3)
+    chosen = fitted_exactly(K, codes, 3)
     assert (chosen.ridge, chosen.sharpness) == (gate.ridge, gate.sharpness)
     expected = gate.sharpness * K @ np.linalg.solve(K + gate.ridge * np.eye(40), T)
     np.testing.assert_allclose(K @ gate.coef, expected, atol=1e-6)
@@ -88,6 +92,54 @@ def test_landmarks_stand_for_all_rows():
     taken = np.bincount(np.array([0] * 3000 + [1] * 25 + [2] * 5)[rows])
     assert list(taken[1:]) == [FEWEST, 5]
     assert abs(taken[0] - 100) <= 1
+
+
+# --- the kernel of distances that are not squared -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_columns", [3, 900], ids=["few columns", "so many that Gaussians are in single precision"])
+def test_the_exponential_kernel_is_that_of_distances(n_columns):
+    X = np.random.default_rng(0).standard_normal((600, n_columns)) + 3.0
+    mapping = Mapping("exponential", X, 0.5 / np.sqrt(n_columns))
+    expected = np.exp(-0.5 / np.sqrt(n_columns) * cdist(X[:50], X))
+    np.testing.assert_allclose(mapping.features(X[:50]), expected, atol=1e-6)
+
+
+def shells(n_rows, n_columns=10, seed=0):
+    """Two classes, one within the other, whose border is round (T. Hastie)."""
+    X = np.random.default_rng(seed).standard_normal((n_rows, n_columns))
+    return X, ((X**2).sum(axis=1) > 9.34).astype(int)
+
+
+@pytest.mark.parametrize("n_landmarks", [2000, 150])
+def test_it_is_taken_where_it_is_clearly_better_and_places_new_rows(n_landmarks, monkeypatch):
+    X, codes = shells(2000)
+    known, new = slice(0, 600), slice(600, None)
+    gate, left_out = fit_gate(X[known], codes[known], 2, n_landmarks, 0)
+    assert gate.mapping.kind == "exponential"
+    monkeypatch.setitem(gate_module.WIDTHS, "exponential", (1e-3,))  # of no use: all rows are strangers
+    gaussian, _ = fit_gate(X[known], codes[known], 2, n_landmarks, 0)
+    assert gaussian.mapping.kind == "rbf"
+    losses = [log_loss(each.probabilities(X[new]), codes[new]) for each in (gate, gaussian)]
+    assert losses[0] < losses[1]
+    assert log_loss(left_out, codes[known]) == pytest.approx(losses[0], rel=0.2)
+
+
+def test_it_is_left_where_the_gaussian_does_as_well():
+    for seed in range(5):
+        X, codes = classes_of(300, spread=1.0, seed=seed)
+        assert fit_gate(X, codes, 3, 2000, 0)[0].mapping.kind == "rbf"
+
+
+def test_a_run_with_it_goes_on_from_any_snapshot():
+    X, codes = shells(300)
+    model = ClassAtlas(max_iter=6, random_state=0, preprocessing="none")
+    straight = list(model.iterate(X, codes))
+    whole = clone(model).fit(X, codes)
+    assert whole.gate_.mapping.kind == "exponential"
+    again = clone(model).set_params(max_iter=3).fit(X, codes, start=straight[3])  # three steps more
+    np.testing.assert_allclose(again.transform(X[:20]), whole.transform(X[:20]), atol=1e-6)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(whole)).transform(X[:20]), whole.transform(X[:20]))
 
 
 # --- the second opinion -----------------------------------------------------------------------------------------------

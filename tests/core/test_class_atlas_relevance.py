@@ -16,10 +16,11 @@ def squares_of_a_board(n_rows, n_columns, seed=0):
     return X, ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
 
 
-def test_relevance_is_the_mean_square_of_slopes():
+@pytest.mark.parametrize("kind", ["rbf", "exponential"])
+def test_relevance_is_the_mean_square_of_slopes(kind):
     rng = np.random.default_rng(0)
     X, coef = rng.standard_normal((30, 4)) + 100.0, rng.standard_normal((20, 3))
-    mapping = Mapping("rbf", X[:20], 0.2)
+    mapping = Mapping(kind, X[:20] + (kind == "exponential"), 0.2)  # no row on a peak, which has no slope
     squares = np.zeros(4)
     for column in range(4):
         step = np.zeros(4)

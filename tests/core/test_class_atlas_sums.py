@@ -8,8 +8,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.datasets import make_classification
 from sklearn.manifold import smacof
 
-from supdr.methods.class_atlas import gate as gate_module
-from supdr.methods.class_atlas import neighbours
+from supdr.methods.class_atlas import neighbours, regression
 from supdr.methods.class_atlas.affinities import affinities
 from supdr.methods.class_atlas.cells import cell_logs, told
 from supdr.methods.class_atlas.layout import less_stressed
@@ -124,9 +123,9 @@ def test_classes_are_placed_as_by_scikit_learn():
 def test_log_losses_of_all_factors_are_those_of_each():
     rng = np.random.default_rng(0)
     left, codes = rng.standard_normal((50, 4)), rng.integers(0, 4, 50)
-    out = np.empty(len(gate_module.SHARPNESS))
-    gate_module._log_losses(left, codes, gate_module.SHARPNESS, out)
-    for kappa, loss in zip(gate_module.SHARPNESS, out):
+    out = np.empty(len(regression.SHARPNESS))
+    regression._log_losses(left, codes, regression.SHARPNESS, out)
+    for kappa, loss in zip(regression.SHARPNESS, out):
         logs = kappa * (left - left.max(axis=1, keepdims=True))
         logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
         assert loss == pytest.approx(-logs[np.arange(50), codes].mean(), rel=1e-11)

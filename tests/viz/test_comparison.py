@@ -14,8 +14,8 @@ from supdr_viz.compare.comparison import (
     differences,
     parse_comparison,
 )
-from supdr_viz.compare.presets import COMPARISON_PRESETS
-from supdr_viz.settings.menu import METHOD_FORMS
+from supdr_viz.compare.presets import COMPARISON_PRESETS, spokes_or_atlas
+from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.state import Settings, to_query
 
 DATA = {"data": "moons", "data_options": {"n_samples": 80, "noise": 0.1}, "seed": 3, "test_share": 0.4}
@@ -150,3 +150,21 @@ def test_examples_survive_their_link_and_are_known_by_it(name):
     assert not problems
     assert COMPARISON_PRESETS.name_of(again) == name
     assert COMPARISON_PRESETS.name_of(again.removed(1)) == ""
+
+
+def test_where_umap_is_missing_its_example_says_how_to_get_it_and_shows_another_map(monkeypatch):
+    assert COMPARISON_PRESETS["spokes-or-atlas"] == spokes_or_atlas(umap="UMAP" in MENU)
+    if "UMAP" in MENU:
+        assert [each.method for each in spokes_or_atlas(umap=True).settings.columns] == ["MAC", "ClassAtlas", "UMAP"]
+    monkeypatch.delitem(METHOD_FORMS, "UMAP", raising=False)
+    without = spokes_or_atlas(umap=False)
+    assert [each.method for each in without.settings.columns] == ["MAC", "ClassAtlas", "TSNE"]
+    assert 'pip install "supdr-viz[umap]"' in without.note
+
+
+def test_a_link_to_a_map_whose_package_is_missing_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(MENU, "UMAP", raising=False)
+    comparison, problems = read("data=digits&method=ClassAtlas&b=UMAP")
+    assert problems == ['Column B: UMAP needs umap-learn: pip install "supdr-viz[umap]"']
+    assert [each.method for each in comparison.columns] == ["ClassAtlas", Settings().method]
+    assert "There is no method" in read("method=umapp")[1][0]

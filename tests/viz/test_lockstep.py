@@ -1,11 +1,14 @@
 """Runs side by side: level by iteration or by time, and each as if it were alone."""
 
 import threading
+from concurrent.futures import Future
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from supdr.baselines import PCAProjection
+from supdr.engine.interruption import awaited
 from supdr_viz.compare.lockstep import SLACK, LockStep
 from supdr_viz.run.course import STEPS_PER_SECOND
 from supdr_viz.run.pool import Pool
@@ -194,6 +197,44 @@ def test_methods_without_iterations_and_finished_runs_hold_nobody_up(group):
     assert group.iterations[:2] == [1, 3]
     assert group.sessions[1].player.status.phase is Phase.finished
     assert group.sessions[0].player.seconds > 0
+
+
+@pytest.mark.parametrize("measure", ["iteration", "time"])
+def test_nobody_waits_for_the_one_fit_of_a_method_without_iterations(measure, monkeypatch):
+    """UMAP's first fit takes half a minute, in another process: nothing but waiting for this one."""
+    fit, elsewhere = PCAProjection._once, Future()
+
+    def when_told(*given):
+        awaited(elsewhere)
+        yield from fit(*given)
+
+    monkeypatch.setattr(PCAProjection, "_once", when_told)
+    lockstep, pool, sessions = Watched(measure, "fast"), Pool(threads=1), []
+    for settings in (replace(BASE, method="PCAProjection", method_options={}), *OTHERS[:2]):
+        session = Session(pool, lockstep.news.set, lockstep)
+        lockstep.join(session.player)
+        session.apply(Experiment(settings), like=sessions[0] if sessions else None)
+        sessions.append(session)
+    held, *others = [session.player for session in sessions]
+
+    def until(condition):
+        while not condition():
+            assert lockstep.news.wait(60)
+            lockstep.news.clear()
+
+    lockstep.run()
+    until(lambda: min(player.iteration for player in others) >= 20)
+    assert held.status.phase is Phase.preparing
+    lockstep.pause()
+    until(lambda: measure == "time" or len({player.iteration for player in others}) == 1)
+    before = [player.iteration for player in others]
+    assert lockstep.step()
+    until(lambda: sum(player.iteration for player in others) > sum(before))
+    assert held.status.phase is Phase.preparing
+    elsewhere.set_result(None)
+    until(lambda: held.status.phase is Phase.finished)
+    for session in sessions:
+        session.close()
 
 
 def test_a_failing_column_says_why_and_the_others_go_on(group):

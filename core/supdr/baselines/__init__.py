@@ -12,6 +12,7 @@ from supdr.baselines.logistic_pca import LogisticPCA
 from supdr.baselines.ls_svm import LSSVM
 from supdr.baselines.mkl import MKL
 from supdr.baselines.pacmap import INSTALLED as PACMAP_INSTALLED
+from supdr.baselines.pacmap import NEEDS as PACMAP_NEEDS
 from supdr.baselines.pacmap import PaCMAP
 from supdr.baselines.pfr import PFR
 from supdr.baselines.pipelines import KNN, LDA, PCASVM, RBFSVM, LinearSVM, PolySVM
@@ -22,6 +23,7 @@ from supdr.baselines.tsne import TSNE
 from supdr.baselines.two_step import TwoStep
 from supdr.baselines.udr import SVMUDR, LogisticUDR
 from supdr.baselines.umap import INSTALLED as UMAP_INSTALLED
+from supdr.baselines.umap import NEEDS as UMAP_NEEDS
 from supdr.baselines.umap import UMAP
 from supdr.baselines.view_svm import AllViewsSVM, BestViewSVM
 
@@ -65,6 +67,9 @@ BASELINES = {
 `LogisticPCA` is `LogisticUDR` for nothing but bits, which the latter recognises itself.
 """
 
+NEEDS = {"UMAP": UMAP_NEEDS, "PaCMAP": PACMAP_NEEDS}
+"""Name → what to install, of those that a package of its own brings."""
+
 __all__ = [
     "BASELINES",
     "KLDA",
@@ -76,6 +81,7 @@ __all__ = [
     "LSSVM",
     "MKL",
     "NCA",
+    "NEEDS",
     "PCASVM",
     "PFR",
     "PLS",

@@ -26,6 +26,9 @@ from supdr.engine.targets import Targets
 INSTALLED = importlib.util.find_spec("pacmap") is not None
 """Whether the package pacmap is there."""
 
+NEEDS = install("PaCMAP", "pacmap", "pacmap")
+"""What to say where it is not."""
+
 FEWEST = 4
 """Rows that the package can place."""
 
@@ -121,7 +124,7 @@ class PaCMAP(Projection):
         for name in ("mid_near", "further"):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
         if not INSTALLED:
-            raise PackageMissing(install("PaCMAP", "pacmap", "pacmap"))
+            raise PackageMissing(NEEDS)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         if len(X) < FEWEST:

@@ -25,6 +25,9 @@ from supdr.engine.targets import Targets
 INSTALLED = importlib.util.find_spec("umap") is not None
 """Whether the package umap-learn is there."""
 
+NEEDS = install("UMAP", "umap-learn", "umap")
+"""What to say where it is not."""
+
 
 def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
     """Return UMAP's latent rows.
@@ -112,7 +115,7 @@ class UMAP(Projection):
         check_number("n_graph_neighbors", self.n_graph_neighbors, ">= 2", lambda value: value >= 2)
         check_number("min_dist", self.min_dist, "in [0, 1]", lambda value: 0.0 <= value <= 1.0)
         if not INSTALLED:
-            raise PackageMissing(install("UMAP", "umap-learn", "umap"))
+            raise PackageMissing(NEEDS)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         settings = {

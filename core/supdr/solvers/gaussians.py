@@ -1,4 +1,4 @@
-"""Gaussian features around centres, or centred columns: what kernel maps with explicit weights are made of."""
+"""Gaussian or exponential features around centres, or centred columns: what kernel maps with explicit weights are."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ class Mapping:
 
     Attributes
     ----------
-    kind : {"rbf", "linear"}
+    kind : {"rbf", "exponential", "linear"}
+        exp(-|x - c|^2 / (2 sigma^2)), exp(-|x - c| / sigma), or the columns.
     centers : array of shape (M, D)
-        Centres of the Gaussians; for "linear" one row, the mean.
+        c; for "linear" one row, the mean.
     gamma : float
-        1 / (2 sigma^2); 0 for "linear".
+        1 / (2 sigma^2), 1 / sigma, or 0.
     scale : array of shape (D,), optional
         What columns are multiplied by before distances are taken.
     """
@@ -71,13 +72,22 @@ class Mapping:
         return images
 
     def exponents(self, X: Array) -> Array:
-        """Return -gamma |x - c|^2 (n, M) of rows (n, D): at gamma = 1 they serve every width."""
+        """Return the logarithms of the features, -gamma |x - c|^2 or -gamma |x - c|: at 1 they serve every width."""
         values = np.empty((len(X), self.n_features))
         step = self._block_rows(X.shape[1])
         for start in range(0, len(X), step):
             checkpoint()
             values[start : start + step] = self._exponents(X[start : start + step])
         return values
+
+    def slopes(self, X: Array) -> Array:
+        """Return s (n, M) at rows (n, D): the gradient of the feature of c is a constant times s (c - x)."""
+        slopes = self.features(X)
+        if self.kind == "exponential":
+            apart = -self.exponents(X)  # at its centre it has a peak, which points nowhere
+            np.divide(slopes, apart, out=slopes, where=apart > 0.0)
+            slopes[apart == 0.0] = 0.0
+        return slopes
 
     def _fill(self, rows: Array, out: Array) -> None:
         """Write the features of a few rows (p, D) into out (p, M)."""
@@ -96,7 +106,11 @@ class Mapping:
         part[:, -2] = 1.0
         np.einsum("ij,ij->i", part[:, :-2], part[:, :-2], out=part[:, -1])
         exponent = np.matmul(part, factor.T, out=out if factor.dtype == np.float64 else None)
-        return np.minimum(exponent, 0.0, out=exponent)
+        np.minimum(exponent, 0.0, out=exponent)
+        if self.kind == "exponential":
+            np.sqrt(-exponent, out=exponent)
+            np.negative(exponent, out=exponent)
+        return exponent
 
     @cached_property
     def _factor(self) -> tuple[Array, NDArray]:
@@ -107,6 +121,8 @@ class Mapping:
             centers *= self.scale
         squares = np.einsum("ij,ij->i", centers, centers)
         factor = np.column_stack([2.0 * centers, -squares, -np.ones(len(centers))])
+        if self.kind == "exponential":  # in double precision: a root makes much of what little a square is wrong by
+            return shift, self.gamma**2 * factor
         single = centers.size >= WIDE and self.gamma * squares.max() <= LARGEST_EXPONENT
         dtype = np.float32 if single else np.float64
         return shift, (self.gamma * factor).astype(dtype, copy=False)

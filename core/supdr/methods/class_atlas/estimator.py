@@ -117,9 +117,9 @@ class ClassAtlas(FittedClassAtlas):
         b.
     gate_ : Gate or ForeignGate
         x -> p: centres, coefficients, calibration, discriminants, and what was chosen (`share` is the weight of the
-        kernel ridge regression; `mapping.scale`, if any, what columns are multiplied by in its distances); or the
-        classifier that was given, fitted.  It and `charts_` see prepared rows; those with more than twice as many
-        columns as there are rows, in their span.
+        kernel ridge regression; `mapping.kind` its kernel, `mapping.scale`, if any, what columns are multiplied by in
+        its distances); or the classifier that was given, fitted.  It and `charts_` see prepared rows; those with more
+        than twice as many columns as there are rows, in their span.
     charts_ : Charts
         x -> phi: axes, landmarks and their places.
     landmarks_ : int array of shape (n_landmarks,)
@@ -142,10 +142,10 @@ class ClassAtlas(FittedClassAtlas):
 
     Notes
     -----
-    The map errs about as often as its gate: where that fails, by default a Gaussian kernel or a plane, so does the
-    map.  E never rises at one weight.  Copies of a row see each other's label, so that left-out errors of repeated rows
-    are too good.  A class of a single row is drawn where its neighbours are.  A resumed run may have other rows or
-    labels: the picture is carried over.
+    The map errs about as often as its gate: where that fails, by default a Gaussian or exponential kernel or a plane,
+    so does the map.  E never rises at one weight.  Copies of a row see each other's label, so that left-out errors of
+    repeated rows are too good.  A class of a single row is drawn where its neighbours are.  A resumed run may have
+    other rows or labels: the picture is carried over.
 
     Examples
     --------

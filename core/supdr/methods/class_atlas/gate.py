@@ -3,42 +3,36 @@
     T = onehot - 1/K      H = V diag(f) V'T,  f = w / (w + rho)      left out: (H_i - q_i T_i) / (1 - q_i),  q = V^2 f
     p = softmax(omega (A kappa h + a) + (1 - omega) d)
 
-V diag(w) V' is a Gaussian kernel; beyond so many rows that of its Nystroem approximation.  Width, rho and kappa
-minimise the log loss of softmax(kappa h) over left-out h.  Columns count in distances alike, or by how steep such a
-first h is along them, if that lowers the loss by more than Akaike's price of as many numbers.  A and a are a
-multinomial logistic regression: K^2 numbers that would flatter the rows they have seen, so that training rows get the
-probability of one fitted on other folds.
+V diag(w) V' is a kernel, beyond so many rows that of its Nystroem approximation: Gaussian, or exp(-|x - x'| / sigma) if
+that is better by more than a standard error.  Width, rho and kappa minimise the log loss of softmax(kappa h) over
+left-out h.  Columns count in distances alike, or by how steep such a first h is along them, if that lowers the loss by
+more than Akaike's price of as many numbers.  A and a are a multinomial logistic regression: K^2 numbers that would
+flatter the rows they have seen, so that training rows get the probability of one fitted on other folds.
 d are linear discriminants, a second opinion that few rows of many classes need; omega has the least left-out log loss.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from supdr.engine.interruption import checkpoint
 from supdr.methods.class_atlas.discriminants import ROWS_A_COLUMN, Discriminants, fit_discriminants
 from supdr.methods.class_atlas.landmarks import stratified_rows
+from supdr.methods.class_atlas.regression import Choice, fitted_by_landmarks, fitted_exactly
 from supdr.methods.class_atlas.relevance import relevance
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_out, mapped_spectrum
 from supdr.solvers.softmax_head import fitted_head
 
 Array = NDArray[np.float64]
 
-WIDTHS = (0.5, 1.0, 2.0)
-"""Multiples of the median distance; at the last one the kernel is nearly linear."""
-
-RIDGES = 10.0 ** np.arange(-6.0, 0.75, 0.5)
-SHARPNESS = 2.0 ** np.arange(-1.0, 7.75, 0.5)
-"""Every second one is twice as large: its exponentials are squares."""
+WIDTHS = {"rbf": (0.5, 1.0, 2.0), "exponential": (2.0,)}
+"""Multiples of the median distance; at the last one the Gaussian is nearly linear."""
 
 COSTS = (0.03, 0.3, 1.0)
 
@@ -54,7 +48,7 @@ SEARCH_ROWS = 1000
 """Width and C are chosen on at most this many rows."""
 
 MOST_CENTRES = 2000
-"""Of the Gaussians: time grows with their cube."""
+"""Of the kernel: time grows with their cube."""
 
 RAREST = 1e-9
 """Probability of a class that a fold's calibration has not seen."""
@@ -66,7 +60,7 @@ class Gate(NamedTuple):
     Attributes
     ----------
     mapping : Mapping
-        Gaussians around the centres.
+        Gaussians around the centres, or exponentials.
     coef : array of shape (M, K)
         kappa h(x) = k(x, centres) coef.
     calibration : array of shape (K, K)
@@ -105,16 +99,6 @@ class Gate(NamedTuple):
         )
 
 
-class Choice(NamedTuple):
-    """A fitted kernel ridge regression: coef (M, K) of the kernel values, left-out codes (n, K), and how they do."""
-
-    loss: float
-    ridge: float
-    sharpness: float
-    coef: Array
-    left_out: Array
-
-
 def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
     """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M the number of centres.
 
@@ -127,7 +111,7 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
     n_classes : int
         K; 1: every probability is 1.
     n_landmarks : int
-        Most centres of the Gaussians, no more than `MOST_CENTRES`.
+        Most centres of the kernel, no more than `MOST_CENTRES`.
     seed : int
         Decides subsets and folds.
 
@@ -149,12 +133,12 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
     opinions = fit_discriminants(X[few], codes[few], n_classes, unit)
     kernel, proba = _chosen_kernel(np.ascontiguousarray(X[few]), codes[few], n_classes, fold[few], unit, opinions)
     best, rows = kernel.regression, X if len(centers) == len(X) else np.ascontiguousarray(X[centers])
-    mapping = Mapping("rbf", rows, kernel.gamma, kernel.scale)
+    mapping = Mapping(kernel.kind, rows, kernel.gamma, kernel.scale)
     if len(few) < len(X) or len(rows) < len(X):
         if len(rows) == len(X):
-            best = _fitted_exactly(mapping.features(X), codes, n_classes)
+            best = fitted_exactly(mapping.features(X), codes, n_classes)
         else:
-            best = _fitted_by_landmarks(X, codes, n_classes, mapping)
+            best = fitted_by_landmarks(X, codes, n_classes, mapping)
         proba = crossfitted(best.sharpness * best.left_out, codes, n_classes, fold, kernel.cost)
         opinions = fit_discriminants(X, codes, n_classes, unit)
     ((coef, offset),) = _regressions(best.sharpness * best.left_out, codes, n_classes, (kernel.cost,))
@@ -165,8 +149,9 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
 
 
 class Kernel(NamedTuple):
-    """A kernel and the regression with it: multiple of the median distance, gamma, scale of the columns, and C."""
+    """A kernel and the regression with it: kind, multiple of the median distance, gamma, scale of columns, and C."""
 
+    kind: str
     width: float
     gamma: float
     scale: Array | None
@@ -183,33 +168,41 @@ def _chosen_kernel(
     log loss by some D / n where they say nothing (H. Akaike, 1973).
     """
 
-    def judged(scale: Array | None, unit: float) -> tuple[float, Kernel, Array]:
-        """Return the log loss of the whole gate with this scale, the kernel and its probabilities."""
-        kernel = _best_width(X, codes, n_classes, unit, scale)
+    def judged(kernel: Kernel) -> tuple[float, Kernel, Array]:
+        """Return the log loss of the whole gate with this kernel, the kernel and its probabilities."""
         proba, cost = _best_calibration(
             kernel.regression.sharpness * kernel.regression.left_out, codes, n_classes, fold
         )
         return second_opinion(proba, codes, opinions).loss, kernel._replace(cost=cost), proba
 
     price = X.shape[1] / len(X)
-    loss, kernel, proba = judged(None, unit)
+    loss, kernel, proba = judged(_best_kind(X, codes, n_classes, unit))
     if len(X) < ROWS_A_COLUMN * X.shape[1] or loss <= price:
         return kernel, proba
-    scale = relevance(X, Mapping("rbf", X, kernel.gamma), kernel.regression.coef)
+    scale = relevance(X, Mapping(kernel.kind, X, kernel.gamma), kernel.regression.coef)
     if scale is None:
         return kernel, proba
-    by_relevance = judged(scale, median_distance(X * scale, np.random.default_rng(0)))
+    unit = median_distance(X * scale, np.random.default_rng(0))
+    by_relevance = judged(_best_width(kernel.kind, X, codes, n_classes, unit, scale))
     return by_relevance[1:] if by_relevance[0] + price < loss else (kernel, proba)
 
 
-def _best_width(X: Array, codes: NDArray, n_classes: int, unit: float, scale: Array | None) -> Kernel:
+def _best_kind(X: Array, codes: NDArray, n_classes: int, unit: float) -> Kernel:
+    """Return the Gaussian, or the exponential if its log loss over the rows is lower by more than a standard error."""
+    gaussian, exponential = (_best_width(kind, X, codes, n_classes, unit) for kind in WIDTHS)
+    gains = gaussian.regression.losses(codes) - exponential.regression.losses(codes)
+    return exponential if gains.mean() > gains.std() / np.sqrt(len(gains)) else gaussian
+
+
+def _best_width(kind: str, X: Array, codes: NDArray, n_classes: int, unit: float, scale: Array | None = None) -> Kernel:
     """Return the kernel of the width with the least log loss; `unit` is the length of a usual distance."""
-    exponents = Mapping("rbf", X, 1.0, scale).exponents(X)  # once for all widths
+    exponents = Mapping(kind, X, 1.0, scale).exponents(X)  # once for all widths
     tried = []
-    for width in WIDTHS:
-        gamma = 0.5 / (width * unit) ** 2
-        regression = _fitted_exactly(np.exp(gamma * exponents), codes, n_classes)
-        tried.append(Kernel(width, gamma, scale, regression, COSTS[0]))
+    for width in WIDTHS[kind]:
+        sigma = width * unit
+        gamma = 0.5 / sigma**2 if kind == "rbf" else 1.0 / sigma
+        regression = fitted_exactly(np.exp(gamma * exponents), codes, n_classes)
+        tried.append(Kernel(kind, width, gamma, scale, regression, COSTS[0]))
     return min(tried, key=lambda each: each.regression.loss)
 
 
@@ -319,57 +312,3 @@ def _regressions(
         offset[known] = 0.0
         coef[:, scored], offset[scored] = head[:-1], head[-1]
         yield coef, offset
-
-
-def _fitted_exactly(kernel: Array, codes: NDArray, n_classes: int) -> Choice:
-    """Return the kernel ridge regression, from the kernel (n, n), whose left-out codes have the least log loss."""
-    wanted = np.eye(n_classes)[codes] - 1.0 / n_classes
-    e, back = kernel_spectrum(kernel)
-    basis = back * e
-    pulled = basis.T @ wanted
-    _, left = leave_one_out(basis, pulled, e, RIDGES, wanted)
-    return _chosen(left, codes, back, pulled, e)
-
-
-def _fitted_by_landmarks(X: Array, codes: NDArray, n_classes: int, mapping: Mapping) -> Choice:
-    """Return the same by Nystroem's approximation, in blocks of rows."""
-    wanted = np.eye(n_classes)[codes] - 1.0 / n_classes
-    e, back = mapped_spectrum(X, mapping, exact=False)
-    by_centers = np.zeros((mapping.n_features, n_classes))
-    for part, block in feature_blocks(X, mapping):
-        by_centers += block.T @ wanted[part]
-    pulled = back.T @ by_centers
-    left = np.empty((len(RIDGES), len(X), n_classes))
-    for part, block in feature_blocks(X, mapping):
-        _, left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, wanted[part])
-    return _chosen(left, codes, back, pulled, e)
-
-
-def _chosen(left: Array, codes: NDArray, back: Array, pulled: Array, e: Array) -> Choice:
-    """Return the best of all ridges and kappas, by left-out codes (R, n, K)."""
-    losses = np.empty((len(RIDGES), len(SHARPNESS)))
-    for number in range(len(RIDGES)):
-        checkpoint()
-        _log_losses(left[number], codes, SHARPNESS, losses[number])
-    ridge, kappa = np.unravel_index(losses.argmin(), losses.shape)
-    coef = back @ (pulled / (e + RIDGES[ridge])[:, None])
-    return Choice(float(losses[ridge, kappa]), float(RIDGES[ridge]), float(SHARPNESS[kappa]), coef, left[ridge])
-
-
-@njit(cache=True, nogil=True)
-def _log_losses(left: Array, codes: NDArray, sharpness: Array, out: Array) -> None:
-    """Write the mean of -log softmax(kappa h) of the own class for every kappa into out (S,).
-
-    left (n, K) = h.  sharpness (S,) = kappa, each twice the last but one.
-    """
-    n, n_classes = left.shape
-    powers = np.empty((2, n_classes))
-    out[:] = 0.0
-    for i in range(n):
-        top = left[i].max()
-        for s in range(len(sharpness)):
-            power, total = powers[s % 2], 0.0
-            for k in range(n_classes):
-                power[k] = power[k] ** 2 if s > 1 else math.exp(sharpness[s] * (left[i, k] - top))
-                total += power[k]
-            out[s] += (math.log(total) - sharpness[s] * (left[i, codes[i]] - top)) / n
