@@ -47,7 +47,7 @@ def weighted_sum(A: Array, weight: Array, share: Array, total: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
 def inner(a: Array, b: Array) -> float:
-    """Return sum a b of vectors (n,): for some 10,000 numbers BLAS wakes its threads, which takes longer than the sum."""
+    """Return sum a b of vectors (n,); for some 10,000 numbers BLAS wakes its threads, which costs more than the sum."""
     sum_ = 0.0
     for i in range(a.shape[0]):
         sum_ += a[i] * b[i]

@@ -14,7 +14,7 @@ from supdr.engine.interruption import checkpoint
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.state import Array
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
-from supdr.rows.partitions import Partitions, spread, spread_and_total, total
+from supdr.rows.partitions import Partitions, spread, spread_and_total, spread_meanwhile, total
 from supdr.rows.whole import added
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks
@@ -78,8 +78,8 @@ class SummedFeatures(Features):
     def image(self, weights: Array) -> Any:
         """Return F in partitions."""
         if self._Phi is not None:
-            return spread(np.matmul, self._Phi, weights)
-        return spread(_image, self.mapping, self._all_rows, weights)
+            return spread_meanwhile(np.matmul, self._Phi, weights)
+        return spread_meanwhile(_image, self._all_rows, self.mapping, weights)
 
     def pull_back(self, values: Any) -> Array:
         """Return the sum of Phi' values (M, q)."""
@@ -121,7 +121,7 @@ def product(Phi: Array, values: Array) -> Array:
     return Phi.T @ values
 
 
-def _image(mapping: Mapping, X: Array, weights: Array) -> Array:
+def _image(X: Array, mapping: Mapping, weights: Array) -> Array:
     return mapping.apply(X, weights)
 
 
