@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from supdr import MAC
+from supdr.rows import partitions
 from supdr.rows.partitions import PIECES, gathered, listed, spread, spread_meanwhile
 from tests.core.simulated_cluster import SimulatedCluster
 
@@ -53,6 +54,7 @@ def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_s
     cluster = SimulatedCluster(2).install(monkeypatch)
     blocks = [np.arange(2.0 * size).reshape(size, 2) for size in (100, 37, 5)]  # the last has fewer rows than pieces
     rows = spread(np.asarray, listed(blocks))
+    monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
     SIZES.clear()
     priorities, get = [], cluster.get
 
@@ -61,7 +63,7 @@ def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_s
         return get(*arguments, **settings)
 
     monkeypatch.setattr(cluster, "get", noted)
-    found = spread_meanwhile(shifted, rows, 0.5)
+    found = spread_meanwhile(shifted, rows, 0.5, n_rows=142)
     for values, block in zip(gathered(np.asarray, found), blocks, strict=True):
         np.testing.assert_array_equal(values, block + 0.5)
     assert len(SIZES) == PIECES // 3 * 3

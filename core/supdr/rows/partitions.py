@@ -26,6 +26,9 @@ FAN_IN = 8
 PIECES = 32
 """Into about so many pieces, of all partitions together, goes what is done between rounds."""
 
+LEAST_ROWS = 30_000
+"""Rows of such a piece: with fewer, Dask takes longer than the work."""
+
 
 class Work:
     """A function with the arguments that partitions share, named as it is in Dask's dashboard.
@@ -130,7 +133,7 @@ def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
     return Partitions(kept_and_computed(_calls(function, arguments))[0])
 
 
-def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments: Any) -> Partitions:
+def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
     """Return what `function` gives for every partition, kept there; workers do it where they would wait for others.
 
     A cluster does it in pieces, after all that is asked for before it is needed: between two rounds of messages.
@@ -143,8 +146,10 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
         Its first argument, of which a piece gets some rows.
     *arguments
         Shared by all partitions.
+    n_rows : int
+        Of all partitions.
     """
-    count = PIECES // len(rows)
+    count = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
     if count < 2 or not by_others():
         return spread(function, rows, *arguments)
     pieces = [_calls(_of_some_rows, (function, number, count, rows, *arguments)) for number in range(count)]

@@ -68,6 +68,7 @@ class SummedFeatures(Features):
         super().__init__(rows.judged_X, mapping)
         self.matrix, self.symmetric = None, False
         self._fingerprint, self._all_rows = rows.fingerprint, rows.X
+        self._n_rows = rows.n_rows
         self._fits = fits_in_memory(rows.n_rows, mapping.n_features)
 
     @cached_property
@@ -78,8 +79,8 @@ class SummedFeatures(Features):
     def image(self, weights: Array) -> Any:
         """Return F in partitions."""
         if self._Phi is not None:
-            return spread_meanwhile(np.matmul, self._Phi, weights)
-        return spread_meanwhile(_image, self._all_rows, self.mapping, weights)
+            return spread_meanwhile(np.matmul, self._Phi, weights, n_rows=self._n_rows)
+        return spread_meanwhile(_image, self._all_rows, self.mapping, weights, n_rows=self._n_rows)
 
     def pull_back(self, values: Any) -> Array:
         """Return the sum of Phi' values (M, q)."""
