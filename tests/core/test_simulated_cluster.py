@@ -1,10 +1,13 @@
 """What MAC sends and receives on a hundred workers: what the cost model says, however many rows there are."""
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 
 from supdr import MAC
+from supdr.rows import partitions
+from supdr.rows.partitions import PIECES, gathered, listed, spread, spread_meanwhile
 from tests.core.simulated_cluster import SimulatedCluster
 
 WORKERS, CENTRES, CLASSIFIERS, LATENT = 100, 30, 3, 2
@@ -36,3 +39,33 @@ def test_a_pass_of_mac_on_a_hundred_workers_moves_what_the_cost_model_says(n_row
         # Some workers add up what others send: half of them do no more than their own share.
         assert 0.5 * sent < np.median(list(cluster.sent.values())) <= sent + 50
         assert 0.9 * received < np.median(list(cluster.received.values())) <= received + 50
+
+
+SIZES = []
+"""Rows of the pieces of `shifted`."""
+
+
+def shifted(rows, shift):
+    SIZES.append(len(rows))
+    return rows + shift
+
+
+def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_same(monkeypatch):
+    cluster = SimulatedCluster(2).install(monkeypatch)
+    blocks = [np.arange(2.0 * size).reshape(size, 2) for size in (100, 37, 5)]  # the last has fewer rows than pieces
+    rows = spread(np.asarray, listed(blocks))
+    monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
+    SIZES.clear()
+    priorities, get = [], cluster.get
+
+    def noted(*arguments, **settings):
+        priorities.append(dask.get_annotations().get("priority"))
+        return get(*arguments, **settings)
+
+    monkeypatch.setattr(cluster, "get", noted)
+    found = spread_meanwhile(shifted, rows, 0.5, n_rows=142)
+    for values, block in zip(gathered(np.asarray, found), blocks, strict=True):
+        np.testing.assert_array_equal(values, block + 0.5)
+    assert len(SIZES) == PIECES // 3 * 3
+    assert max(SIZES) == -(-100 // (PIECES // 3))
+    assert priorities == [-1, None]

@@ -12,13 +12,22 @@ from itertools import chain, groupby
 from operator import attrgetter, getitem
 from typing import Any
 
+import dask
+import numpy as np
 from dask.delayed import Delayed
 
 from supdr.rows.tasks import Given, Part, Planned, called, read_at
-from supdr.rows.waiting import Told, computed, kept_and_computed
+from supdr.rows.waiting import Told, by_others, computed, kept_and_computed
 
 FAN_IN = 8
 """Partial sums that one addition takes."""
+
+
+PIECES = 32
+"""Into about so many pieces, of all partitions together, goes what is done between rounds."""
+
+LEAST_ROWS = 30_000
+"""Rows of such a piece: with fewer, Dask takes longer than the work."""
 
 
 class Work:
@@ -122,6 +131,31 @@ def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
         As for `planned`.
     """
     return Partitions(kept_and_computed(_calls(function, arguments))[0])
+
+
+def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
+    """Return what `function` gives for every partition, kept there; workers do it where they would wait for others.
+
+    A cluster does it in pieces, after all that is asked for before it is needed: between two rounds of messages.
+
+    Parameters
+    ----------
+    function : callable
+        Pure; gives an array with an entry a row, whatever other rows there are.
+    rows : Partitions of arrays
+        Its first argument, of which a piece gets some rows.
+    *arguments
+        Shared by all partitions.
+    n_rows : int
+        Of all partitions.
+    """
+    count = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
+    if count < 2 or not by_others():
+        return spread(function, rows, *arguments)
+    pieces = [_calls(_of_some_rows, (function, number, count, rows, *arguments)) for number in range(count)]
+    whole = [called(_joined_rows, some, some[0].home) for some in zip(*pieces)]
+    with dask.annotate(priority=-1):
+        return Partitions(kept_and_computed(whole)[0])
 
 
 def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -246,6 +280,16 @@ def _seconds_added(pairs: list[Planned], add: Callable[[list[Any]], Any]) -> Pla
 
 def _neighbours(values: list[Planned]) -> list[list[Planned]]:
     return [values[start : start + FAN_IN] for start in range(0, len(values), FAN_IN)]
+
+
+def _of_some_rows(function: Callable[..., Any], number: int, count: int, rows: Any, *arguments: Any) -> Any:
+    """Return what a function gives for one of `count` pieces of the rows."""
+    begin, end = (len(rows) * each // count for each in (number, number + 1))
+    return function(rows[begin:end], *arguments)
+
+
+def _joined_rows(*pieces: Any) -> Any:
+    return np.concatenate(pieces)
 
 
 def _second(pair: tuple[Any, Any]) -> Any:

@@ -123,6 +123,11 @@ def kept_and_computed(
     return kept, _awaited(client, futures[:count], results, tell, look)
 
 
+def by_others() -> bool:
+    """Tell whether a cluster works on partitions."""
+    return _client() is not None
+
+
 class _Arriving:
     """Tells of the values of futures as they arrive."""
 

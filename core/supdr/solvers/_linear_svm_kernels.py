@@ -46,6 +46,15 @@ def weighted_sum(A: Array, weight: Array, share: Array, total: Array) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
+def inner(a: Array, b: Array) -> float:
+    """Return sum a b of vectors (n,); for some 10,000 numbers BLAS wakes its threads, which costs more than the sum."""
+    sum_ = 0.0
+    for i in range(a.shape[0]):
+        sum_ += a[i] * b[i]
+    return sum_
+
+
+@njit(cache=True, nogil=True, fastmath=_SUMS)
 def shares(t: Array, centre: Array, tau: float, beta: Array) -> None:
     """Write beta = clip(centre + t / tau, 0, 1) in place.  All (n,)."""
     inverse = 1.0 / tau

@@ -27,7 +27,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.interruption import checkpoint, current_flag, interruptible
-from supdr.solvers._linear_svm_kernels import hinge_arguments, newton_steps, shares, weighted_sum
+from supdr.solvers._linear_svm_kernels import hinge_arguments, inner, newton_steps, shares, weighted_sum
 
 Array = NDArray[np.float64]
 
@@ -294,7 +294,7 @@ class _Proximal:
             shares(t, centre, tau, beta)
             centre = beta
             primal = self._primal(theta, t)
-            if primal - self.weight @ (beta * t) - theta[:-1] @ theta[:-1] / 2 <= tol * primal:
+            if primal - inner(self.weight, beta * t) - theta[:-1] @ theta[:-1] / 2 <= tol * primal:
                 converged = self._solution(theta, t, beta, iterations, tol).converged
             if converged or iterations >= max_iter:
                 break
@@ -363,7 +363,7 @@ class _Proximal:
         return steps, after, finished
 
     def _primal(self, theta: Array, t: Array) -> float:
-        return float(0.5 * theta[:-1] @ theta[:-1] + self.weight @ np.maximum(t, 0.0))
+        return float(0.5 * theta[:-1] @ theta[:-1] + inner(self.weight, np.maximum(t, 0.0)))
 
     def _solution(self, theta: Array, t: Array, beta: Array, iterations: int, tol: float) -> LinearSVMSolution:
         """Return the result with the dual value of a point that satisfies sum alpha y = 0."""
@@ -377,7 +377,7 @@ class _Proximal:
         weighted_sum(self.A, alpha, np.ones_like(alpha), image)
         # sum alpha y b vanishes with a fitted bias; a kept one is part of what is given.
         given = 0.0 if self.fit_bias else theta[-1] * image[-1]
-        objective = float(alpha @ self.linear - given - 0.5 * image[:-1] @ image[:-1])
+        objective = float(inner(alpha, self.linear) - given - 0.5 * image[:-1] @ image[:-1])
         primal = self._primal(theta, t)
         gap = primal - objective
         return LinearSVMSolution(

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, listed, planned, spread, total
 from supdr.rows.whole import added
+from supdr.solvers._near_kernels import margins
 from supdr.solvers.linear_svm import map_threads, solve_linear_svm
 from supdr.solvers.near_visits import (
     SHORTER,
@@ -242,10 +243,9 @@ def _small(near: Near, theta: Array, start: Array, tol: float, warm: bool) -> tu
     used = np.flatnonzero(near.sums[:, -1] > 0.0)
     weight = np.concatenate([near.weight, near.sums[used, -1]])
     rows = np.concatenate([near.rows, near.sums[used, :-1] / near.sums[used, -1:]])
-    signs = np.concatenate([near.signs, np.where(used >= len(near.sums) // 2, 1, -1)]).astype(float)
-    above = 1.0 - signs * (rows @ start[:-1] + start[-1]) > 0.0
-    alpha = weight * above if warm else None
-    solve = partial(solve_linear_svm, rows, signs, weight, alpha=alpha, coef=start[:-1], bias=start[-1])
+    signs = np.concatenate([near.signs, np.where(used >= len(near.sums) // 2, 1, -1).astype(np.int8)])
+    alpha = weight * (margins(rows, signs, start) > 0.0) if warm else None
+    solve = partial(solve_linear_svm, rows, signs.astype(float), weight, alpha=alpha, coef=start[:-1], bias=start[-1])
     solution = solve(tol=tol)
     if not solution.converged:  # rounding came first; on the way there it has been nearer
         solution = min(solution, solve(tol=max(tol, INNER * ENOUGH)), key=lambda each: each.gap)

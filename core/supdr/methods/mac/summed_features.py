@@ -14,7 +14,7 @@ from supdr.engine.interruption import checkpoint
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.state import Array
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
-from supdr.rows.partitions import Partitions, spread, spread_and_total, total
+from supdr.rows.partitions import Partitions, spread, spread_and_total, spread_meanwhile, total
 from supdr.rows.whole import added
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks
@@ -68,6 +68,7 @@ class SummedFeatures(Features):
         super().__init__(rows.judged_X, mapping)
         self.matrix, self.symmetric = None, False
         self._fingerprint, self._all_rows = rows.fingerprint, rows.X
+        self._n_rows = rows.n_rows
         self._fits = fits_in_memory(rows.n_rows, mapping.n_features)
 
     @cached_property
@@ -78,8 +79,8 @@ class SummedFeatures(Features):
     def image(self, weights: Array) -> Any:
         """Return F in partitions."""
         if self._Phi is not None:
-            return spread(np.matmul, self._Phi, weights)
-        return spread(_image, self.mapping, self._all_rows, weights)
+            return spread_meanwhile(np.matmul, self._Phi, weights, n_rows=self._n_rows)
+        return spread_meanwhile(_image, self._all_rows, self.mapping, weights, n_rows=self._n_rows)
 
     def pull_back(self, values: Any) -> Array:
         """Return the sum of Phi' values (M, q)."""
@@ -121,7 +122,7 @@ def product(Phi: Array, values: Array) -> Array:
     return Phi.T @ values
 
 
-def _image(mapping: Mapping, X: Array, weights: Array) -> Array:
+def _image(X: Array, mapping: Mapping, weights: Array) -> Array:
     return mapping.apply(X, weights)
 
 
