@@ -70,15 +70,25 @@ MANY = """async (count) => {
 
 
 def watched(served: Served, page, seconds: float) -> tuple[dict, dict, int]:
-    """Let a page run for a while; return the gauges before and after, and the paints between."""
+    """Let a page run for a while; return the gauges before and after, and the paints between.
+
+    Raises
+    ------
+    RuntimeError
+        If the run ends meanwhile: at rest nothing is painted.
+    """
     run_key(page)
-    page.wait_for_timeout(3000)
+    page.wait_for_timeout(2000)
     before, seen = served.gauges(), painted(page)
     page.wait_for_timeout(1000 * seconds)
-    return before, served.gauges(), painted(page) - seen
+    after, seen = served.gauges(), painted(page) - seen
+    page.wait_for_timeout(300)
+    if served.gauges()["steps"] == after["steps"]:
+        raise RuntimeError("the run was over before it had been watched for long enough")
+    return before, after, seen
 
 
-def frames(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
+def frames(served: Served, seconds: float = 10.0) -> list[tuple[str, str, str]]:
     """Painted and sent frames and surfaces a second, what a sent frame costs, and paints of many rows."""
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, FAST)
@@ -103,7 +113,7 @@ def frames(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
     ]
 
 
-def certified(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
+def certified(served: Served, seconds: float = 10.0) -> list[tuple[str, str, str]]:
     """Painted and sent frames of MAC on two spirals of 1,000 points each, while its lower bound is found."""
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, CERTIFIED)
@@ -117,7 +127,7 @@ def certified(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str
     ]
 
 
-def compared(served: Served, seconds: float = 15.0) -> list[tuple[str, str, str]]:
+def compared(served: Served, seconds: float = 10.0) -> list[tuple[str, str, str]]:
     """Painted frames of each of four methods in lock-step on 500 points, and how many steps they take."""
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, COMPARED, "compare")
