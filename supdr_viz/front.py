@@ -392,6 +392,8 @@ def serve_from_many(arguments: argparse.Namespace, port: int, show: bool) -> int
 async def _until_ended(serving: Coroutine[None, None, None]) -> None:
     task = asyncio.create_task(serving)
     with contextlib.suppress(NotImplementedError):  # Windows: only Ctrl+C
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        # That signal, too: of what a shell starts in the background it is ignored.
+        for end in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(end, task.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await task
