@@ -38,6 +38,13 @@ def arrive(page, address: str) -> float:
     return page.evaluate("performance.now()") / 1000
 
 
+def settle(page) -> float:
+    """Return the seconds, by the same clock, until a page says that all of it is built and nothing is on its way."""
+    page.evaluate("document.documentElement.dataset.settle = 'asked'")
+    page.wait_for_selector("html[data-settled=asked]", timeout=60_000)
+    return page.evaluate("performance.now()") / 1000
+
+
 def run_key(page) -> None:
     """Press the space bar on the page."""
     page.locator("body").press("Space")

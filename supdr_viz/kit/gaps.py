@@ -192,6 +192,34 @@ page.  A timer does not.  https://github.com/pqina/filepond/issues/243
 """
 
 
+MODULES_AS_THEY_ARE = """
+window.esmsInitOptions = {
+  skip: ".",
+  fetch: async (address) => new Response(
+    `import * as all from "${address}"; export * from "${address}"; export default all.default`,
+    {headers: {"content-type": "text/javascript"}}
+  )
+}
+"""
+"""JavaScript that leaves modules to the browser; for the page's head, before the kit's loader of modules.
+
+By itself that reads each module as text, looks for names that an import map would have to translate, and hands the
+browser a copy, which is compiled anew on every visit: a tenth of a second for the 1.4 MB of the kit.  Modules of these
+pages name nothing that would have to be translated.  The loader's own options say so: what it fetches is a module that
+takes all from the one at that address, and that one it skips.  That Panel always has it translate came with
+https://github.com/holoviz/panel/pull/7141; there is no option of Panel's.
+"""
+
+FONTS_FOR_ALL_LETTERS = "material-icons.css"
+"""Style sheet of the kit that is left out of the page's head.
+
+It says once more which fonts there are, but not which letters are in which: the browser then loads those for
+Vietnamese, Greek and Cyrillic one after the other, lays out the page each time, and comes to the Latin letters last.
+The sheet of the kit's script, which is there as well, says all.  It came with
+https://github.com/panel-extensions/panel-material-ui/pull/202; no issue upstream that tells of it is known.
+"""
+
+
 NAME_FIGURE = """
 const layer = Bokeh.index.find_one(figure)?.canvas_view?.events_el
 if (layer) {

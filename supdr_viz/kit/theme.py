@@ -155,11 +155,22 @@ STILL = """
 """
 """Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it."""
 
+
+def _without(file: str, kind: str) -> str:
+    """Write the block of the kit's template that asks for its files of a kind, without one of them."""
+    others = f"line in (bokeh_{kind} or '').splitlines() if '{file}' not in line"
+    return f"{{% block {kind}_resources %}}{{% for {others} %}}{{{{ line }}}}\n{{% endfor %}}{{% endblock %}}"
+
+
 HEAD = (
     """{% extends "base.html" %}{% block preamble %}{{ super() }}
 <script>"""
     + gaps.CALM_FILE_CHOOSER
-    + """</script>{% endblock %}{% block postamble %}{{ super() }}
+    + gaps.MODULES_AS_THEY_ARE
+    + "</script>{% endblock %}"
+    + _without(gaps.FONTS_FOR_ALL_LETTERS, "css")
+    + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
+    + """{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 html { color-scheme: light; --supdr-dark: 0; """

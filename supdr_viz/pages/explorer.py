@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.page_thread import follow
 from supdr_viz.pages import begin
+from supdr_viz.pages.address import whole_number
 from supdr_viz.pages.drawn import DrawnPoints
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.patience import Patience
@@ -31,16 +32,13 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
-from supdr_viz.run.status import Status
+from supdr_viz.run.status import Phase, Status
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.views import Board
-
-FURTHEST = 100_000
-"""Steps that a run takes by itself, at most, when its page is opened."""
 
 
 def explorer() -> Any:
@@ -52,19 +50,13 @@ def explorer() -> Any:
     """
     begin()
     arguments = dict(pn.state.session_args)
-    iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
+    iteration, fits = (whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     if not arguments:
         opening = PRESETS.opening
         return Explorer(opening.settings, [], preset=opening.name).page
     settings, problems = parse_query(arguments)
     known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(settings, problems, preset=known, iteration=iteration, fits=fits).page
-
-
-def _whole_number(values: Sequence[bytes]) -> int:
-    """Read where a run is to begin by itself; anything but a number of steps is none."""
-    text = values[-1] if values else b""
-    return min(int(text), FURTHEST) if text.isdigit() and len(text) < 10 else 0
 
 
 def _link_to(settings: Settings) -> str:
@@ -132,6 +124,7 @@ class Explorer:
         self._preset = ""  # the example that has begun
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
+        self._is_there = False  # whether the browser has built all of the page
         self.bridge = bridge or Bridge()
         self.board = Board(touch=widgets.on_phone())
         self.link = LiveLink(self.board.stage, self._draw)
@@ -190,16 +183,23 @@ class Explorer:
         self._apply(self.controls.experiment)
         self._begin_example()
         follow(self.bridge, "lost_at", self._run_to)
+        self.board.stage.on("hello", functools.partial(self._attach, pn.state.curdoc))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
 
     # --- the page's life ---------------------------------------------------------------------------------------------
 
-    def _loaded(self) -> None:
-        document = pn.state.curdoc
-        if document is not None:
+    def _attach(self, document: Any, _message: Any) -> None:
+        """Show how the run stands as soon as the views are there; the rest of the page is built meanwhile."""
+        if document is not None and not self.link.attached:
             self.link.attach(self.session.player, document)
+
+    def _loaded(self) -> None:
+        self._is_there, document = True, pn.state.curdoc
+        self._frame(self.session.player.status)
+        if document is not None:
+            self._attach(document, None)
             self.patience.attach(document)
             self.transport.compile_first(document, self._compiled)
             self._run_to(self._begins_at)
@@ -374,13 +374,21 @@ class Explorer:
         if frame is not None:
             self.board.show_frame(frame)
             self.board.stage.put(iteration=frame.iteration)
-            if not self._counted and self.session.dataset is not None:
-                self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
-                self._counted = True
             if self.teller.show_numbers(frame, status):
                 self.layout.refresh_heads(self.board)
             if self.class_link.audience is not None:
                 self.board.stage.put("followed", iteration=frame.iteration)
+        if self._is_there or status.phase is Phase.ready:
+            self._frame(status)
+
+    def _frame(self, status: Status) -> None:
+        """Bring up to date what stands around the views.
+
+        Of what is built just now the browser would miss changes; that a run is ready changes nothing but colours.
+        """
+        if self._is_there and not self._counted and self.session.dataset is not None and self.session.player.newest:
+            self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
+            self._counted = True
         self.teller.show_status(status)
 
 

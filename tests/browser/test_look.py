@@ -52,8 +52,19 @@ def test_the_theme_follows_the_system_and_a_choice_survives(open_app):
     assert colours(app) == dark
 
 
+MODULES = """performance.getEntriesByType("resource")
+  .filter(({name}) => /own\\/\\w+\\.js|bundle\\.js/.test(name)).map(({initiatorType}) => initiatorType)"""
+
+LETTERS = """[...document.fonts].filter(({family, status}) => family === "Roboto" && status !== "unloaded")
+  .map(({unicodeRange}) => unicodeRange)"""
+
+
 def test_the_explorer_can_be_read_and_named(open_app):
     app = open_app("?data=spirals&data.n_per_class=60&method=LSDR")
+    assert set(app.evaluate(MODULES)) == {"script"}  # the browser's own way, not a script's that fetches text
+    letters = app.evaluate(LETTERS)
+    assert any("U+0-FF" in each for each in letters)
+    assert not any(each in ("U+0-10FFFF", "U+1F00-1FFF") or "U+400" in each for each in letters)
     assert app.longest_motion <= 0.05  # as the visitor wants little
     app.open_fold("Test rows, labels, seed")
     app.page.get_by_role("button", name="More", exact=True).last.click()

@@ -17,6 +17,7 @@ from pathlib import Path
 import bokeh.io.state
 import panel as pn
 import panel.io.document
+import panel.io.resources
 import panel_material_ui as pmui
 import pytest
 from bokeh.client import pull_session
@@ -223,6 +224,18 @@ def test_the_file_choosers_library_still_starts_a_painter_unless_there_is_one():
     # The day that it paints only what is shown, or looks for another name, CALM_FILE_CHOOSER must go.
     assert re.search(r'="__framePainter";if\(window\[\w\]\)return window\[\w\]\.readers\.push', script)
     assert "requestAnimationFrame" in script
+
+
+def test_the_kit_still_says_of_its_fonts_what_they_are_and_not_for_which_letters():
+    """The day that it does, or says nothing of them, FONTS_FOR_ALL_LETTERS must go; pages leave the sheet out."""
+    sheet = (resources.files("panel_material_ui") / "dist" / gaps.FONTS_FOR_ALL_LETTERS).read_text(encoding="utf-8")
+    faces = re.findall(r"@font-face *{[^}]*Roboto[^}]*}", sheet)
+    assert sum("unicode-range" not in face for face in faces) > 10
+
+
+def test_the_kit_still_has_its_loader_translate_all_modules():
+    """The day that it leaves modules to browsers that know import maps, MODULES_AS_THEY_ARE must go."""
+    assert '{"shimMode": true}' in panel.io.resources.JS_RESOURCES.render(js_module_exports={})
 
 
 def own(attribute):

@@ -3,6 +3,7 @@
 import json
 from functools import partial
 
+import panel as pn
 import pytest
 
 from supdr_viz.kit.own_files import OwnFile
@@ -21,6 +22,7 @@ def labels(visitor):
 @pytest.mark.parametrize("page", LIGHT)
 def test_a_page_is_light(monkeypatch, page):
     monkeypatch.setattr(OwnFile, "offered", True)
+    monkeypatch.setattr(pn.config, "raw_css", [])  # what a page left there that was built without a server
     describe_as_served(monkeypatch)
     models, size = LIGHT[page]
     with Visitor(page=page) as visitor:
