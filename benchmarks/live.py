@@ -200,6 +200,13 @@ def throttled(served: Served, seconds: float = 60.0) -> list[tuple[str, str, str
     return [(f"lag after {seconds:.0f} s, browser throttled 12 times", text, "<= 1 s")]
 
 
+SCRIPTS = """() => {
+  const texts = performance.getEntriesByType("resource").filter(({name}) => /\\.(js|css)\\b/.test(name))
+  return ["encodedBodySize", "decodedBodySize"].map((size) => texts.reduce((sum, each) => sum + each[size], 0) / 1e6)
+}"""
+"""Megabytes of scripts and style sheets, as they travel and unpacked."""
+
+
 def visits(served: Served, rounds: int = 3) -> list[tuple[str, str, str]]:
     """Start of the server, first visits of new browsers, further ones of one of them, and the first live frame.
 
@@ -211,6 +218,7 @@ def visits(served: Served, rounds: int = 3) -> list[tuple[str, str, str]]:
             browser, page = launch(playwright)
             first.append(arrive(page, served.url))
             built.append(settle(page))
+            sent, unpacked = page.evaluate(SCRIPTS)
             browser.close()
         browser, page = open_page(playwright, served, POINTS)
         further = [arrive(page, served.url) for _ in range(rounds)]
@@ -231,6 +239,7 @@ def visits(served: Served, rounds: int = 3) -> list[tuple[str, str, str]]:
         ("server start to page ready", f"{served.page_ready:.1f} s", "<= 4 s"),
         ("first visit, a browser with an empty profile", f"{statistics.median(first):.2f} s", "<= 2 s"),
         ("until all of it is built and at rest", f"{statistics.median(built):.2f} s", ""),
+        ("scripts and style sheets of it", f"{sent:.1f} MB, {unpacked:.1f} MB unpacked", ""),
         ("a further visit", f"{statistics.median(further):.2f} s", ""),
         ("a further visit, network idle", f"{idle:.1f} s", "<= 3 s"),
         ("run to first live frame", f"{shown:.2f} s", "<= 2 s"),

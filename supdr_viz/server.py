@@ -304,6 +304,7 @@ def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> 
     """Return what is answered beside the pages."""
     from tornado.web import ErrorHandler, RedirectHandler
 
+    from supdr_viz.kit import packed_files
     from supdr_viz.kit.door import Ended, Turn
     from supdr_viz.kit.guard import Health
     from supdr_viz.kit.own_files import OwnFile
@@ -324,4 +325,5 @@ def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> 
         # The kit would import any module that is named here, for anybody: code runs then, and some modules end the
         # process.  No page of ours asks for it.
         ("/components/.*", ErrorHandler, {"status_code": 404}),
+        *packed_files.routes(),
     ]

@@ -1,0 +1,91 @@
+"""Scripts and style sheets of the kit, packed for browsers that unpack them."""
+
+import asyncio
+import gzip
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import bokeh.settings
+import panel_material_ui
+import pytest
+from bokeh.embed.bundle import extension_dirs
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.httpserver import HTTPServer
+from tornado.testing import bind_unused_port
+from tornado.web import Application
+
+from supdr_viz.kit import packed_files
+from supdr_viz.kit.packed_files import PackedFile
+
+SCRIPT = "static/js/bokeh-gl.min.js"
+FILE = Path(bokeh.settings.settings.bokehjs_path()) / "js" / "bokeh-gl.min.js"
+UNPACKS = {"Accept-Encoding": "gzip, deflate, br"}
+
+
+def answers(*asked):
+    """Ask a server for an address after the other, with headers; what is asked for is packed before the next."""
+
+    async def ask():
+        listening, port = bind_unused_port()
+        server = HTTPServer(Application(packed_files.routes()))
+        server.add_socket(listening)
+        client, got = AsyncHTTPClient(), []
+        try:
+            for address, headers in asked:
+                request = HTTPRequest(f"http://127.0.0.1:{port}/{address}", headers=headers, decompress_response=False)
+                got.append(await client.fetch(request, raise_error=False))
+                PackedFile.packing._thread.submit(int).result()
+            return got
+        finally:
+            server.stop()
+            await server.close_all_connections()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, ask()).result()
+
+
+def test_from_the_second_time_on_a_script_travels_packed():
+    first, second = answers((SCRIPT, UNPACKS), (SCRIPT, UNPACKS))
+    assert "Content-Encoding" not in first.headers
+    assert first.body == FILE.read_bytes()
+    assert second.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(second.body) == FILE.read_bytes()
+    assert len(second.body) == int(second.headers["Content-Length"]) < len(first.body) / 2
+    assert second.headers["Content-Type"] == first.headers["Content-Type"]
+    assert {first.headers["Vary"], second.headers["Vary"]} == {"Accept-Encoding"}
+    assert first.headers["ETag"] != second.headers["ETag"]
+
+
+def test_who_does_not_unpack_gets_a_file_as_it_is():
+    *_, plain = answers((SCRIPT, UNPACKS), (SCRIPT, {}))
+    assert "Content-Encoding" not in plain.headers
+    assert plain.body == FILE.read_bytes()
+
+
+def test_what_a_browser_has_is_not_sent_again():
+    _, packed = answers((SCRIPT, UNPACKS), (SCRIPT, UNPACKS))
+    *_, again = answers((SCRIPT, UNPACKS), (SCRIPT, {**UNPACKS, "If-None-Match": packed.headers["ETag"]}))
+    assert (again.code, again.body) == (304, b"")
+
+
+def test_files_of_what_extends_the_kit_are_packed_and_fonts_are_not():
+    folder = Path(panel_material_ui.__file__).parent / "dist"
+    assert extension_dirs["panel-material-ui"] == folder
+    font = next(folder.glob("*.woff2")).name
+    script = "static/extensions/panel-material-ui/panel-material-ui.bundle.js"
+    *_, packed = answers((script, UNPACKS), (script, UNPACKS))
+    assert gzip.decompress(packed.body) == (folder / "panel-material-ui.bundle.js").read_bytes()
+    *_, plain = answers(*[(f"static/extensions/panel-material-ui/{font}", UNPACKS)] * 2)
+    assert plain.body == (folder / font).read_bytes()
+
+
+@pytest.mark.parametrize("address", ["static/js/none.js", "static/../../setup.js", "static/extensions/none/a.js"])
+def test_nothing_else_is_read(address):
+    for answer in answers(*[(address, UNPACKS)] * 2):
+        assert answer.code in (403, 404)
+
+
+def test_parts_of_a_packed_file_are_parts_of_what_is_sent():
+    *_, whole, part = answers(*[(SCRIPT, UNPACKS)] * 2, (SCRIPT, {**UNPACKS, "Range": "bytes=10-19"}))
+    assert part.code == 206
+    assert part.body == whole.body[10:20]
