@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
@@ -100,6 +100,27 @@ def test_linear_limit_of_klda_is_lda():
     linear = LinearDiscriminantAnalysis().fit_transform(X, y)
     for k in range(2):
         assert abs(np.corrcoef(kernel[:, k], linear[:, k])[0, 1]) > 0.98
+
+
+@pytest.mark.parametrize(
+    ("limit", "before"),
+    [({"reg": 1e12}, {"reg": 1e6}), ({"gamma": 1e-12, "reg": 10.0}, {"gamma": 1e-6, "reg": 10.0})],
+    ids=["large reg", "small gamma"],
+)
+def test_however_small_its_ratios_are_klda_has_all_directions(limit, before):
+    """In both limits the covariance between classes alone decides: nothing but the scale changes any more."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400], y[:400]
+    latent, expected = (KLDA(random_state=0, **settings).fit(X, y).transform(X) for settings in (limit, before))
+    assert latent.shape == (400, 9)
+    for k in range(9):
+        assert abs(np.corrcoef(latent[:, k], expected[:, k])[0, 1]) > 0.999
+
+
+@pytest.mark.parametrize(("X", "gamma"), [(np.eye(6), 1e-20), (np.ones((6, 2)), "median")], ids=["gamma", "rows"])
+def test_where_all_rows_are_alike_klda_says_so(X, gamma):
+    with pytest.raises(ValueError, match="KLDA finds no direction: with gamma="):
+        KLDA(gamma=gamma).fit(X, [0, 0, 0, 1, 1, 1])
 
 
 def test_klda_unwinds_spirals_where_lda_cannot():
