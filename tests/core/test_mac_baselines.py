@@ -1,6 +1,7 @@
 """The methods that MAC's paper compares with: projections with a classifier, KLDA, NCA, LMNN, two alternating steps."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep
+from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep, lmnn
 from supdr.baselines.klda import KernelDiscriminants
 from supdr.baselines.lmnn import LargeMarginMap, _target_neighbours, triplet_loss
 from supdr.datasets import make_spirals
@@ -145,7 +146,9 @@ def triplets(components, X, y, neighbours, known, push):
     return total / len(X)
 
 
-def test_triplet_loss_is_its_definition_and_its_gradient_is_right():
+@pytest.mark.parametrize("block", [lmnn.BLOCK, 100], ids=["all rows", "four rows"])
+def test_triplet_loss_is_its_definition_and_its_gradient_is_right(monkeypatch, block):
+    monkeypatch.setattr(lmnn, "BLOCK", block)
     rng = np.random.default_rng(0)
     y = np.array([0] * 12 + [1] * 9 + [2] * 2)
     X = rng.standard_normal((23, 4))
@@ -154,15 +157,25 @@ def test_triplet_loss_is_its_definition_and_its_gradient_is_right():
     assert known[:21].all()
     assert known[21:].sum() == 2  # two rows of a class: one neighbour each
     assert (y[neighbours[known]] == np.repeat(y, 3).reshape(23, 3)[known]).all()
-    other = y[:, None] != y
-    value, _ = triplet_loss(components, X, other, neighbours, known, 0.3)
+    value, _ = triplet_loss(components, X, y, neighbours, known, 0.3)
     assert value == pytest.approx(triplets(components, X, y, neighbours, known, 0.3))
     error = check_grad(
-        lambda p: triplet_loss(p.reshape(2, 4), X, other, neighbours, known, 0.3)[0],
-        lambda p: triplet_loss(p.reshape(2, 4), X, other, neighbours, known, 0.3)[1].ravel(),
+        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3)[0],
+        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3)[1].ravel(),
         components.ravel(),
     )
     assert error < 1e-4
+
+
+def test_triplets_of_many_rows_take_little_memory():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((2000, 4)), np.arange(2000) % 3
+    neighbours, known = _target_neighbours(X, y, 3)
+    tracemalloc.start()
+    triplet_loss(np.eye(2, 4), X, y, neighbours, known, 0.5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * 8 * 2000**2  # bytes of all distances
 
 
 def test_large_margin_map_descends_and_helps_neighbours():
