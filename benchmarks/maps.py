@@ -2,8 +2,8 @@
 
 python benchmarks/maps.py --data-dir DIR [--maps ClassAtlas UMAP] [--sets iris wine] [--splits 25] [--jobs 1] [--dry]
 
-Writes docs/results/maps.csv and docs/results/maps.md anew: they hold one run and nothing else.  A part of it is tried
-with --dry.  The extra [bench] brings UMAP and PaCMAP.
+Writes docs/results/maps.csv and docs/results/maps.md anew: they hold one whole run and nothing else.  A part of it, or
+a run that is broken off, is only printed; so is a whole run with --dry.  The extra [bench] brings UMAP and PaCMAP.
 """
 
 from __future__ import annotations
@@ -70,6 +70,9 @@ MAPS: dict[str, Callable[[], Any]] = {
 }
 DUEL = ("ClassAtlas", "UMAP, supervised")
 """Maps that are compared set by set; they are measured in turn, split by split."""
+
+SPLITS = 25
+"""Splits that `DUEL` are measured on."""
 
 OTHERS_SPLITS = 5
 """Splits that all other maps are measured on, at most."""
@@ -195,6 +198,11 @@ def duel(results: pd.DataFrame) -> list[str]:
     return [*lines, ""]
 
 
+def tables(results: pd.DataFrame) -> list[str]:
+    """Return the lines of the comparison and of every set."""
+    return [*duel(results), *(line for name in results["set"].unique() for line in table(results, name))]
+
+
 def page(results: pd.DataFrame, clock: float, processor: float) -> str:
     """Return the text of docs/results/maps.md; `clock` and `processor` are the minutes that the run took."""
     text = [
@@ -217,20 +225,18 @@ def page(results: pd.DataFrame, clock: float, processor: float) -> str:
         "",
         "*difference*: of errors, split by split, ± its standard error as if splits shared no rows. *CPU*: the ratio.",
         "",
-        *duel(results),
+        *tables(results),
     ]
-    for name in results["set"].unique():
-        text += table(results, name)
     return "\n".join(text)
 
 
 def main() -> None:
-    """Measure what was asked for and write the page anew."""
+    """Measure what was asked for; print it, and if that was everything write the page anew."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="folder of the benchmark sets")
     parser.add_argument("--maps", nargs="*", default=[*MAPS], choices=[*MAPS], help="measure these maps only")
     parser.add_argument("--sets", nargs="*", default=[*SETS], help="measure these sets only")
-    parser.add_argument("--splits", type=int, default=25, help="number of splits")
+    parser.add_argument("--splits", type=int, default=SPLITS, help="number of splits")
     parser.add_argument("--jobs", type=int, default=1, help="processes; above 1 the minutes are not those of all")
     parser.add_argument("--dry", action="store_true", help="print, and leave the page as it is")
     arguments = parser.parse_args()
@@ -245,12 +251,13 @@ def main() -> None:
     began = time.perf_counter(), time.process_time()
     try:
         measured.extend(joblib.Parallel(arguments.jobs, batch_size=1, return_as="generator")(jobs))
-    finally:  # what was measured before an interruption counts too
-        minutes = [(now - then) / 60.0 for now, then in zip((time.perf_counter(), time.process_time()), began)]
-        if measured and arguments.dry:
-            print("\n".join(duel(pd.DataFrame(measured))))
-        elif measured:
-            write(pd.DataFrame(measured), *minutes)
+    finally:  # what was measured before an interruption is worth seeing, too
+        if any("error" in each for each in measured):
+            print("\n".join(tables(pd.DataFrame(measured))))
+    minutes = [(now - then) / 60.0 for now, then in zip((time.perf_counter(), time.process_time()), began)]
+    whole = arguments.maps == [*MAPS] and arguments.sets == [*SETS] and arguments.splits == SPLITS
+    if whole and not arguments.dry:
+        write(pd.DataFrame(measured), *minutes)
 
 
 def write(measured: pd.DataFrame, clock: float, processor: float) -> None:

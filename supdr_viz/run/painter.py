@@ -16,7 +16,8 @@ from supdr_viz.run.recording import Recording
 
 FRAME_INTERVAL = 0.09
 """Time between two frames: the browser moves the rows between them, and the processor is left to the run.  One that was
-late by up to half of it does not make the next ones late."""
+late by up to half of it does not make the next ones late.  After one that was later, hurried or the first after a rest,
+the next one may come after half of it."""
 
 CURVES_INTERVAL = 0.1
 """Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel."""

@@ -44,6 +44,15 @@ def test_pictures_have_fewer_pixels_while_they_move_where_all_of_them_take_too_l
     assert not app.evaluate("square('latent').moves")
 
 
+def test_all_pixels_are_tried_again_while_it_moves_as_something_else_may_have_held_a_picture_up(open_app):
+    app = open_app(SMALL, phone=True, motion="no-preference")
+    app.press("Run").until_going()
+    app.evaluate("square('latent').cost = 20")
+    app.page.wait_for_function(f"{PIXELS} === 1")
+    app.page.wait_for_function(f"{PIXELS} === 2 && square('latent').moves")
+    assert app.page.get_by_role("button", name="Pause").count()  # it goes on all the while
+
+
 SURFACE_ON_ITS_WAY = """async () => {
   const moves = () => square("input").relief.moves
   await new Promise((done) => { const look = () => (moves() ? done() : requestAnimationFrame(look)); look() })

@@ -32,6 +32,24 @@ def test_relevance_is_the_mean_square_of_slopes(kind):
     assert relevance(X, mapping, np.zeros((20, 3))) is None
 
 
+@pytest.mark.parametrize("kind", ["rbf", "exponential"])
+def test_rows_that_are_centres_have_the_slopes_of_all_other_centres(kind):
+    rng = np.random.default_rng(0)
+    X, coef = rng.standard_normal((30, 4)) + 100.0, rng.standard_normal((20, 3))
+    squares = np.zeros(4)
+    for row in X:
+        slopes = np.zeros((4, 3))
+        for center, weights in zip(X[:20], coef):
+            way = center - row
+            distance = np.sqrt(way @ way)
+            if distance > 0.0:
+                steep = np.exp(-0.2 * distance**2) if kind == "rbf" else np.exp(-0.2 * distance) / distance
+                slopes += np.outer(steep * way, weights)
+        squares += (slopes**2).sum(axis=1)
+    expected = np.sqrt(FLOOR + (1.0 - FLOOR) * squares / squares.mean())
+    np.testing.assert_allclose(relevance(X, Mapping(kind, X[:20], 0.2), coef), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("wide", [False, True], ids=["double precision", "single precision"])
 def test_a_scale_is_that_of_the_columns(wide):
     rng = np.random.default_rng(0)

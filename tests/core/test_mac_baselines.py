@@ -1,11 +1,12 @@
 """The methods that MAC's paper compares with: projections with a classifier, KLDA, NCA, LMNN, two alternating steps."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
@@ -13,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep
+from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep, lmnn
 from supdr.baselines.klda import KernelDiscriminants
 from supdr.baselines.lmnn import LargeMarginMap, _target_neighbours, triplet_loss
 from supdr.datasets import make_spirals
@@ -102,6 +103,27 @@ def test_linear_limit_of_klda_is_lda():
         assert abs(np.corrcoef(kernel[:, k], linear[:, k])[0, 1]) > 0.98
 
 
+@pytest.mark.parametrize(
+    ("limit", "before"),
+    [({"reg": 1e12}, {"reg": 1e6}), ({"gamma": 1e-12, "reg": 10.0}, {"gamma": 1e-6, "reg": 10.0})],
+    ids=["large reg", "small gamma"],
+)
+def test_however_small_its_ratios_are_klda_has_all_directions(limit, before):
+    """In both limits the covariance between classes alone decides: nothing but the scale changes any more."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400], y[:400]
+    latent, expected = (KLDA(random_state=0, **settings).fit(X, y).transform(X) for settings in (limit, before))
+    assert latent.shape == (400, 9)
+    for k in range(9):
+        assert abs(np.corrcoef(latent[:, k], expected[:, k])[0, 1]) > 0.999
+
+
+@pytest.mark.parametrize(("X", "gamma"), [(np.eye(6), 1e-20), (np.ones((6, 2)), "median")], ids=["gamma", "rows"])
+def test_where_all_rows_are_alike_klda_says_so(X, gamma):
+    with pytest.raises(ValueError, match="KLDA finds no direction: with gamma="):
+        KLDA(gamma=gamma).fit(X, [0, 0, 0, 1, 1, 1])
+
+
 def test_klda_unwinds_spirals_where_lda_cannot():
     X, y = make_spirals(3, 100, random_state=0).to_xy()
     assert KLDA(gamma=20.0, head="svm", random_state=0).fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.95
@@ -124,7 +146,9 @@ def triplets(components, X, y, neighbours, known, push):
     return total / len(X)
 
 
-def test_triplet_loss_is_its_definition_and_its_gradient_is_right():
+@pytest.mark.parametrize("block", [lmnn.BLOCK, 100], ids=["all rows", "four rows"])
+def test_triplet_loss_is_its_definition_and_its_gradient_is_right(monkeypatch, block):
+    monkeypatch.setattr(lmnn, "BLOCK", block)
     rng = np.random.default_rng(0)
     y = np.array([0] * 12 + [1] * 9 + [2] * 2)
     X = rng.standard_normal((23, 4))
@@ -133,15 +157,25 @@ def test_triplet_loss_is_its_definition_and_its_gradient_is_right():
     assert known[:21].all()
     assert known[21:].sum() == 2  # two rows of a class: one neighbour each
     assert (y[neighbours[known]] == np.repeat(y, 3).reshape(23, 3)[known]).all()
-    other = y[:, None] != y
-    value, _ = triplet_loss(components, X, other, neighbours, known, 0.3)
+    value, _ = triplet_loss(components, X, y, neighbours, known, 0.3)
     assert value == pytest.approx(triplets(components, X, y, neighbours, known, 0.3))
     error = check_grad(
-        lambda p: triplet_loss(p.reshape(2, 4), X, other, neighbours, known, 0.3)[0],
-        lambda p: triplet_loss(p.reshape(2, 4), X, other, neighbours, known, 0.3)[1].ravel(),
+        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3)[0],
+        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3)[1].ravel(),
         components.ravel(),
     )
     assert error < 1e-4
+
+
+def test_triplets_of_many_rows_take_little_memory():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((2000, 4)), np.arange(2000) % 3
+    neighbours, known = _target_neighbours(X, y, 3)
+    tracemalloc.start()
+    triplet_loss(np.eye(2, 4), X, y, neighbours, known, 0.5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * 8 * 2000**2  # bytes of all distances
 
 
 def test_large_margin_map_descends_and_helps_neighbours():

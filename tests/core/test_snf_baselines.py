@@ -1,5 +1,7 @@
 """The methods SNF is compared with: graphs and energies, and what each baseline promises."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -181,6 +183,16 @@ def test_lap_rls_is_stationary():
     misfit[rows] = f[rows] - (y[rows] - y[rows].mean())
     gradient = K @ (misfit / len(rows) + 1e-2 * a + 5.0 / 60**2 * (L @ f))
     assert np.abs(gradient).max() < 1e-6
+
+
+def test_lap_rls_takes_the_memory_of_two_kernel_matrices():
+    X = np.random.default_rng(0).standard_normal((1000, 5))
+    model = LapRLS().fit(X[:50], X[:50, 0])
+    tracemalloc.start()
+    model.fit(X, X[:, 0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 8 * 1000**2
 
 
 def test_a_large_weight_gives_the_mean():

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
-from supdr_viz import front
-from supdr_viz.front import Front, meant_process
+from supdr_viz import relay as relaying
+from supdr_viz.relay import Relay, meant_process
 
 SOON = 30
 """Seconds in which what must happen has happened, on a machine that does much else."""
@@ -61,7 +61,7 @@ def served(act):
     async def serve():
         process = Process()
         await process.listen()
-        relay = await asyncio.start_server(Front([process])._connected, "127.0.0.1", 0, limit=front.HEAD_BYTES)
+        relay = await asyncio.start_server(Relay([process])._connected, "127.0.0.1", 0, limit=relaying.HEAD_BYTES)
         try:
             return await asyncio.wait_for(act(relay.sockets[0].getsockname()[1], process), SOON)
         finally:
@@ -117,7 +117,7 @@ async def greets(port):
 
 
 def test_whoever_says_nothing_makes_room_for_those_who_ask(monkeypatch):
-    monkeypatch.setattr(front, "MOST_SILENT", 20)
+    monkeypatch.setattr(relaying, "MOST_SILENT", 20)
 
     async def flood(port, _process):
         async with contextlib.AsyncExitStack() as stack:
@@ -131,7 +131,7 @@ def test_whoever_says_nothing_makes_room_for_those_who_ask(monkeypatch):
 
 
 def test_a_slow_head_ends(monkeypatch):
-    monkeypatch.setattr(front, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(relaying, "HEAD_SECONDS", 0.1)
 
     async def wait(port, _process):
         async with connected(port) as (reader, writer):
@@ -154,7 +154,7 @@ def test_a_head_without_end_is_cut_off():
 
 
 def test_a_browser_that_takes_nothing_is_cut_off(monkeypatch):
-    monkeypatch.setattr(front, "TAKEN_WITHIN", 0.2)
+    monkeypatch.setattr(relaying, "TAKEN_WITHIN", 0.2)
 
     async def ignore(port, process):
         with socket.create_connection(("127.0.0.1", port)) as connection:

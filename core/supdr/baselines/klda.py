@@ -24,6 +24,8 @@ from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 
 SMALLEST_RATIO = 1e-12
+"""Of the largest one: those below are rounding."""
+
 BLOCK = 2048
 
 
@@ -65,6 +67,11 @@ class KernelDiscriminants(BaseEstimator):
         Returns
         -------
         self : KernelDiscriminants
+
+        Raises
+        ------
+        ValueError
+            If there is no direction.
         """
         n = len(X)
         self.rows_ = X
@@ -73,14 +80,18 @@ class KernelDiscriminants(BaseEstimator):
         self._mean = float(self._column_means.mean())
         self._centred(system)
         system /= n
+        diagonal = system.diagonal().copy()
         system.flat[:: n + 1] += self.reg
         sizes = np.bincount(y)
         indicators = np.eye(len(sizes))[y] / np.sqrt(n * sizes)
         # What all classes share is no direction; the kernel is blind for it, rounding is not.
         indicators -= indicators.mean(axis=0)
         solved = np.linalg.solve(system, indicators)
-        ratios, turns = np.linalg.eigh(n * indicators.T @ (indicators - self.reg * solved))
-        d = min(self.n_components, len(sizes) - 1, int(np.sum(ratios > SMALLEST_RATIO)))
+        system.flat[:: n + 1] = diagonal  # K / n again, to the last digit however large reg is
+        ratios, turns = np.linalg.eigh(n * indicators.T @ (system @ solved))
+        if not ratios[-1] > 0.0:
+            raise ValueError(f"KLDA finds no direction: with gamma={self.gamma:.3g} all rows are alike to its kernel")
+        d = min(self.n_components, len(sizes) - 1, int(np.sum(ratios > SMALLEST_RATIO * ratios[-1])))
         ratios, turns = ratios[::-1][:d], turns[:, ::-1][:, :d]
         # The largest ratio to S_w + reg and to S_b + S_w + reg belong to the same w; here w'(S_w + reg I) w = 1.
         self.coef_ = solved @ (turns / np.sqrt(ratios * np.maximum(1.0 - ratios, np.finfo(float).eps)))

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import lu_factor, lu_solve
 
 from supdr.baselines._direct import DirectMethod, check_weights, input_kernel
 from supdr.engine.checks import check_integer
@@ -144,12 +146,13 @@ class LapRLS(DirectMethod):
         kernel = input_kernel("rbf", X, 1, self.gamma, 0.0)
         K = kernel.matrix(X)
         energy = laplacian(similarity_graph(X, min(self.n_neighbors, n_rows - 1)))
-        system = (self.reg_intrinsic * n_labelled / n_rows**2) * (energy @ K)
-        system[rows] += K[rows]
+        labelled = np.zeros(n_rows)
+        labelled[rows] = 1.0
+        system = (sparse.diags_array(labelled) + (self.reg_intrinsic * n_labelled / n_rows**2) * energy) @ K
         system.flat[:: n_rows + 1] += self.reg_ambient * n_labelled
         right = np.zeros((n_rows, values.shape[1]))
         right[rows] = values
-        coef = np.linalg.solve(system, right)
+        coef = lu_solve(lu_factor(system.T, overwrite_a=True), right, trans=1)  # as columns it needs no copy
         return K @ coef, _Expansion(kernel, coef, X)
 
 

@@ -4,7 +4,7 @@
                  + push / n sum_{i, j -> i} sum_{l of another class} [1 + |L(x_i - x_j)|^2 - |L(x_i - x_l)|^2]_+
 
 j -> i: j is one of the k nearest rows of i's own class, in the input space.  The sum over triples is evaluated with
-matrices of n x n numbers, one per neighbour, and minimised over the rectangular L itself by L-BFGS.
+the distances of some rows i to all others at a time, and minimised over the rectangular L itself by L-BFGS.
 
 Source: K. Q. Weinberger, L. K. Saul, "Distance metric learning for large margin nearest neighbor classification",
 JMLR 10 (2009), eq. 11-13; L instead of L'L as in section 3.7 there, which allows few dimensions.
@@ -27,6 +27,9 @@ from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
 SETTLED = 1e-6
 """Relative decrease at which the optimisation ends."""
+
+BLOCK = 1 << 18
+"""Distances that are looked at together: they stay near the processor."""
 
 
 class LargeMarginMap(BaseEstimator):
@@ -58,7 +61,7 @@ class LargeMarginMap(BaseEstimator):
         self.n_steps = n_steps
 
     def fit(self, X: NDArray, y: NDArray) -> LargeMarginMap:
-        """Find the map, from principal components.  O(n^2 (d + k)) per step, n^2 numbers in memory.
+        """Find the map, from principal components.  O(n^2 (d + k)) per step.
 
         Parameters
         ----------
@@ -74,12 +77,11 @@ class LargeMarginMap(BaseEstimator):
         self.mean_ = X.mean(axis=0)
         X = X - self.mean_
         neighbours, known = _target_neighbours(X, y, self.n_neighbors)
-        other = y[:, None] != y
 
         def evaluate(point: NDArray) -> tuple[float, NDArray, None]:
             """Return the objective and its gradient at a flat L."""
             components = point.reshape(self.n_components, -1)
-            value, gradient = triplet_loss(components, X, other, neighbours, known, self.push)
+            value, gradient = triplet_loss(components, X, y, neighbours, known, self.push)
             return value, gradient.ravel(), None
 
         start = PCA(self.n_components, svd_solver="full").fit(X).components_
@@ -99,7 +101,7 @@ class LargeMarginMap(BaseEstimator):
 
 
 def triplet_loss(
-    components: NDArray, X: NDArray, other: NDArray, neighbours: NDArray, known: NDArray, push: float
+    components: NDArray, X: NDArray, y: NDArray, neighbours: NDArray, known: NDArray, push: float
 ) -> tuple[float, NDArray]:
     """Return the objective and its gradient in L.
 
@@ -109,8 +111,8 @@ def triplet_loss(
         L.
     X : array of shape (n, m)
         Rows.
-    other : bool array of shape (n, n)
-        Whether two rows are of different classes.
+    y : int array of shape (n,)
+        Class codes.
     neighbours : int array of shape (n, k)
         Target neighbours.
     known : bool array of shape (n, k)
@@ -126,18 +128,22 @@ def triplet_loss(
     n = len(X)
     latent = X @ components.T
     squares = np.einsum("ij,ij->i", latent, latent)
-    distance = np.maximum(squares[:, None] + squares - 2.0 * latent @ latent.T, 0.0)
-    weights = np.zeros((n, n))  # derivative of the objective in |L(x_i - x_l)|^2, times n
-    rows, value = np.arange(n), 0.0
-    for j, used in zip(neighbours.T, known.T):
-        own = distance[rows, j]
-        missing = (1.0 + own)[:, None] - distance
-        active = other & (missing > 0.0) & used[:, None]
-        value += (1.0 - push) * own[used].sum() + push * missing[active].sum()
-        weights -= push * active
-        weights[rows, j] += np.where(used, 1.0 - push, 0.0) + push * active.sum(axis=1)
-    weights += weights.T
-    pulled = weights.sum(axis=1)[:, None] * latent - weights @ latent
+    pulled, value, step = np.zeros_like(latent), 0.0, max(1, BLOCK // n)
+    for start in range(0, n, step):
+        block = slice(start, start + step)
+        distance = np.maximum(squares[block, None] + squares - 2.0 * latent[block] @ latent.T, 0.0)
+        other = y[block, None] != y
+        weights = np.zeros_like(distance)  # derivative of the objective in |L(x_i - x_l)|^2, times n
+        rows = np.arange(len(distance))
+        for j, used in zip(neighbours[block].T, known[block].T):
+            own = distance[rows, j]
+            missing = (1.0 + own)[:, None] - distance
+            active = other & (missing > 0.0) & used[:, None]
+            value += (1.0 - push) * own[used].sum() + push * missing[active].sum()
+            weights -= push * active
+            weights[rows, j] += np.where(used, 1.0 - push, 0.0) + push * active.sum(axis=1)
+        pulled[block] += weights.sum(axis=1)[:, None] * latent[block] - weights @ latent
+        pulled += weights.sum(axis=0)[:, None] * latent - weights.T @ latent[block]
     return value / n, 2.0 / n * pulled.T @ X
 
 

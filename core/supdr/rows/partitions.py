@@ -22,7 +22,6 @@ from supdr.rows.waiting import Told, by_others, computed, kept_and_computed
 FAN_IN = 8
 """Partial sums that one addition takes."""
 
-
 PIECES = 32
 """Into about so many pieces, of all partitions together, goes what is done between rounds."""
 
@@ -53,6 +52,27 @@ class Work:
         for (place, entry), value in zip(self.places, values):
             arguments[place] = reduce(getitem, entry, value.value if isinstance(value, Given) else value)
         return self.function(*arguments)
+
+
+class Piece:
+    """A function of one of some pieces of its rows, named as it is.
+
+    Parameters
+    ----------
+    function : callable
+        What is called; its first argument are the rows.
+    number, count : int
+        Which of how many pieces.
+    """
+
+    def __init__(self, function: Callable[..., Any], number: int, count: int) -> None:
+        self.function, self.number, self.count = function, number, count
+        self.__name__ = function.__name__
+
+    def __call__(self, rows: Any, *arguments: Any) -> Any:
+        """Return what the function gives for the piece."""
+        begin, end = (len(rows) * each // self.count for each in (self.number, self.number + 1))
+        return self.function(rows[begin:end], *arguments)
 
 
 class Partitions:
@@ -145,14 +165,14 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
     rows : Partitions of arrays
         Its first argument, of which a piece gets some rows.
     *arguments
-        Shared by all partitions.
+        Shared by all partitions, and small: they are sent with every piece.
     n_rows : int
         Of all partitions.
     """
     count = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
     if count < 2 or not by_others():
         return spread(function, rows, *arguments)
-    pieces = [_calls(_of_some_rows, (function, number, count, rows, *arguments)) for number in range(count)]
+    pieces = [_calls(Piece(function, number, count), (rows, *arguments)) for number in range(count)]
     whole = [called(_joined_rows, some, some[0].home) for some in zip(*pieces)]
     with dask.annotate(priority=-1):
         return Partitions(kept_and_computed(whole)[0])
@@ -280,12 +300,6 @@ def _seconds_added(pairs: list[Planned], add: Callable[[list[Any]], Any]) -> Pla
 
 def _neighbours(values: list[Planned]) -> list[list[Planned]]:
     return [values[start : start + FAN_IN] for start in range(0, len(values), FAN_IN)]
-
-
-def _of_some_rows(function: Callable[..., Any], number: int, count: int, rows: Any, *arguments: Any) -> Any:
-    """Return what a function gives for one of `count` pieces of the rows."""
-    begin, end = (len(rows) * each // count for each in (number, number + 1))
-    return function(rows[begin:end], *arguments)
 
 
 def _joined_rows(*pieces: Any) -> Any:

@@ -18,15 +18,13 @@ for sparse problems (X. Li, D. Sun, K.-C. Toh, SIAM J. Optim. 28, 2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.engine.interruption import checkpoint, current_flag, interruptible
+from supdr.engine.interruption import checkpoint
+from supdr.engine.threads import map_threads
 from supdr.solvers._linear_svm_kernels import hinge_arguments, inner, newton_steps, shares, weighted_sum
 
 Array = NDArray[np.float64]
@@ -235,36 +233,6 @@ def solve_heads(
         float(sum(solution.gap for solution in solutions)),
         sum(solution.iterations for solution in solutions),
     )
-
-
-def map_threads(work: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
-    """Apply `work` to every item, in threads if asked for; a stop request reaches them too.
-
-    Parameters
-    ----------
-    work : callable
-        Takes an item.
-    items : sequence
-        What to work on; the results keep their order.
-    n_jobs : int or None
-        Threads, as joblib counts them.
-
-    Returns
-    -------
-    list
-    """
-    n_threads = min(effective_n_jobs(n_jobs), len(items))
-    if n_threads <= 1:
-        return [work(item) for item in items]
-    requested = current_flag()
-
-    def watched(item: Any) -> Any:
-        """Work on one item under the caller's stop flag."""
-        with interruptible(requested):
-            return work(item)
-
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(watched, items))
 
 
 class _Proximal:

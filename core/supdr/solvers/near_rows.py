@@ -26,10 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
+from supdr.engine.threads import map_threads
 from supdr.rows.partitions import Partitions, listed, planned, spread, total
 from supdr.rows.whole import added
 from supdr.solvers._near_kernels import margins
-from supdr.solvers.linear_svm import map_threads, solve_linear_svm
+from supdr.solvers.linear_svm import solve_linear_svm
 from supdr.solvers.near_visits import (
     SHORTER,
     Dual,

@@ -1,6 +1,6 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
 const masks = new Masks()
-const MOST_PIXELS = 900, SLOW = 14, SETTLED = 200, TURNING = 1400, SMALL = 5, RING_GAP = 5.5
+const MOST_PIXELS = 900, SLOW = 14, AGAIN = 2000, SETTLED = 200, TURNING = 1400, SMALL = 5, RING_GAP = 5.5
 
 // A step by which all of so many rows are reached, neighbours in the table far apart: none of the classes lies on top.
 function strideOf(count) {
@@ -37,7 +37,7 @@ class Plane {
     this.basePen = this.base.getContext("2d", {willReadFrequently: true, alpha: false})
     this.tints = new Tints(); this.thumbnails = new Thumbnails(this)
     this.position = new Moving(); this.end = new Moving(); this.bounds = new Moving(); this.relief = new Relief()
-    this.zoom = null; this.token = null; this.cost = 0; this.moved = 0; this.stale = true; this.dirty = true
+    this.zoom = null; this.token = null; this.cost = 0; this.moved = 0; this.sharp = 0; this.stale = true; this.dirty = true
     this.tree = {}
     this.watched = new ResizeObserver(() => this.touch())
     this.watched.observe(this.canvas)
@@ -167,7 +167,8 @@ class Plane {
     // Many pixels are for pictures that stand still where the machine is slow.
     const full = Math.min(devicePixelRatio || 1, Math.max(1, MOST_PIXELS / side))
     const ratio = stageClock.slow && now - this.moved < SETTLED ? 1 : full, pixels = Math.round(side * ratio)
-    if (this.canvas.width !== pixels) {
+    const resized = this.canvas.width !== pixels
+    if (resized) {
       for (const canvas of [this.canvas, this.base]) { canvas.width = pixels; canvas.height = pixels }
       this.stale = true
     }
@@ -185,9 +186,15 @@ class Plane {
     this.drawOver(this.pen)
     this.hands?.draw(this.pen)
     this.dirty = false
-    // What a picture with all pixels takes, whether they are painted while it moves or not.
-    if (ratio === full) this.cost += 0.2 * (performance.now() - began - this.cost)
-    else if (!moving) this.sharpening ??= setTimeout(() => this.sharpen(), SETTLED)
+    // What a picture with all pixels takes, whether they are painted while it moves or not; the first one takes longer.
+    if (ratio === full) {
+      if (!resized) this.cost += (this.cost ? 0.2 : 1) * (performance.now() - began - this.cost)
+      this.sharp = now
+    } else if (!moving) {
+      this.sharpening ??= setTimeout(() => this.sharpen(), SETTLED)
+    } else if (now - this.sharp > AGAIN) {
+      this.cost = 0  // something else may have held it up: all pixels are tried again
+    }
     return moving || this.dirty
   }
 

@@ -80,7 +80,7 @@ class SummedFeatures(Features):
         """Return F in partitions."""
         if self._Phi is not None:
             return spread_meanwhile(np.matmul, self._Phi, weights, n_rows=self._n_rows)
-        return spread_meanwhile(_image, self._all_rows, self.mapping, weights, n_rows=self._n_rows)
+        return spread(_image, self._all_rows, self.mapping, weights)  # in pieces, each would be sent the mapping
 
     def pull_back(self, values: Any) -> Array:
         """Return the sum of Phi' values (M, q)."""

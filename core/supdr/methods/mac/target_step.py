@@ -21,7 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
-from supdr.solvers.linear_svm import map_threads
+from supdr.engine.threads import map_threads
 from supdr.solvers.positive_definite import solve_in_place
 
 Array = NDArray[np.float64]
