@@ -19,7 +19,7 @@ from supdr_viz.kit.packed_files import PackedFile
 
 SCRIPT = "static/js/bokeh-gl.min.js"
 FILE = Path(bokeh.settings.settings.bokehjs_path()) / "js" / "bokeh-gl.min.js"
-UNPACKS = {"Accept-Encoding": "gzip, deflate, br"}
+UNPACKS = {"Accept-Encoding": "gzip, deflate, br", "Host": "lecture.example:5006"}
 
 
 def answers(*asked):
@@ -56,8 +56,11 @@ def test_from_the_second_time_on_a_script_travels_packed():
     assert first.headers["ETag"] != second.headers["ETag"]
 
 
-def test_who_does_not_unpack_gets_a_file_as_it_is():
-    *_, plain = answers((SCRIPT, UNPACKS), (SCRIPT, {}))
+@pytest.mark.parametrize(
+    "otherwise", [{"Accept-Encoding": "identity"}, {"Host": "localhost:5006"}, {"Host": "[::1]:5006"}]
+)
+def test_who_does_not_unpack_or_needs_no_network_gets_a_file_as_it_is(otherwise):
+    *_, plain = answers((SCRIPT, UNPACKS), (SCRIPT, {**UNPACKS, **otherwise}))
     assert "Content-Encoding" not in plain.headers
     assert plain.body == FILE.read_bytes()
 
