@@ -1,6 +1,6 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
 const masks = new Masks()
-const MOST_PIXELS = 900, SLOW = 14, AGAIN = 2000, SETTLED = 200, TURNING = 1400, SMALL = 5, RING_GAP = 5.5
+const MOST_PIXELS = 900, SLOW = 14, SHARP_AGAIN = 2000, SETTLED = 200, TURNING = 1400, SMALL = 5, RING_GAP = 5.5
 
 // A step by which all of so many rows are reached, neighbours in the table far apart: none of the classes lies on top.
 function strideOf(count) {
@@ -192,7 +192,7 @@ class Plane {
       this.sharp = now
     } else if (!moving) {
       this.sharpening ??= setTimeout(() => this.sharpen(), SETTLED)
-    } else if (now - this.sharp > AGAIN) {
+    } else if (now - this.sharp > SHARP_AGAIN) {
       this.cost = 0  // something else may have held it up: all pixels are tried again
     }
     return moving || this.dirty
