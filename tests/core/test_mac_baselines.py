@@ -130,6 +130,12 @@ def test_klda_unwinds_spirals_where_lda_cannot():
     assert LDAProjection(head="svm").fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.8
 
 
+@pytest.mark.parametrize("alike", [np.ones((30, 4)), np.eye(4)[np.repeat([0, 1, 2], 10)]], ids=["all", "of a class"])
+def test_discriminants_need_rows_that_differ_within_their_classes(alike):
+    with pytest.raises(ValueError, match="rows that differ within their classes"):
+        LDAProjection().fit(alike, np.repeat([0, 1, 2], 10))
+
+
 # --- large margin nearest neighbours ----------------------------------------------------------------------------------
 
 

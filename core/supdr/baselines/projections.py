@@ -273,6 +273,17 @@ class KernelPCAProjection(Projection):
         return KernelPCA(n_components, kernel="rbf", gamma=gamma, random_state=self._seed())
 
 
+class _Discriminants(LinearDiscriminantAnalysis):
+    """Linear discriminant analysis that says so where there is nothing to set the classes against."""
+
+    def fit(self, X: NDArray, y: NDArray) -> _Discriminants:
+        """Fit to rows and class codes."""
+        firsts = X[np.unique(y, return_index=True)[1]]
+        if np.array_equal(X, firsts[y]):
+            raise ValueError("LDAProjection needs rows that differ within their classes; all of a class are alike here")
+        return super().fit(X, y)
+
+
 class LDAProjection(Projection):
     """Discriminant directions, then k nearest neighbours or a linear SVM.
 
@@ -313,7 +324,7 @@ class LDAProjection(Projection):
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         largest = min(n_classes - 1, X.shape[1])
-        return LinearDiscriminantAnalysis(n_components=min(self.n_components or largest, largest))
+        return _Discriminants(n_components=min(self.n_components or largest, largest))
 
 
 class NCA(Projection):
