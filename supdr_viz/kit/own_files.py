@@ -7,12 +7,15 @@ A page names them by what they contain, so that a browser may keep them for ever
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar
 
 from tornado.web import HTTPError, RequestHandler
+
+from supdr_viz.kit.packed_files import gains
 
 FOLDER = "own"
 """Of these files, beside the pages."""
@@ -65,7 +68,17 @@ class OwnFile(RequestHandler):
             raise HTTPError(404)
         self.set_header("Content-Type", TYPES[name.rpartition(".")[2]])
         self.set_header("Cache-Control", FOR_EVER)
+        if not name.endswith(".webp"):  # a picture is packed by itself
+            self.set_header("Vary", "Accept-Encoding")
+            if gains(self.request):
+                self.set_header("Content-Encoding", "gzip")
+                content = _packed(content)
         self.finish(content)
+
+
+@cache
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
 
 
 @cache

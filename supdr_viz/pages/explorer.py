@@ -124,7 +124,6 @@ class Explorer:
         self._preset = ""  # the example that has begun
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
-        self._is_there = False  # whether the browser has built all of the page
         self.bridge = bridge or Bridge()
         self.board = Board(touch=widgets.on_phone())
         self.link = LiveLink(self.board.stage, self._draw)
@@ -196,8 +195,9 @@ class Explorer:
             self.link.attach(self.session.player, document)
 
     def _loaded(self) -> None:
-        self._is_there, document = True, pn.state.curdoc
-        self._frame(self.session.player.status)
+        document = pn.state.curdoc
+        self.teller.arrive()
+        self._show_around(self.session.player.status)
         if document is not None:
             self._attach(document, None)
             self.patience.attach(document)
@@ -378,15 +378,13 @@ class Explorer:
                 self.layout.refresh_heads(self.board)
             if self.class_link.audience is not None:
                 self.board.stage.put("followed", iteration=frame.iteration)
-        if self._is_there or status.phase is Phase.ready:
-            self._frame(status)
+        if self.teller.page_is_there or status.phase is Phase.ready:  # which changes nothing but colours
+            self._show_around(status)
 
-    def _frame(self, status: Status) -> None:
-        """Bring up to date what stands around the views.
-
-        Of what is built just now the browser would miss changes; that a run is ready changes nothing but colours.
-        """
-        if self._is_there and not self._counted and self.session.dataset is not None and self.session.player.newest:
+    def _show_around(self, status: Status) -> None:
+        """Bring up to date what stands around the views."""
+        counts = self.teller.page_is_there and self.session.player.newest is not None
+        if counts and not self._counted and self.session.dataset is not None:
             self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
             self._counted = True
         self.teller.show_status(status)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.stage.wire import Tree, encode, merge, tail_of
+from supdr_viz.stage.wire import SCALARS, Tree, encode, merge, tail_of
 
 
 class Selection:
@@ -185,6 +185,8 @@ def _news(known: Tree, values: Tree) -> Tree:
 def _same(first: Any, second: Any) -> bool:
     if first is second:
         return True
+    if type(first) in SCALARS:  # most of what there is
+        return type(first) is type(second) and first == second
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         return _equal(first, second)
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):

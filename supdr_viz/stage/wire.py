@@ -29,6 +29,7 @@ from supdr_viz.frames.scene import Extent
 
 ALIGNED = 8
 TYPES = {"u1": "Uint8", "i2": "Int16", "u2": "Uint16", "i4": "Int32", "f4": "Float32"}
+SCALARS = frozenset({str, int, float, bool, type(None)})
 Tree = dict[str, Any]
 
 
@@ -113,8 +114,9 @@ def encode(patch: Tree) -> bytes:
 
     def plain(value: Any) -> Any:
         """Return what JSON knows; arrays are noted, and named by their number."""
-        if value is None or type(value) in (str, int, bool):
-            return value
+        kind = type(value)
+        if kind in SCALARS:  # most of what there is
+            return None if kind is float and not math.isfinite(value) else value
         if isinstance(value, np.ndarray):
             arrays.append(np.ascontiguousarray(value))
             return {"$": len(arrays) - 1}
@@ -124,9 +126,7 @@ def encode(patch: Tree) -> bytes:
             return {str(name): plain(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
             return [plain(each) for each in value]
-        if isinstance(value, np.generic):
-            value = value.item()
-        return None if isinstance(value, float) and not math.isfinite(value) else value
+        return plain(value.item()) if isinstance(value, np.generic) else value
 
     tree = plain(patch)
     table: list[tuple[str, list[int], int, int]] = []

@@ -195,6 +195,14 @@ def test_lap_rls_takes_the_memory_of_two_kernel_matrices():
     assert peak < 2.5 * 8 * 1000**2
 
 
+@pytest.mark.filterwarnings("ignore:Diagonal number")
+def test_what_cannot_be_solved_is_said():
+    X, u = plane(12)
+    twice = np.repeat([0, 1, 2], [1, 1, 1]).repeat(2)
+    with pytest.raises(ValueError, match="reg_ambient=1e-300"):
+        LapRLS(1e-300, n_neighbors=1).fit(X[twice], u[twice, 0])
+
+
 def test_a_large_weight_gives_the_mean():
     X, u = plane(60)
     y = few_labels(u[:, 0], range(0, 60, 5))

@@ -15,6 +15,7 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application
 
 from supdr_viz.kit import packed_files
+from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.kit.packed_files import PackedFile
 
 SCRIPT = "static/js/bokeh-gl.min.js"
@@ -22,12 +23,18 @@ FILE = Path(bokeh.settings.settings.bokehjs_path()) / "js" / "bokeh-gl.min.js"
 UNPACKS = {"Accept-Encoding": "gzip, deflate, br", "Host": "lecture.example:5006"}
 
 
+@pytest.fixture(autouse=True)
+def unoffered(monkeypatch):
+    monkeypatch.setattr(OwnFile, "offered", False)
+    monkeypatch.setattr(OwnFile, "_contents", {})
+
+
 def answers(*asked):
     """Ask a server for an address after the other, with headers; what is asked for is packed before the next."""
 
     async def ask():
         listening, port = bind_unused_port()
-        server = HTTPServer(Application(packed_files.routes()))
+        server = HTTPServer(Application([*packed_files.routes(), OwnFile.route()]))
         server.add_socket(listening)
         client, got = AsyncHTTPClient(), []
         try:
@@ -88,7 +95,21 @@ def test_nothing_else_is_read(address):
         assert answer.code in (403, 404)
 
 
-def test_parts_of_a_packed_file_are_parts_of_what_is_sent():
+def test_who_asks_for_a_part_gets_the_whole():
     *_, whole, part = answers(*[(SCRIPT, UNPACKS)] * 2, (SCRIPT, {**UNPACKS, "Range": "bytes=10-19"}))
-    assert part.code == 206
-    assert part.body == whole.body[10:20]
+    assert (part.code, part.body) == (200, whole.body)
+    assert {whole.headers["Accept-Ranges"], part.headers["Accept-Ranges"]} == {"none"}
+
+
+def test_no_more_files_are_packed_than_pages_need(monkeypatch):
+    monkeypatch.setattr(packed_files, "MOST_PACKED", 0)
+    for answer in answers((SCRIPT, UNPACKS), (SCRIPT, UNPACKS)):
+        assert answer.body == FILE.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["elsewhere:5006", "localhost:5006"])
+def test_our_own_files_travel_packed_too(name):
+    (answer,) = answers((OwnFile.address("p { margin: 0 }", "css"), {**UNPACKS, "Host": name}))
+    packed = answer.headers.get("Content-Encoding") == "gzip"
+    assert packed == name.startswith("elsewhere")
+    assert (gzip.decompress(answer.body) if packed else answer.body) == b"p { margin: 0 }"

@@ -180,6 +180,17 @@ def test_what_is_open_holds_nothing_of_a_page(guarded):
         assert guarded.answer(path)[0] in (400, 403, 404)
 
 
+@pytest.mark.parametrize("path", ["/static/js/bokeh.min.js", "/static/extensions/panel/panel.min.js"])
+def test_scripts_travel_packed(guarded, path):
+    headers = {"Host": "lecture.example", "Accept-Encoding": "gzip"}
+    request = urllib.request.Request(f"http://localhost:{guarded.port}{path}", headers=headers)
+    packed = None
+    while packed is None:  # the first to ask gets it as it is
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            packed = answer.headers["Content-Encoding"]
+    assert packed == "gzip"
+
+
 def test_no_address_has_the_server_import_a_module(guarded):
     for path in ("ends_the_server/any/css/x", "lib2to3.__main__/any/css/x", "..x/any/css/x", "/any/css/x"):
         assert guarded.answer(f"/components/{path}")[0] == 404

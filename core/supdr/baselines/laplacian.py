@@ -153,6 +153,11 @@ class LapRLS(DirectMethod):
         right = np.zeros((n_rows, values.shape[1]))
         right[rows] = values
         coef = lu_solve(lu_factor(system.T, overwrite_a=True), right, trans=1)  # as columns it needs no copy
+        if not np.isfinite(coef).all():
+            raise np.linalg.LinAlgError(
+                f"the system of LapRLS is singular, as where rows are the same; got reg_ambient={self.reg_ambient:g}, "
+                "a larger one makes it regular"
+            )
         return K @ coef, _Expansion(kernel, coef, X)
 
 
