@@ -18,6 +18,7 @@ def test_an_untidy_file_is_learnt_from_without_a_choice(open_app, tmp_path, name
     app.choose("Data set", "A file …").settle()
     app.choose_file(file)
     app.until_seen("Use this file")
+    app.settle()  # choices are shown one after the other
     assert app.page.locator("p.error").count() == 0
     assert " ".join(TARGETS[name].split()) in app.page.get_by_role("combobox", name="Target").first.inner_text()
     app.press("Use this file").settle()
