@@ -197,7 +197,9 @@ class Explorer:
     def _loaded(self) -> None:
         document = pn.state.curdoc
         self.teller.arrive()
-        self._show_around(self.session.player.status)
+        self.teller.show_status(self.session.player.status)
+        if self.board.stage.get("number") is not None:  # a frame was there before the page was
+            self._count()
         if document is not None:
             self._attach(document, None)
             self.patience.attach(document)
@@ -378,16 +380,16 @@ class Explorer:
                 self.layout.refresh_heads(self.board)
             if self.class_link.audience is not None:
                 self.board.stage.put("followed", iteration=frame.iteration)
+            if self.teller.page_is_there:
+                self._count()
         if self.teller.page_is_there or status.phase is Phase.ready:  # which changes nothing but colours
-            self._show_around(status)
+            self.teller.show_status(status)
 
-    def _show_around(self, status: Status) -> None:
-        """Bring up to date what stands around the views."""
-        counts = self.teller.page_is_there and self.session.player.newest is not None
-        if counts and not self._counted and self.session.dataset is not None:
-            self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
+    def _count(self) -> None:
+        """Offer the latent coordinates that there are: rows are embedded, so the method has chosen how far."""
+        if not self._counted and self.session.dataset is not None:
+            self._describe(self.session.dataset)
             self._counted = True
-        self.teller.show_status(status)
 
 
 def _end(session: Session, link: LiveLink, class_link: ClassLink, _context: Any) -> None:
