@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.page_thread import follow
 from supdr_viz.pages import begin
-from supdr_viz.pages.address import whole_number
 from supdr_viz.pages.drawn import DrawnPoints
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.patience import Patience
@@ -32,13 +31,16 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.link import LiveLink
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
-from supdr_viz.run.status import Phase, Status
+from supdr_viz.run.status import Status
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.making import NotAtHand
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.views import Board
+
+FURTHEST = 100_000
+"""Steps that a run takes by itself, at most, when its page is opened."""
 
 
 def explorer() -> Any:
@@ -50,13 +52,19 @@ def explorer() -> Any:
     """
     begin()
     arguments = dict(pn.state.session_args)
-    iteration, fits = (whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
+    iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     if not arguments:
         opening = PRESETS.opening
         return Explorer(opening.settings, [], preset=opening.name).page
     settings, problems = parse_query(arguments)
     known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(settings, problems, preset=known, iteration=iteration, fits=fits).page
+
+
+def _whole_number(values: Sequence[bytes]) -> int:
+    """Read where a run is to begin by itself; anything but a number of steps is none."""
+    text = values[-1] if values else b""
+    return min(int(text), FURTHEST) if text.isdigit() and len(text) < 10 else 0
 
 
 def _link_to(settings: Settings) -> str:
@@ -182,26 +190,16 @@ class Explorer:
         self._apply(self.controls.experiment)
         self._begin_example()
         follow(self.bridge, "lost_at", self._run_to)
-        self.board.stage.on("hello", functools.partial(self._attach, pn.state.curdoc))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
 
     # --- the page's life ---------------------------------------------------------------------------------------------
 
-    def _attach(self, document: Any, _message: Any) -> None:
-        """Show how the run stands as soon as the views are there; the rest of the page is built meanwhile."""
-        if document is not None and not self.link.attached:
-            self.link.attach(self.session.player, document)
-
     def _loaded(self) -> None:
         document = pn.state.curdoc
-        self.teller.arrive()
-        self.teller.show_status(self.session.player.status)
-        if self.board.stage.get("number") is not None:  # a frame was there before the page was
-            self._count()
         if document is not None:
-            self._attach(document, None)
+            self.link.attach(self.session.player, document)
             self.patience.attach(document)
             self.transport.compile_first(document, self._compiled)
             self._run_to(self._begins_at)
@@ -376,20 +374,14 @@ class Explorer:
         if frame is not None:
             self.board.show_frame(frame)
             self.board.stage.put(iteration=frame.iteration)
+            if not self._counted and self.session.dataset is not None:
+                self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
+                self._counted = True
             if self.teller.show_numbers(frame, status):
                 self.layout.refresh_heads(self.board)
             if self.class_link.audience is not None:
                 self.board.stage.put("followed", iteration=frame.iteration)
-            if self.teller.page_is_there:
-                self._count()
-        if self.teller.page_is_there or status.phase is Phase.ready:  # which changes nothing but colours
-            self.teller.show_status(status)
-
-    def _count(self) -> None:
-        """Offer the latent coordinates that there are: rows are embedded, so the method has chosen how far."""
-        if not self._counted and self.session.dataset is not None:
-            self._describe(self.session.dataset)
-            self._counted = True
+        self.teller.show_status(status)
 
 
 def _end(session: Session, link: LiveLink, class_link: ClassLink, _context: Any) -> None:

@@ -38,11 +38,6 @@ class Teller:
         Speaks to screen readers.
     patience : Patience
         Looks after what begins.
-
-    Attributes
-    ----------
-    page_is_there : bool
-        Whether the browser has built all of the page: it may miss changes of what it is just building.
     """
 
     def __init__(
@@ -54,14 +49,6 @@ class Teller:
         self._phase: Phase | None = None
         self._progress = ""
         self._told: tuple[Snapshot | None, bool] = (None, False)
-        self._range: tuple[int, int, int] | None = None
-        self.page_is_there = False
-
-    def arrive(self) -> None:
-        """Take note that the browser has built all of the page, and show what waited for that."""
-        self.page_is_there = True
-        if self._range is not None:
-            self._transport.show_range(*self._range)
 
     def hasten(self) -> None:
         """Let the next frame's numbers not wait for their turn."""
@@ -92,9 +79,7 @@ class Teller:
         outgrown = frame.last_iteration >= RANGE_GROWTH * self._transport.bar.scrubber.end
         if viewing or not running or outgrown or now - self._range_at >= RANGE_INTERVAL:
             self._range_at = now
-            self._range = frame.first_iteration, frame.last_iteration, frame.iteration
-            if self.page_is_there:
-                self._transport.show_range(*self._range)
+            self._transport.show_range(frame.first_iteration, frame.last_iteration, frame.iteration)
         if viewing:
             self._transport.show_viewing(frame.iteration)
             self._phase = None

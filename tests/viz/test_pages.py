@@ -58,22 +58,6 @@ def test_the_explorer_says_how_its_run_stands(hands):
     assert "iteration 0" in page.bridge.status
 
 
-def test_while_the_browser_builds_the_page_the_views_show_all_and_what_stands_around_them_waits(hands):
-    page = Explorer(MOONS, [])
-    page.teller.page_is_there = False
-    draw(page, hands)
-    assert page.bridge.status.startswith("ready, LSDR on ")
-    press(page, "ArrowRight")
-    draw(page, hands)
-    assert page.board.stage.get("iteration") == 1
-    assert "iteration <b>1</b>" in page.transport.bar.status.text
-    assert page.bridge.status.startswith("ready, LSDR on ")
-    assert page.transport.bar.scrubber.disabled
-    page._loaded()
-    assert page.bridge.status.startswith("paused, LSDR on ")
-    assert not page.transport.bar.scrubber.disabled
-
-
 def test_the_explorer_says_that_an_earlier_iteration_is_looked_at(hands):
     page = Explorer(replace(MOONS, speed="fast"), [])
     draw(page, hands)
