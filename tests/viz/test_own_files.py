@@ -1,23 +1,17 @@
 """The app's own scripts and style sheets as files: what a browser is told of them, and where pages are without them."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import panel as pn
 import pytest
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 from panel.io.state import set_curdoc
-from tornado.httpclient import AsyncHTTPClient
-from tornado.httpserver import HTTPServer
-from tornado.testing import bind_unused_port
-from tornado.web import Application
 
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.own_files import OwnFile, image, sheet
 from supdr_viz.stage.components import Hub, script
 from supdr_viz.stage.stage import Stage
+from tests.viz import asking
 
 CSS = "p { margin: 0; } /* a style sheet of these tests */"
 
@@ -30,20 +24,7 @@ def unoffered(monkeypatch):
 
 def answers(*addresses):
     """Ask a server for these addresses."""
-
-    async def ask():
-        listening, port = bind_unused_port()
-        server = HTTPServer(Application([OwnFile.route()]))
-        server.add_socket(listening)
-        try:
-            client = AsyncHTTPClient()
-            return [await client.fetch(f"http://127.0.0.1:{port}/{each}", raise_error=False) for each in addresses]
-        finally:
-            server.stop()
-            await server.close_all_connections()
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, ask()).result()
+    return asking.answers([OwnFile.route()], *((address, {}) for address in addresses))
 
 
 def sent(*components):

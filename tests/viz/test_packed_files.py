@@ -1,22 +1,17 @@
 """Scripts and style sheets of the kit, packed for browsers that unpack them."""
 
-import asyncio
 import gzip
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bokeh.settings
 import panel_material_ui
 import pytest
 from bokeh.embed.bundle import extension_dirs
-from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.httpserver import HTTPServer
-from tornado.testing import bind_unused_port
-from tornado.web import Application
 
 from supdr_viz.kit import packed_files
 from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.kit.packed_files import PackedFile
+from tests.viz import asking
 
 SCRIPT = "static/js/bokeh-gl.min.js"
 FILE = Path(bokeh.settings.settings.bokehjs_path()) / "js" / "bokeh-gl.min.js"
@@ -30,25 +25,9 @@ def unoffered(monkeypatch):
 
 
 def answers(*asked):
-    """Ask a server for an address after the other, with headers; what is asked for is packed before the next."""
-
-    async def ask():
-        listening, port = bind_unused_port()
-        server = HTTPServer(Application([*packed_files.routes(), OwnFile.route()]))
-        server.add_socket(listening)
-        client, got = AsyncHTTPClient(), []
-        try:
-            for address, headers in asked:
-                request = HTTPRequest(f"http://127.0.0.1:{port}/{address}", headers=headers, decompress_response=False)
-                got.append(await client.fetch(request, raise_error=False))
-                PackedFile.packing._thread.submit(int).result()
-            return got
-        finally:
-            server.stop()
-            await server.close_all_connections()
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, ask()).result()
+    """Ask for addresses with headers, one after the other; what is asked for is packed before the next."""
+    routes = [*packed_files.routes(), OwnFile.route()]
+    return asking.answers(routes, *asked, after=lambda: PackedFile.packing._thread.submit(int).result())
 
 
 def test_from_the_second_time_on_a_script_travels_packed():

@@ -10,17 +10,15 @@ up to the gap of one solve; errors do not add up.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from supdr.engine.interruption import checkpoint, current_flag, interruptible
+from supdr.engine.interruption import checkpoint
+from supdr.engine.threads import map_threads
 from supdr.functions.kernels import Kernel
 from supdr.solvers.linear_svm import solve_linear_svm
 from supdr.solvers.smo import minimising_bias, solve_svm
@@ -134,7 +132,7 @@ def close_gap(
     for tol in TOLERANCES:
         # A head whose gap is within its share is left alone (shares add up to the total); nan: not solved yet.
         open_heads = [k for k in range(n_heads) if not primal[k] - dual[k] <= level * (1.0 / n_heads + primal[k])]
-        converged = all(_map(partial(solve, tol=tol), open_heads, n_jobs))
+        converged = all(map_threads(partial(solve, tol=tol), open_heads, n_jobs))
         upper, lower = math.fsum(primal), math.fsum(dual)
         closed = upper - lower <= precision * (1.0 + upper) < math.inf  # nan and inf are not closed
         decided = lower > ceiling or (closed and (upper <= ceiling or upper - lower <= SHARP * (1.0 + upper)))
@@ -161,21 +159,6 @@ def _discard_worn(K: NDArray, columns: NDArray, ys: NDArray) -> None:
             quadratic += duals[rows] @ (K[np.ix_(support[rows], support)] @ duals)
         if alpha.sum() < WORN * quadratic:
             alpha[:] = 0.0
-
-
-def _map(solve: Callable[[int], bool], heads: list[int], n_jobs: int | None) -> list[bool]:
-    """Apply `solve` to every head, in threads if asked for; a stop request reaches them too."""
-    n_threads = min(effective_n_jobs(n_jobs), len(heads))
-    if n_threads <= 1:
-        return [solve(k) for k in heads]
-    requested = current_flag()
-
-    def watched(k: int) -> bool:
-        with interruptible(requested):
-            return solve(k)
-
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(watched, heads))
 
 
 class KernelHead(NamedTuple):
