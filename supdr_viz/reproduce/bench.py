@@ -12,20 +12,31 @@ from numpy.typing import NDArray
 
 from supdr.sensitivity import Result, Sweep
 
-LEAST_MARGIN = 0.005
+ERRORS = 2.0
+"""Standard errors of the difference within which two means agree."""
+
+FLOOR = 0.05
+"""Share of the paper's figure within which a measured mean always agrees."""
 
 RULE = (
-    "A figure of the paper is reproduced if the measured mean differs from it by no more than the larger of the two "
-    f"standard deviations (over folds, draws or starts; at least {LEAST_MARGIN}); beyond that it is better or not "
-    "reproduced. A claim (at most, at least) is reproduced if the measured mean satisfies it; its bound is our reading "
-    "of the paper's text and pictures."
+    "A printed figure is reproduced if the measured mean differs from it by at most two standard errors of the "
+    f"difference, or by at most {FLOOR:.0%} of the figure (of an accuracy: of the error), or by half of its last "
+    "printed digit. The standard error takes the paper's deviation and number of folds where they are at hand, and "
+    "ours in their place otherwise. Beyond that a figure of the paper's own method is better or not reproduced; a "
+    "figure of a rival differs. A claim (at most, at least) is reproduced if the measured mean satisfies its bound, "
+    "not reproduced if it does not, and undecided if it is less than two standard errors from the bound. "
+    "Bounds that the paper does not print are our reading of its text and pictures. Our own questions are answered, "
+    "yes or no, and counted apart."
 )
 """How a verdict comes about; printed with every table."""
+
+BOUNDS = ("at most", "at least")
+ANSWERS = (("not reproduced", "reproduced"), ("no", "yes"))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure or claim of a paper, and what was measured.
+    """One figure or claim of a paper, or a question of our own, and what was measured.
 
     Attributes
     ----------
@@ -35,10 +46,20 @@ class Row:
     paper : float
         The paper's figure, or the bound that its claim amounts to.
     paper_sd : float
+        Standard deviation that the paper prints; 0: none is at hand.
     kind : {"less", "greater", "at most", "at least"}
         A figure of which less (greater) is better, or a claim.
+    about : {"method", "rival", "question"}
+        A figure or claim of the paper about its own method, a figure of a method that it compares with, or a question
+        that the paper does not ask.
+    paper_n : int
+        Number of folds or draws behind the paper's figure; 0: as many as here.
+    best : float
+        The best value possible of a figure of kind "greater".
+    digit : float
+        Value of the last printed digit of the paper's figure.
     note : str
-        Why it failed, or what to know.
+        What to know about this row.
     """
 
     what: str
@@ -46,6 +67,10 @@ class Row:
     paper: float
     paper_sd: float = 0.0
     kind: str = "less"
+    about: str = "method"
+    paper_n: int = 0
+    best: float = 1.0
+    digit: float = 0.001
     note: str = ""
 
     @property
@@ -59,16 +84,38 @@ class Row:
         return float(np.std(self.measured)) if self.measured else float("nan")
 
     @property
+    def standard_error(self) -> float:
+        """Standard error of the difference from the paper's figure, or from a bound, which has none of its own."""
+        n = max(len(self.measured), 1)
+        own = self.deviation**2 / max(n - 1, 1)
+        if self.kind in BOUNDS:
+            return float(np.sqrt(own))
+        return float(np.sqrt(own + (self.paper_sd or self.deviation) ** 2 / (self.paper_n or n)))
+
+    @property
+    def tolerance(self) -> float:
+        """How far the mean may be from the paper's figure."""
+        size = abs(self.best - self.paper) if self.kind == "greater" else abs(self.paper)
+        return max(ERRORS * self.standard_error, FLOOR * size, 0.5 * self.digit)
+
+    @property
     def verdict(self) -> str:
         """What `RULE` says."""
         if not self.measured or not np.isfinite(self.mean):
             return "not measured"
-        if self.kind in ("at most", "at least"):
-            holds = self.mean <= self.paper if self.kind == "at most" else self.mean >= self.paper
-            return "reproduced" if holds else "not reproduced"
-        if abs(self.mean - self.paper) <= max(self.paper_sd, self.deviation, LEAST_MARGIN):
+        if self.kind in BOUNDS:
+            return self._against_bound()
+        if abs(self.mean - self.paper) <= self.tolerance:
             return "reproduced"
+        if self.about == "rival":
+            return "differs"
         return "better" if (self.mean < self.paper) == (self.kind == "less") else "not reproduced"
+
+    def _against_bound(self) -> str:
+        if abs(self.mean - self.paper) < ERRORS * self.standard_error:
+            return "undecided"
+        holds = self.mean <= self.paper if self.kind == "at most" else self.mean >= self.paper
+        return ANSWERS[self.about == "question"][holds]
 
 
 @dataclass
@@ -85,7 +132,7 @@ class Bench:
     executor, workers
         As for `Sweep.run`.
     seconds : float
-        Of all fits so far, those known from earlier runs included.
+        Of all fits so far, those stored by earlier runs included.
     follow : callable
         ``follow(sweep, cells)`` yields the cells, showing progress.
     """
@@ -164,7 +211,37 @@ class Item:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class NotCovered:
+    """A table, figure or protocol of a paper that is not measured.
+
+    Attributes
+    ----------
+    paper : str
+    what : str
+        "Table 4: YEAST", say.
+    reason : str
+        Why not.
+    """
+
+    paper: str
+    what: str
+    reason: str
+
+
 def everything(X: NDArray) -> list[tuple[NDArray, NDArray]]:
     """Return the split that fits and judges on all rows."""
     rows = np.arange(len(X))
     return [(rows, rows)]
+
+
+def lowest_in(means: Mapping[str, Mapping[str, float]], method: str) -> float:
+    """Return the number of data sets on which a method has the lowest mean error.
+
+    Parameters
+    ----------
+    means : mapping of str to mapping of str to float
+        Data set → method → mean error.
+    method : str
+    """
+    return float(sum(method == min(errors, key=errors.__getitem__) for errors in means.values()))

@@ -11,7 +11,7 @@ from typing import Any
 
 from supdr.sensitivity import StoreError, SweepError
 from supdr_viz.kit.disk import write_whole
-from supdr_viz.reproduce.bench import Bench, Item
+from supdr_viz.reproduce.bench import Bench, Item, NotCovered
 from supdr_viz.reproduce.report import Finding, measured_text, paper_text, to_csv, to_html, to_markdown
 from supdr_viz.studies.data import NoData
 from supdr_viz.sweeps.command import add_workers, followed
@@ -23,9 +23,18 @@ DESCRIPTION = "Measure the tables and figures of the papers and compare. Without
 
 def items() -> dict[str, Item]:
     """Return all items by name, paper by paper."""
-    from supdr_viz.reproduce import nsdr, others, snf
+    return {item.name: item for paper in _papers() for item in paper.ITEMS}
 
-    return {item.name: item for item in (*nsdr.ITEMS, *others.ITEMS, *snf.ITEMS)}
+
+def not_covered() -> list[NotCovered]:
+    """Return what of the papers is not measured, paper by paper."""
+    return [gap for paper in _papers() for gap in paper.NOT_COVERED]
+
+
+def _papers() -> tuple[Any, ...]:
+    from supdr_viz.reproduce import mac, nsdr, sdr_glm, sldr, snf
+
+    return nsdr, mac, sldr, sdr_glm, snf
 
 
 def add_reproduce(commands: Any) -> None:
@@ -127,11 +136,12 @@ def _write(findings: list[Finding], arguments: argparse.Namespace) -> None:
     words = ["supdr-viz reproduce", *arguments.names, *(["--quick"] if arguments.quick else [])]
     command = " ".join([*words, *(["--data-dir DIR"] if arguments.data_dir else [])])
     protocol = "quick" if arguments.quick else "full"
+    gaps = not_covered()
     out = Path(arguments.out)
     out.parent.mkdir(parents=True, exist_ok=True)
     for ending, text in (
-        ("md", to_markdown(findings, command, protocol)),
+        ("md", to_markdown(findings, command, protocol, gaps)),
         ("csv", to_csv(findings)),
-        ("html", to_html(findings, command, protocol)),
+        ("html", to_html(findings, command, protocol, gaps)),
     ):
         write_whole(out.with_name(f"{out.name}.{ending}"), text.encode())

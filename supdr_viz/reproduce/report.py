@@ -6,16 +6,18 @@ import csv
 import io
 import os
 import platform
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 
 from supdr_viz.kit.markup import escape
-from supdr_viz.reproduce.bench import RULE, Item, Row
+from supdr_viz.reproduce.bench import RULE, Item, NotCovered, Row
 from supdr_viz.reproduce.summary import Line, line_of, totals
 
 KINDS = {"at most": "≤ ", "at least": "≥ "}
-COLUMNS = ("item", "what", "paper", "measured", "sd", "n", "verdict", "note")
+COLUMNS = ("item", "about", "what", "paper", "measured", "sd", "n", "verdict", "note")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,21 @@ def machine() -> str:
         f"Python {platform.python_version()}",
     ]
     return ", ".join([*parts, *(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "numba"))])
+
+
+def code_version() -> str:
+    """Return the commit of this checkout, and whether files differ from it; elsewhere the version of the package."""
+    folder = Path(__file__).parents[2]
+    try:
+        described = subprocess.run(
+            ["git", "-C", str(folder), "describe", "--always", "--dirty=, with changes", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return f"version {version('supdr-viz')}"
+    return f"commit {described.stdout.strip()}"
 
 
 def paper_text(row: Row) -> str:
@@ -67,13 +84,20 @@ def lines_of(findings: Sequence[Finding]) -> list[Line]:
 
 def count(findings: Sequence[Finding]) -> str:
     """Count all verdicts in one sentence."""
-    return totals([row.verdict for finding in findings for row in finding.rows])
+    return totals([row for finding in findings for row in finding.rows])
 
 
-def to_markdown(findings: Sequence[Finding], command: str, protocol: str) -> str:
-    """Write all findings as a Markdown document."""
+def gaps_of(findings: Sequence[Finding], gaps: Sequence[NotCovered]) -> list[NotCovered]:
+    """Return what is not covered of the papers that the findings are about."""
+    papers = {finding.item.paper for finding in findings}
+    return [gap for gap in gaps if gap.paper in papers]
+
+
+def to_markdown(findings: Sequence[Finding], command: str, protocol: str, gaps: Sequence[NotCovered] = ()) -> str:
+    """Write all findings, and what is not covered, as a Markdown document."""
     lines = ["# The papers' tables and figures, measured anew", "", f"`{command}` ({protocol} protocols)", ""]
-    lines += [f"Machine: {machine()}.", "", RULE, "", "## On one page", "", count(findings), ""]
+    lines += [f"Measured at {code_version()}. Machine: {machine()}.", "", RULE, "", "## On one page", ""]
+    lines += [count(findings), ""]
     lines += ["| claim | verdict | measured: what is not reproduced, else the first | why |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines_of(findings)]
     lines.append("")
@@ -85,7 +109,13 @@ def to_markdown(findings: Sequence[Finding], command: str, protocol: str) -> str
             continue
         lines += ["| | paper | measured | verdict |", "|---|---|---|---|"]
         lines += [f"| {row.what} | {paper_text(row)} | {measured_text(row)} | {row.verdict} |" for row in finding.rows]
+        lines += [f"\n{row.what}: {row.note}" for row in finding.rows if row.note]
         lines += ["", f"{finding.seconds:.0f} s of fits.", ""]
+    covered = gaps_of(findings, gaps)
+    if covered:
+        lines += ["## Not covered", "", "| paper | what | why |", "|---|---|---|"]
+        lines += [f"| {gap.paper} | {gap.what} | {gap.reason} |" for gap in covered]
+        lines.append("")
     return "\n".join(lines)
 
 
@@ -96,18 +126,19 @@ def to_csv(findings: Sequence[Finding]) -> str:
     writer.writerow(COLUMNS)
     for finding in findings:
         if finding.problem:
-            writer.writerow([finding.item.name, "", "", "", "", 0, "not measured", finding.problem])
+            writer.writerow([finding.item.name, "", "", "", "", "", 0, "not measured", finding.problem])
         for row in finding.rows:
             numbers = (row.mean, row.deviation, len(row.measured))
-            writer.writerow([finding.item.name, row.what, paper_text(row), *numbers, row.verdict, row.note])
+            writer.writerow([finding.item.name, row.about, row.what, paper_text(row), *numbers, row.verdict, row.note])
     return text.getvalue()
 
 
-def to_html(findings: Sequence[Finding], command: str, protocol: str) -> str:
-    """Write all findings as a page of its own, with a figure per item."""
+def to_html(findings: Sequence[Finding], command: str, protocol: str, gaps: Sequence[NotCovered] = ()) -> str:
+    """Write all findings, and what is not covered, as a page of its own, with a figure per item."""
     parts = [
         f"<h1>The papers' tables and figures, measured anew</h1><p><code>{escape(command)}</code> "
-        f"({escape(protocol)} protocols)<br>{escape(machine())}</p><p>{escape(RULE)}</p>",
+        f"({escape(protocol)} protocols)<br>Measured at {escape(code_version())}.<br>{escape(machine())}</p>"
+        f"<p>{escape(RULE)}</p>",
         f"<h2>On one page</h2><p>{escape(count(findings))}</p>{_summary(lines_of(findings))}",
     ]
     for finding in findings:
@@ -123,6 +154,14 @@ def to_html(findings: Sequence[Finding], command: str, protocol: str) -> str:
         )
         head = "<tr><th></th><th>paper</th><th>measured</th><th>▏paper ● measured</th><th>verdict</th></tr>"
         parts.append(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>")
+        parts += [f"<p>{escape(row.what)}: {escape(row.note)}</p>" for row in finding.rows if row.note]
+    if covered := gaps_of(findings, gaps):
+        body = "".join(
+            f"<tr><td>{escape(gap.paper)}</td><td>{escape(gap.what)}</td><td>{escape(gap.reason)}</td></tr>"
+            for gap in covered
+        )
+        head = "<tr><th>paper</th><th>what</th><th>why</th></tr>"
+        parts.append(f"<h2>Not covered</h2><table><thead>{head}</thead><tbody>{body}</tbody></table>")
     head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>supdr: results</title>{STYLE}"
     return f"{head}{''.join(parts)}</html>\n"
 
@@ -173,5 +212,5 @@ td, th { border-bottom: 1px solid #ccd3da; padding: 4px 10px; }
 td, th { text-align: left; vertical-align: middle; } h2 { margin-top: 28px; font-size: 17px; }
 svg line { stroke: #b34700; stroke-width: 2; } svg path { stroke: #005a8f; } svg circle { fill: #005a8f; }
 svg .one { fill: #8a97a3; } svg .band { fill: #b34700; opacity: .15; }
-.reproduced, .better { color: #1b7a3d; } .not, .no { color: #b3261e; }
+.reproduced, .better, .yes { color: #1b7a3d; } .not, .no { color: #b3261e; }
 </style>"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.reproduce.bench import Bench, Item, Row
+from supdr_viz.reproduce.bench import Bench, Item, NotCovered, Row
 from supdr_viz.reproduce.few_labels_estimator import Chosen
 from supdr_viz.studies.data import load_scaled
 from supdr_viz.studies.few_labels import FIRST_DRAW, N_DRAWS, drawn
@@ -83,3 +83,5 @@ ITEMS = (
         reason="Level within a deviation: at 20 % labels LS-SVM has caught up on boston_housing.",
     ),
 )
+
+NOT_COVERED: tuple[NotCovered, ...] = ()

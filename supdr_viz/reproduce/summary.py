@@ -9,7 +9,14 @@ from typing import NamedTuple
 from supdr_viz.reproduce.bench import Item, Row
 
 MOST_NAMED = 4
-VERDICTS = ("reproduced", "better", "not reproduced", "not measured")
+MISSED = ("not reproduced", "undecided", "not measured")
+VERDICTS = ("reproduced", "better", "differs", "undecided", "not reproduced", "yes", "no", "not measured")
+COUNTED = {
+    "method": "figures and claims of the papers about their own methods",
+    "rival": "figures of rivals that the papers print",
+    "question": "questions of our own",
+}
+"""What rows are about -> how the count calls them."""
 
 
 class Line(NamedTuple):
@@ -52,17 +59,20 @@ def line_of(item: Item, rows: Sequence[Row], problem: str, written: tuple[str, .
     if problem or not rows:
         return Line(claim, "not measured", "", problem)
     counts = Counter(row.verdict for row in rows)
-    missed = [text for row, text in zip(rows, written) if row.verdict.startswith("not")]
-    if not missed:
-        better = f", {counts['better']} of {len(rows)} better" if counts["better"] else ""
-        return Line(claim, f"reproduced{better}", written[0], "")
+    missed = [text for row, text in zip(rows, written) if row.verdict in MISSED]
+    if set(counts) == {"reproduced"}:
+        return Line(claim, "reproduced", written[0], "")
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     more = f"; and {len(missed) - MOST_NAMED} more" if len(missed) > MOST_NAMED else ""
-    return Line(claim, said, "; ".join(missed[:MOST_NAMED]) + more, item.reason)
+    return Line(claim, said, "; ".join(missed[:MOST_NAMED] or written[:1]) + more, item.reason if missed else "")
 
 
-def totals(verdicts: Sequence[str]) -> str:
-    """Count verdicts in one sentence."""
-    counts = Counter(verdicts)
-    parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
-    return f"Of {len(verdicts)} figures and claims: {', '.join(parts)}."
+def totals(rows: Sequence[Row]) -> str:
+    """Count verdicts: one sentence on the papers' own claims, one on their rivals, one on our questions."""
+    sentences = []
+    for about, name in COUNTED.items():
+        counts = Counter(row.verdict for row in rows if row.about == about)
+        if counts:
+            parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+            sentences.append(f"Of {counts.total()} {name}: {', '.join(parts)}.")
+    return " ".join(sentences)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from supdr_viz.cli import main
-from supdr_viz.reproduce.bench import RULE, Item, Row
+from supdr_viz.reproduce.bench import RULE, Item, NotCovered, Row
 from supdr_viz.reproduce.command import items
-from supdr_viz.reproduce.report import Finding, count, figure, lines_of, to_csv, to_html, to_markdown
+from supdr_viz.reproduce.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
 from supdr_viz.studies.data import NoData, load_multifeat, load_table, scaled
 
 PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1", "snf-table-2")
@@ -30,25 +30,42 @@ def test_without_a_name_all_items_are_listed(capsys):
 
 
 @pytest.mark.parametrize(
-    ("measured", "paper", "sd", "kind", "verdict"),
+    ("measured", "paper", "options", "verdict"),
     [
-        ((0.10, 0.12), 0.12, 0.0, "less", "reproduced"),
-        ((0.10, 0.10), 0.12, 0.03, "less", "reproduced"),
-        ((0.10, 0.10), 0.12, 0.0, "less", "better"),
-        ((0.10, 0.10), 0.08, 0.0, "less", "not reproduced"),
-        ((0.10, 0.10), 0.08, 0.0, "greater", "better"),
-        ((0.10, 0.10), 0.12, 0.0, "greater", "not reproduced"),
-        ((0.101,), 0.104, 0.0, "less", "reproduced"),
-        ((0.10,), 0.10, 0.0, "at most", "reproduced"),
-        ((0.11,), 0.10, 0.5, "at most", "not reproduced"),
-        ((0.11,), 0.10, 0.0, "at least", "reproduced"),
-        ((), 0.10, 0.0, "less", "not measured"),
-        ((np.nan,), 0.10, 0.0, "less", "not measured"),
+        ((0.10, 0.12), 0.12, {}, "reproduced"),  # one standard error of the difference
+        ((0.10, 0.10), 0.12, {"paper_sd": 0.03, "paper_n": 5}, "reproduced"),
+        ((0.10, 0.10), 0.16, {"paper_sd": 0.03, "paper_n": 5}, "better"),
+        ((0.10, 0.10), 0.12, {}, "better"),
+        ((0.10, 0.10), 0.12, {"about": "rival"}, "differs"),
+        ((0.10, 0.10), 0.08, {}, "not reproduced"),
+        ((0.10, 0.10), 0.08, {"about": "rival"}, "differs"),
+        ((0.95, 0.95), 0.90, {"kind": "greater"}, "better"),
+        ((0.90, 0.90), 0.95, {"kind": "greater"}, "not reproduced"),
+        ((0.101,), 0.104, {}, "reproduced"),  # 5 % of the figure
+        ((0.008, 0.008), 0.004, {}, "not reproduced"),  # small figures have no floor of their own
+        ((97.0,), 96.0, {"kind": "greater", "best": 100.0}, "better"),  # the floor is a share of the error
+        ((96.1,), 96.0, {"kind": "greater", "best": 100.0}, "reproduced"),
+        ((0.0004,), 0.0, {}, "reproduced"),  # half of the last printed digit
+        ((0.10,), 0.10, {"kind": "at most"}, "reproduced"),
+        ((0.11,), 0.10, {"kind": "at most", "paper_sd": 0.5}, "not reproduced"),
+        ((0.11,), 0.10, {"kind": "at least"}, "reproduced"),
+        ((0.08, 0.14), 0.10, {"kind": "at most"}, "undecided"),
+        ((0.06, 0.12), 0.10, {"kind": "at most"}, "undecided"),
+        ((0.10,), 0.10, {"kind": "at most", "about": "question"}, "yes"),
+        ((0.11,), 0.10, {"kind": "at most", "about": "question"}, "no"),
+        ((), 0.10, {}, "not measured"),
+        ((np.nan,), 0.10, {}, "not measured"),
     ],
 )
-def test_the_verdict_follows_the_stated_rule(measured, paper, sd, kind, verdict):
-    assert Row("x", measured, paper, sd, kind).verdict == verdict
-    assert "standard deviations" in RULE
+def test_the_verdict_follows_the_stated_rule(measured, paper, options, verdict):
+    assert Row("x", measured, paper, **options).verdict == verdict
+    assert "two standard errors" in RULE
+
+
+def test_noise_does_not_turn_twice_the_figure_into_the_figure():
+    noisy = (0.002, 0.029, 0.015, 0.031, 0.003, 0.014)
+    assert Row("x", noisy * 4, 0.008).verdict == "not reproduced"
+    assert Row("x", noisy * 4, 0.008).standard_error < Row("x", noisy, 0.008).standard_error
 
 
 def test_a_quick_item_writes_three_files_and_is_not_computed_twice(tmp_path, capsys):
@@ -128,11 +145,36 @@ def test_one_page_says_of_every_item_what_is_not_and_why():
     assert lost.number.startswith("lost 0: 0.9 (paper 0.1); lost 1")
     assert lost.number.endswith("; and 2 more")
     assert missing == ("P: T", "not measured", "", "no data")
-    assert count(found) == "Of 8 figures and claims: 2 reproduced, 6 not reproduced."
+    assert count(found) == (
+        "Of 8 figures and claims of the papers about their own methods: 2 reproduced, 6 not reproduced."
+    )
     page = to_markdown(found, "x", "full")
     assert "## On one page" in page
     assert "| too / little |" in page  # a bar would be a column
     assert "On one page" in to_html(found, "x", "full")
+
+
+def test_rivals_and_our_questions_are_counted_apart():
+    rows = (
+        Row("own", (0.1,), 0.1),
+        Row("rival", (0.1,), 0.2, about="rival"),
+        Row("ours", (0.1,), 0.2, kind="at most", about="question"),
+    )
+    said = count([Finding(items()["nsdr-figure-1"], rows)])
+    assert "Of 1 figures and claims of the papers about their own methods: 1 reproduced." in said
+    assert "Of 1 figures of rivals that the papers print: 1 differs." in said
+    assert "Of 1 questions of our own: 1 yes." in said
+
+
+def test_reports_name_the_commit_and_what_is_not_covered():
+    item = items()["nsdr-figure-1"]
+    found = [Finding(item, (Row("x", (0.1,), 0.1),))]
+    gaps = [NotCovered(item.paper, "Table 9", "no <data>"), NotCovered("another paper", "Table 8", "unseen")]
+    for page in (to_markdown(found, "x", "full", gaps), to_html(found, "x", "full", gaps)):
+        assert code_version() in page
+        assert "Table 9" in page
+        assert "Table 8" not in page
+    assert re.fullmatch(r"commit [0-9a-f]{7,}(, with changes)?|version .+", code_version())
 
 
 @pytest.mark.papers
