@@ -10,12 +10,12 @@ from __future__ import annotations
 import threading
 
 from supdr.engine.iterate import Stop
+from supdr.engine.parameters import Parameter, choices
 from supdr_viz.run.course import STEPS_PER_SECOND
 from supdr_viz.run.player import Player
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.knobs import ParameterSpec, choices
 
-MEASURE = ParameterSpec(
+MEASURE = Parameter(
     "lockstep",
     "In step by",
     "choice",

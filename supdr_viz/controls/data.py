@@ -15,7 +15,7 @@ from supdr_viz.controls.upload import UploadPanel
 from supdr_viz.kit import widgets
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.knobs import by_heading
+from supdr_viz.settings.headings import by_heading
 from supdr_viz.settings.on_disk import offered
 from supdr_viz.settings.sources import SOURCES, Source
 from supdr_viz.settings.state import SPLIT_FIELDS, SPLIT_FORM, Settings

@@ -7,10 +7,10 @@ from typing import Any
 
 import panel as pn
 
+from supdr.engine.parameters import TASK, Parameter, quoted, to_number
 from supdr_viz.kit import widgets
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.knobs import TASK, ParameterSpec, quoted, to_number
 
 RESTARTS = "↻"
 """Marks knobs that start the run again."""
@@ -21,7 +21,7 @@ class Knob:
 
     Parameters
     ----------
-    spec : ParameterSpec
+    spec : Parameter
     value : object
     on_change : callable
         ``on_change(name, value)`` after a user's change.
@@ -30,7 +30,7 @@ class Knob:
     """
 
     def __init__(
-        self, spec: ParameterSpec, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
+        self, spec: Parameter, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
     ) -> None:
         self.spec = spec
         self._silence = Silence()
@@ -80,7 +80,7 @@ class Form:
 
     Parameters
     ----------
-    specs : iterable of ParameterSpec
+    specs : iterable of Parameter
     values : mapping
         Value of each.
     on_change : callable
@@ -99,7 +99,7 @@ class Form:
 
     def __init__(
         self,
-        specs: Iterable[ParameterSpec],
+        specs: Iterable[Parameter],
         values: Mapping[str, Any],
         on_change: Callable[[str, Any], Any],
         restarts: Callable[[str], bool] = lambda name: False,
@@ -142,13 +142,13 @@ class Form:
         self._shown.append((self._folded, self.fold.content))
         return [*self._knobs_of(self._folded), widgets.html(glossary(self.specs), margin=(8, 8, 4, 8))]
 
-    def _knobs_of(self, specs: Iterable[ParameterSpec]) -> list[Any]:
+    def _knobs_of(self, specs: Iterable[Parameter]) -> list[Any]:
         return [self._knob(spec) for spec in specs if self._applies(spec)]
 
-    def _applies(self, spec: ParameterSpec) -> bool:
+    def _applies(self, spec: Parameter) -> bool:
         return spec.applies({TASK: self._task, **self.values})
 
-    def _knob(self, spec: ParameterSpec) -> Any:
+    def _knob(self, spec: Parameter) -> Any:
         knob = self._knobs[spec.name] = Knob(spec, self.values[spec.name], self._changed, self._restarts(spec.name))
         return knob.view
 
@@ -174,7 +174,7 @@ class Form:
                     place += 1
 
 
-def glossary(specs: Iterable[ParameterSpec]) -> str:
+def glossary(specs: Iterable[Parameter]) -> str:
     """HTML that says what each knob means, for those who cannot hover."""
     entries = "".join(
         f"<dt>{widgets.escape(spec.title)}</dt><dd>{widgets.escape(spec.help)}</dd>" for spec in specs if spec.help
@@ -189,14 +189,14 @@ class NumberField:
 
     Parameters
     ----------
-    spec : ParameterSpec
+    spec : Parameter
     value : float
     on_change : callable
         ``on_change(name, value)``.
     """
 
     def __init__(
-        self, spec: ParameterSpec, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
+        self, spec: Parameter, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
     ) -> None:
         self.spec, self.value = spec, value
         self._on_change = on_change

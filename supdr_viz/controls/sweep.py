@@ -8,11 +8,11 @@ from typing import Any
 
 import panel as pn
 
+from supdr.engine.parameters import to_number
 from supdr_viz.controls.forms import Knob
 from supdr_viz.kit import widgets
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.knobs import to_number
 from supdr_viz.sweeps.settings import (
     FOR_TASK,
     METRICS,

@@ -6,11 +6,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from supdr.engine.parameters import quoted
 from supdr_viz.frames.modes import Mode, modes_of
 from supdr_viz.lessons.claims import Claim, read_claim
 from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
 from supdr_viz.settings.entries import Reader, link_entries
-from supdr_viz.settings.knobs import quoted
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES

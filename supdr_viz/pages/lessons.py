@@ -8,6 +8,7 @@ from typing import Any
 
 import panel as pn
 
+from supdr.engine.parameters import quoted
 from supdr_viz.controls.lesson import OWN, LessonPanel
 from supdr_viz.export.progress import Told
 from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
@@ -15,7 +16,6 @@ from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages import begin
 from supdr_viz.pages.explorer import Explorer
-from supdr_viz.settings.knobs import quoted
 from supdr_viz.settings.state import Settings, to_query
 
 SIDEBAR_WIDTH = 310

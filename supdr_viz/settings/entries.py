@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from supdr.datasets.limits import listed
-from supdr_viz.settings.knobs import ParameterSpec, quoted
+from supdr.engine.parameters import Parameter, quoted
 
 MAX_FIELDS = 200
 MAX_NAMED = 5
@@ -125,16 +125,16 @@ class Reader:
         self.say((needs or {}).get(str(value), unknown))
         return default
 
-    def option(self, spec: ParameterSpec, prefix: str = "") -> Any:
+    def option(self, spec: Parameter, prefix: str = "") -> Any:
         """Return the value of one knob; its default where it is missing."""
         return self.options((spec,), prefix).get(spec.name, spec.default)
 
-    def options(self, form: Iterable[ParameterSpec], prefix: str = "") -> dict[str, Any]:
+    def options(self, form: Iterable[Parameter], prefix: str = "") -> dict[str, Any]:
         """Return the values of a form that are there, each cleaned by its knob.
 
         Parameters
         ----------
-        form : iterable of ParameterSpec
+        form : iterable of Parameter
         prefix : str
             Before each name, such as "method.".
 

@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 
 from supdr import datasets
 from supdr.datasets import Dataset
-from supdr_viz.settings.knobs import TASK
+from supdr.engine.parameters import TASK
 from supdr_viz.settings.menu import MENU, METHODS_GROUP, WORDS, Method
 from supdr_viz.settings.on_disk import RowsOnDisk, offered
 from supdr_viz.settings.sources import SOURCES

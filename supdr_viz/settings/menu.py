@@ -12,10 +12,8 @@ from typing import Any
 import supdr
 from supdr.baselines import BASELINES, LogisticPCA
 from supdr.baselines.one_shot import OneShot
-from supdr_viz.settings.baselines import BASELINE_FORMS
-from supdr_viz.settings.class_atlas import OWN_FORMS
-from supdr_viz.settings.knobs import ParameterSpec, with_defaults
-from supdr_viz.settings.methods import PAPER_FORMS
+from supdr.engine.parameters import Parameter, with_defaults
+from supdr_viz.settings.labels import LABELS
 from supdr_viz.settings.sources import MOST_ROWS
 
 METHODS_GROUP, BASELINES_GROUP = "Methods", "Baselines"
@@ -40,7 +38,7 @@ class Method:
         One sentence.
     estimator : type
         Its class.
-    form : tuple of ParameterSpec
+    form : tuple of Parameter
         Its knobs.
     """
 
@@ -49,7 +47,7 @@ class Method:
     group: str
     help: str
     estimator: Any
-    form: tuple[ParameterSpec, ...]
+    form: tuple[Parameter, ...]
 
     @property
     def iterates(self) -> bool:
@@ -109,8 +107,9 @@ class Method:
 
 def _methods(group: str, classes: dict[str, Any]) -> dict[str, Method]:
     methods = {}
-    for name, (label, help, form) in {**PAPER_FORMS, **OWN_FORMS, **BASELINE_FORMS}.items():
+    for name, (label, help) in LABELS.items():
         if name in classes:
+            form = (parameter for parameter in classes[name].parameters if parameter.label)
             methods[name] = Method(name, label, group, help, classes[name], with_defaults(classes[name], form))
     return methods
 
@@ -153,5 +152,5 @@ def method_for(task: str, wanted: str, *, gaps: bool = False, on_disk: bool = Fa
     return wanted if wanted in suited else suited[0]
 
 
-METHOD_FORMS: dict[str, tuple[ParameterSpec, ...]] = {name: method.form for name, method in MENU.items()}
+METHOD_FORMS: dict[str, tuple[Parameter, ...]] = {name: method.form for name, method in MENU.items()}
 """Name of a method -> its knobs."""

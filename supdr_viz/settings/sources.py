@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from supdr import datasets
-from supdr_viz.settings.knobs import ParameterSpec, choices, count, scale, with_defaults
+from supdr.engine.parameters import Parameter, choices, count, scale, with_defaults
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Source:
     ----------
     name, label, group : str
         Name in links, text in the menu, heading in the menu.
-    form : tuple of ParameterSpec
+    form : tuple of Parameter
         Its knobs.
     loader : str
         Name of the function in `supdr.datasets`.
@@ -40,7 +40,7 @@ class Source:
     name: str
     label: str
     group: str
-    form: tuple[ParameterSpec, ...] = ()
+    form: tuple[Parameter, ...] = ()
     loader: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     seeded: bool = False
@@ -63,7 +63,7 @@ _PLANE_FORM = with_defaults(
     datasets.make_noisy_plane,
     (
         count("n_samples", "Points", 4, 4000, "Rows; half of them in each class.", step=2, main=True),
-        ParameterSpec("noise", "Noise", "float", 0, 0.5, 0.01, main=True, help="Standard deviation of the jitter."),
+        Parameter("noise", "Noise", "float", 0, 0.5, 0.01, main=True, help="Standard deviation of the jitter."),
         replace(_NOISE_FEATURES, main=True),
     ),
 )
@@ -72,8 +72,8 @@ _SPIRALS_FORM = with_defaults(
     (
         count("n_classes", "Arms", 2, 8, "Spiral arms, one class each.", symbol="K", main=True),
         count("n_per_class", "Points per arm", 5, 1500, "Points on each arm.", step=5, main=True),
-        ParameterSpec("noise", "Noise", "float", 0, 0.3, 0.005, main=True, help="Standard deviation of the jitter."),
-        ParameterSpec("turns", "Turns", "float", 0.25, 4, 0.25, help="How often an arm winds around the centre."),
+        Parameter("noise", "Noise", "float", 0, 0.3, 0.005, main=True, help="Standard deviation of the jitter."),
+        Parameter("turns", "Turns", "float", 0.25, 4, 0.25, help="How often an arm winds around the centre."),
         _NOISE_FEATURES,
     ),
 )
@@ -82,7 +82,7 @@ _BLOBS_FORM = with_defaults(
     (
         count("n_classes", "Clouds", 2, 8, "Gaussian clouds, one class each.", symbol="K", main=True),
         replace(scale("n_samples", "Points", 10, MOST_ROWS, "Rows, shared out evenly.", main=True), kind="int"),
-        ParameterSpec("noise", "Spread", "float", 0, 1, 0.01, main=True, help="Standard deviation of each cloud."),
+        Parameter("noise", "Spread", "float", 0, 1, 0.01, main=True, help="Standard deviation of each cloud."),
         count("n_features", "Dimensions", 2, 50, "Dimension of the clouds.", symbol="m"),
         _NOISE_FEATURES,
     ),
@@ -98,7 +98,7 @@ _VIEWS_FORM = with_defaults(
     datasets.make_multiview_digits,
     (
         count("n_samples", "Digits", 100, 1797, "Rows drawn at random; automatic: all of them.", step=1, main=True),
-        ParameterSpec(
+        Parameter(
             "classes",
             "Classes",
             "choice",
@@ -113,7 +113,7 @@ _SHEET_FORM = with_defaults(
     (
         count("n_samples", "Points", 20, 2000, "Rows.", step=10, main=True),
         count("n_features", "Features", 5, 200, "Columns into which the sheet is bent.", symbol="m", main=True),
-        ParameterSpec("noise", "Noise", "float", 0, 3, 0.05, main=True, help="Standard deviation on every column."),
+        Parameter("noise", "Noise", "float", 0, 3, 0.05, main=True, help="Standard deviation on every column."),
     ),
 )
 _COLUMNS = replace(
@@ -126,11 +126,11 @@ _LATENT_FORM = with_defaults(
     (
         count("n_samples", "Rows", 20, 2000, "Half of them in each class.", step=20, main=True),
         _COLUMNS,
-        ParameterSpec("scale", "Signal", "float", 1, 8, 0.5, main=True, help="Size of the loadings: 3 is hard."),
+        Parameter("scale", "Signal", "float", 1, 8, 0.5, main=True, help="Size of the loadings: 3 is hard."),
     ),
 )
-_AMPLITUDE = ParameterSpec("amplitude", "Signal", "float", 1, 100, 1, main=True, help="Size of the loadings.")
-_CELL_NOISE = ParameterSpec("noise", "Noise", "float", 0, 5, 0.1, help="Standard deviation of the features' own noise.")
+_AMPLITUDE = Parameter("amplitude", "Signal", "float", 1, 100, 1, main=True, help="Size of the loadings.")
+_CELL_NOISE = Parameter("noise", "Noise", "float", 0, 5, 0.1, help="Standard deviation of the features' own noise.")
 _FACTORS_FORM = with_defaults(
     datasets.make_wide_factors,
     (
@@ -154,11 +154,11 @@ _BITS_FORM = with_defaults(
     (
         count("first", "First digit", 0, 9, "The one class.", main=True),
         count("second", "Second digit", 0, 9, "The other class; another digit.", main=True),
-        ParameterSpec("threshold", "Threshold", "float", 0, 15, 1, help="Pixels darker than this are 1."),
+        Parameter("threshold", "Threshold", "float", 0, 15, 1, help="Pixels darker than this are 1."),
     ),
 )
-_TARGET = ParameterSpec("target", "Target", "text", help="Column that is to be predicted.", default="")
-IMPUTE = ParameterSpec(
+_TARGET = Parameter("target", "Target", "text", help="Column that is to be predicted.", default="")
+IMPUTE = Parameter(
     "impute",
     "Missing cells",
     "choice",
@@ -167,11 +167,11 @@ IMPUTE = ParameterSpec(
     help="For methods that need every cell: filled with what the training rows have in the column.",
 )
 _OPENML_FORM = (
-    ParameterSpec("name", "Name or number", "text", help="As on openml.org.", default="", main=True),
+    Parameter("name", "Name or number", "text", help="As on openml.org.", default="", main=True),
     _TARGET,
     IMPUTE,
 )
-_TASK = ParameterSpec(
+_TASK = Parameter(
     "task",
     "Task",
     "choice",
@@ -180,16 +180,16 @@ _TASK = ParameterSpec(
     help="What the target means.",
 )
 _FILE_FORM = (
-    ParameterSpec("name", "File", "text", help="Name of the file.", default="", main=True),
-    ParameterSpec("sheet", "Sheet", "text", help="Of a workbook; else the first that holds something.", default=""),
+    Parameter("name", "File", "text", help="Name of the file.", default="", main=True),
+    Parameter("sheet", "Sheet", "text", help="Of a workbook; else the first that holds something.", default=""),
     _TARGET,
     _TASK,
-    ParameterSpec("ignore", "Left out", "text", default="", longest=8000, help="Columns, separated by commas."),
-    ParameterSpec("groups", "Views", "text", default="", longest=8000, help="view:column, separated by commas."),
+    Parameter("ignore", "Left out", "text", default="", longest=8000, help="Columns, separated by commas."),
+    Parameter("groups", "Views", "text", default="", longest=8000, help="view:column, separated by commas."),
     IMPUTE,
 )
 _ROWS_FORM = (
-    ParameterSpec("name", "Rows", "text", help="One of those that this server offers.", default="", main=True),
+    Parameter("name", "Rows", "text", help="One of those that this server offers.", default="", main=True),
     _TARGET,
     _TASK,
 )
@@ -263,5 +263,5 @@ SOURCES: dict[str, Source] = {
 }
 """Name -> entry of the data menu, in its order."""
 
-DATA_FORMS: dict[str, tuple[ParameterSpec, ...]] = {name: source.form for name, source in SOURCES.items()}
+DATA_FORMS: dict[str, tuple[Parameter, ...]] = {name: source.form for name, source in SOURCES.items()}
 """Name of a data source -> its knobs."""

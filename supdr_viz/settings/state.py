@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from supdr.baselines import NEEDS
+from supdr.engine.parameters import Parameter, choices, quoted, to_number
 from supdr_viz.settings.entries import Reader, arguments_entries
-from supdr_viz.settings.knobs import ParameterSpec, choices, quoted, to_number
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.sources import DATA_FORMS, SOURCES
 
@@ -34,11 +34,11 @@ MOST_TEST = 0.98
 
 LABELS_HELP = "Share of the training labels that the method sees."
 SPLIT_FORM = (
-    ParameterSpec(
+    Parameter(
         "test", "Test share", "float", 0, MOST_TEST, 0.01, default=0.3, help="Share of the rows kept for testing."
     ),
-    ParameterSpec("labels", "Labelled share", "float", 0.01, 1, 0.01, default=1.0, help=LABELS_HELP),
-    ParameterSpec(
+    Parameter("labels", "Labelled share", "float", 0.01, 1, 0.01, default=1.0, help=LABELS_HELP),
+    Parameter(
         "seed",
         "Seed",
         "int",
@@ -51,7 +51,7 @@ SPLIT_FORM = (
 )
 """Test share, share of labels, seed: all restart the run."""
 
-SHOWN = ParameterSpec(
+SHOWN = Parameter(
     "shown",
     "Latent rows shown",
     "choice",
@@ -59,7 +59,7 @@ SHOWN = ParameterSpec(
     default="embedding",
     help="The rows as learnt with their labels, or as new rows would be placed.",
 )
-COLOUR = ParameterSpec(
+COLOUR = Parameter(
     "colour",
     "Colour by",
     "choice",
@@ -67,7 +67,7 @@ COLOUR = ParameterSpec(
     default="label",
     help="What the colours of rows mean: the label as told, the truth, the prediction, its error, or trust.",
 )
-SPEED = ParameterSpec(
+SPEED = Parameter(
     "speed", "Speed", "choice", choices=choices("slow", "normal", "fast"), default="normal", help="Speed of the run."
 )
 
@@ -151,7 +151,7 @@ class Settings:
         return any(MENU[self.method].restarts(name) for name in changed)
 
 
-def _whole(form: Iterable[ParameterSpec], options: Mapping[str, Any]) -> dict[str, Any]:
+def _whole(form: Iterable[Parameter], options: Mapping[str, Any]) -> dict[str, Any]:
     known = {spec.name: options.get(spec.name, spec.default) for spec in form}
     unknown = sorted(set(options) - set(known))
     if unknown:
@@ -330,7 +330,7 @@ def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "taught", ";".join(f"{row},{code}" for row, code in settings.taught)
 
 
-def _options(prefix: str, form: Iterable[ParameterSpec], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _options(prefix: str, form: Iterable[Parameter], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for spec in form:
         if values[spec.name] != spec.default:
             yield f"{prefix}.{spec.name}", spec.shown(values[spec.name])

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
+from supdr.engine.parameters import Parameter, choices, count, quoted, to_number
 from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
 from supdr_viz.settings.entries import Reader, arguments_entries
-from supdr_viz.settings.knobs import ParameterSpec, choices, count, quoted, to_number
 from supdr_viz.settings.making import build_estimator, check_columns, has_gaps, imputer
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import Settings, read_settings, to_query
@@ -48,7 +48,7 @@ FOR_TASK = {
 }
 
 PROTOCOL_FORM = (
-    ParameterSpec(
+    Parameter(
         "metric",
         "Metric",
         "choice",
@@ -57,14 +57,14 @@ PROTOCOL_FORM = (
     ),
     replace(count("folds", "Folds", 1, 20, "Of the cross-validation; 1: the test share is held out, once."), default=5),
     replace(count("repeats", "Repetitions", 1, 20, "Each with a seed of its own for split and method."), default=1),
-    ParameterSpec(
+    Parameter(
         "transductive",
         "Test rows take part, unlabelled",
         "bool",
         default=False,
         help="As the papers on NSDR and SNF test: the fit sees the test rows without their labels.",
     ),
-    ParameterSpec(
+    Parameter(
         "warm",
         "Warm starts",
         "bool",
@@ -343,7 +343,7 @@ def _shown(value: Any) -> str:
 # --- what can be swept ------------------------------------------------------------------------------------------------
 
 
-def sweepable(method: str) -> tuple[ParameterSpec, ...]:
+def sweepable(method: str) -> tuple[Parameter, ...]:
     """Return the knobs of a method that a sweep can vary."""
     return tuple(spec for spec in MENU[method].form if spec.kind in ("float", "int", "choice"))
 

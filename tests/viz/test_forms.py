@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from supdr.engine.parameters import TASK
 from supdr_viz.controls import Controls
 from supdr_viz.controls.forms import Form, NumberField
 from supdr_viz.kit import widgets
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.menu import METHOD_FORMS
 from supdr_viz.settings.state import SPLIT_FORM, Settings
 from tests.viz.control_cases import knob, let_go, shown

@@ -13,8 +13,8 @@ from sklearn.base import is_regressor
 
 from supdr import datasets
 from supdr.datasets import Dataset
+from supdr.engine.parameters import TASK
 from supdr_viz.settings import state
-from supdr_viz.settings.knobs import TASK
 from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, build_estimator, check_columns
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.sources import DATA_FORMS, SOURCES

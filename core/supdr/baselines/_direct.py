@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from supdr.baselines.one_shot import Fitted, OneShot
-from supdr.engine.checks import check_choice_or_number, check_number
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
@@ -35,7 +34,6 @@ class DirectMethod(OneShot):
 
     task: str
     preprocessing: str
-    restart_parameters: ClassVar[frozenset[str]] = frozenset()
     embedding_note: ClassVar[str] = "predicted values"
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, Predictor]:
@@ -83,14 +81,7 @@ def input_kernel(name: str, X: NDArray, degree: int, gamma: Any, coef0: float) -
     ValueError
         If a parameter is out of range.
     """
-    check_choice_or_number("gamma", gamma, ("scale",), "> 0", lambda value: value > 0.0)
     if isinstance(gamma, str):
         variance = float(X.var())
         gamma = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
     return Kernel(name, degree, gamma, coef0)
-
-
-def check_weights(estimator: Any, *names: str) -> None:
-    """Raise ValueError unless these hyper-parameters are numbers > 0."""
-    for name in names:
-        check_number(name, getattr(estimator, name), "> 0", lambda value: value > 0.0)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from supdr.baselines._direct import DirectMethod
+from supdr.baselines._parameters import DIRECT
+from supdr.engine.parameters import Parameter, of_run, without
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Constant(DirectMethod):
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`; only `missing_label` has an effect.
     """
+
+    parameters: ClassVar[tuple[Parameter, ...]] = (of_run("preprocessing"), *without(DIRECT, "preprocessing"))
 
     def __init__(
         self,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import ElasticNet as Model
 from sklearn.linear_model import ElasticNetCV
 
+from supdr.baselines._parameters import SHELL
 from supdr.baselines.one_shot import Fitted, SingleTarget
-from supdr.engine.checks import check_choice_or_number, check_number
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
+from supdr.engine.parameters import POSITIVE, POSITIVE_SHARE, Parameter, scale, share
 from supdr.engine.targets import Targets
 
 LARGEST_MAX_ITER = 10_000
@@ -35,6 +36,30 @@ class ElasticNet(SingleTarget):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        scale(
+            "alpha",
+            "Penalty",
+            1e-4,
+            10,
+            "auto: by cross-validation.",
+            symbol="α",
+            main=True,
+            accepts=("cv", POSITIVE),
+        ),
+        share(
+            "l1_ratio",
+            "Share of ℓ1",
+            0.05,
+            1,
+            0.05,
+            "More: fewer columns.",
+            main=True,
+            accepts=(POSITIVE_SHARE,),
+        ),
+        *SHELL,
+    )
+
     def __init__(
         self,
         alpha: float | str = "cv",
@@ -51,10 +76,6 @@ class ElasticNet(SingleTarget):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_choice_or_number("alpha", self.alpha, ("cv",), "> 0", lambda value: value > 0.0)
-        check_number("l1_ratio", self.l1_ratio, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
         rows = np.flatnonzero(targets.labelled)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.baselines._direct import DirectMethod, check_weights
+from supdr.baselines._direct import DirectMethod
+from supdr.baselines._parameters import DIRECT, GRAPH, SMOOTHNESS, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
-from supdr.engine.checks import check_integer
+from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, hessian_energy, neighbours, solve_labelled, tangents
 
@@ -44,6 +46,13 @@ class HessianEnergy(DirectMethod):
     Semi-supervised Dimensionality Reduction", 2009.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        SMOOTHNESS,
+        replace(GRAPH, low=9),  # quadratics on three tangent dimensions have nine coefficients
+        TANGENT,
+        *DIRECT,
+    )
+
     def __init__(
         self,
         reg: float = 0.1,
@@ -66,9 +75,6 @@ class HessianEnergy(DirectMethod):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_weights(self, "reg")
-        check_integer("dimension", self.dimension)
-        check_integer("n_neighbors", self.n_neighbors)
         m = min(self.dimension, X.shape[1])
         least = m + m * (m + 1) // 2
         if min(self.n_neighbors, len(X) - 1) < least:

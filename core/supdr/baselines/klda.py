@@ -12,15 +12,15 @@ G. Baudat, F. Anouar, "Generalized discriminant analysis using a kernel approach
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, HEAD, MEDIAN_GAMMA, SEEDED
 from supdr.baselines.projections import Projection, rbf_gamma
-from supdr.engine.checks import check_number
-from supdr.engine.targets import Targets
+from supdr.engine.parameters import Parameter, scale
 from supdr.functions.kernels import Kernel
 
 SMALLEST_RATIO = 1e-12
@@ -136,6 +136,14 @@ class KLDA(Projection):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        AUTOMATIC_COMPONENTS,
+        MEDIAN_GAMMA,
+        scale("reg", "Ridge", 1e-6, 1e2, "Added to the scatter within classes.", main=True),
+        *HEAD,
+        *SEEDED,
+    )
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -160,10 +168,6 @@ class KLDA(Projection):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        check_number("reg", self.reg, "> 0", lambda value: value > 0.0)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         wanted = n_classes - 1 if self.n_components is None else min(self.n_components, n_classes - 1)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lu_factor, lu_solve
 
-from supdr.baselines._direct import DirectMethod, check_weights, input_kernel
-from supdr.engine.checks import check_integer
-from supdr.engine.targets import Targets
+from supdr.baselines._direct import DirectMethod, input_kernel
+from supdr.baselines._parameters import DIRECT, GRAPH, SCALED_GAMMA, SMOOTHNESS
+from supdr.engine.parameters import Parameter, scale
 from supdr.functions.kernels import Kernel
 from supdr.solvers.graphs import NeighbourMeans, laplacian, similarity_graph, solve_labelled, unlabelled_rows
 
@@ -43,6 +43,8 @@ class GraphLaplacian(DirectMethod):
     M. Belkin, P. Niyogi, V. Sindhwani, "Manifold Regularization", 2006.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (SMOOTHNESS, GRAPH, *DIRECT)
+
     def __init__(
         self,
         reg: float = 0.1,
@@ -61,10 +63,6 @@ class GraphLaplacian(DirectMethod):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_weights(self, "reg")
-        check_integer("n_neighbors", self.n_neighbors)
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, NeighbourMeans]:
         count = min(self.n_neighbors, len(X) - 1)
@@ -113,6 +111,14 @@ class LapRLS(DirectMethod):
     M. Belkin, P. Niyogi, V. Sindhwani, "Manifold Regularization", 2006.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        scale("reg_ambient", "Ridge", 1e-6, 1e2, "Of the kernel expansion.", symbol="λA", main=True),
+        scale("reg_intrinsic", "Smoothness", 1e-6, 1e3, "Weight of a smooth prediction.", symbol="λI", main=True),
+        GRAPH,
+        replace(SCALED_GAMMA, main=False),
+        *DIRECT,
+    )
+
     def __init__(
         self,
         reg_ambient: float = 1e-3,
@@ -135,11 +141,6 @@ class LapRLS(DirectMethod):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_weights(self, "reg_ambient", "reg_intrinsic")
-        check_integer("n_neighbors", self.n_neighbors)
-        input_kernel("rbf", X, 1, self.gamma, 0.0)
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Expansion]:
         n_rows, n_labelled = len(X), len(rows)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from supdr.engine.parameters import Parameter, chosen, of_run
 from supdr.methods.snf.estimator import SNF
 
 
@@ -27,8 +28,14 @@ random_state, verbose, missing_label
     A. K. Menon, C. Elkan, "A Log-Linear Model with Latent Features for Dyadic Prediction", 2010.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = SNF.restart_parameters - {"init_scale", "n_init"}
-
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        *chosen(
+            SNF.parameters,
+            *("n_components", "task", "target_weight", "reg_v", "reg_w", "reg_z", "preprocessing", "calibrate"),
+            *("init", "max_iter", "tol", "random_state", "verbose", "missing_label"),
+        ),
+        of_run("class_weight"),
+    )
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {
         name: SNF.accepted_in_partitions[name] for name in ("init", "class_weight")
     }

@@ -11,7 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supdr.baselines._parameters import SEEDED
 from supdr.engine.checks import check_choice
+from supdr.engine.common_parameters import LIMITS, SVM_TOL, SVM_WEIGHT, UNWHITENED
+from supdr.engine.parameters import Parameter, count, of_run, scale
 from supdr.methods.sldr.estimator import SLDR
 
 
@@ -56,17 +59,17 @@ class LMKL(SLDR):
         As in `supdr.SLDR`.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {
-            "views",
-            "n_models",
-            "gating_columns",
-            "preprocessing",
-            "init_scale",
-            "n_init",
-            "random_state",
-            "missing_label",
-        }
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        SVM_WEIGHT,
+        of_run("views", restart=True),
+        of_run("gating_columns", restart=True),
+        count("n_models", "Local models", 1, 10, "On data of one view.", symbol="P", main=True, restart=True),
+        count("n_init", "Starts", 1, 10, "Run side by side; the best is shown.", restart=True),
+        scale("init_scale", "Start scale", 1e-2, 10, "Deviation of the first gate weights.", restart=True),
+        UNWHITENED,
+        *LIMITS,
+        SVM_TOL,
+        *SEEDED,
     )
 
     n_components = 1

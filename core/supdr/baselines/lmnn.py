@@ -12,7 +12,7 @@ JMLR 10 (2009), eq. 11-13; L instead of L'L as in section 3.7 there, which allow
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,10 @@ from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
+from supdr.baselines._parameters import HEAD, SEEDED, STEPS
 from supdr.baselines.projections import Projection
-from supdr.engine.checks import check_integer, check_number
-from supdr.engine.targets import Targets
+from supdr.engine.common_parameters import COMPONENTS
+from supdr.engine.parameters import Parameter, count, share
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
 SETTLED = 1e-6
@@ -184,6 +185,15 @@ class LMNN(Projection):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        COMPONENTS,
+        count("n_targets", "Targets", 1, 10, "Neighbours of its class that a row is drawn to.", main=True),
+        share("push", "Push", 0.05, 0.95, 0.05, "Share of the push, against pull.", main=True),
+        STEPS,
+        *HEAD,
+        *SEEDED,
+    )
+
     def __init__(
         self,
         n_components: int = 2,
@@ -210,12 +220,6 @@ class LMNN(Projection):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        for name in ("n_targets", "n_steps"):
-            check_integer(name, getattr(self, name))
-        check_number("push", self.push, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return LargeMarginMap(n_components, int(self.n_targets), float(self.push), int(self.n_steps))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supdr.baselines.udr import LogisticUDR
+from supdr.engine.parameters import Parameter, without
 
 
 class LogisticPCA(LogisticUDR):
@@ -28,7 +29,7 @@ class LogisticPCA(LogisticUDR):
         As in `supdr.SDRGLM`.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = LogisticUDR.restart_parameters - {"family_x", "preprocessing"}
+    parameters: ClassVar[tuple[Parameter, ...]] = without(LogisticUDR.parameters, "family_x", "preprocessing")
 
     family_x = "bernoulli"
     preprocessing = "none"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.baselines._direct import DirectMethod, check_weights, input_kernel
+from supdr.baselines._direct import DirectMethod, input_kernel
+from supdr.baselines._parameters import DIRECT, SCALED_GAMMA
+from supdr.engine.common_parameters import COEF0, DEGREE, HINGE_WEIGHT, KERNEL, POLY, RBF
+from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.solvers.kernel_ridge import Dual, Fit
 
@@ -58,6 +61,15 @@ class LSSVM(DirectMethod):
     J. A. K. Suykens, J. Vandewalle, "Least Squares Support Vector Machine Classifiers", 1999.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        replace(HINGE_WEIGHT, label="Error weight", high=1e4, help="Weight of squared errors."),
+        replace(KERNEL, help="Kernel on the inputs."),
+        replace(DEGREE, shown_when=POLY),
+        replace(SCALED_GAMMA, shown_when=RBF),
+        replace(COEF0, shown_when=POLY),
+        *DIRECT,
+    )
+
     def __init__(
         self,
         C: float = 10.0,
@@ -105,7 +117,6 @@ class LSSVM(DirectMethod):
         return pull
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_weights(self, "C")
         input_kernel(self.kernel, X, self.degree, self.gamma, self.coef0)
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Expansion]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.baselines.view_svm import OnViews
-from supdr.engine.checks import check_number
+from supdr.engine.common_parameters import LIMITS, MISSING_LABEL, RANDOM_STATE, SVM_TOL, SVM_WEIGHT, UNWHITENED, VERBOSE
 from supdr.engine.iterate import Problem
+from supdr.engine.parameters import Parameter, of_run
 from supdr.engine.targets import Targets
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.kernel_heads import Heads, heads_on_kernel
@@ -163,7 +164,16 @@ class MKL(OnViews):
         As in `supdr.SLDR`.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset({"views", "preprocessing", "missing_label"})
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        SVM_WEIGHT,
+        of_run("views", restart=True),
+        UNWHITENED,
+        *LIMITS,
+        SVM_TOL,
+        replace(RANDOM_STATE, restart=False),
+        VERBOSE,
+        MISSING_LABEL,
+    )
 
     def __init__(
         self,
@@ -193,11 +203,6 @@ class MKL(OnViews):
         """How hard each label pulls at its training row, (n,): the largest multiplier over the heads, over C."""
         check_is_fitted(self)
         return self._among_all(self._state.heads.alpha.max(axis=1) / self.C)
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        check_number("C", self.C, "> 0", lambda value: value > 0)
-        check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
 
     def _problem(self, X: NDArray, targets: Targets) -> MKLProblem:
         rows = targets.labelled

@@ -44,10 +44,13 @@ class OneShot(SupervisedReducer):
         A further value of y that marks an unlabelled row.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset()
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
     embedding_note: ClassVar[str] = "as new rows"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.restart_parameters = frozenset()  # a fit in one go depends on no earlier one
 
     def _model(self) -> BaseEstimator:
         raise NotImplementedError

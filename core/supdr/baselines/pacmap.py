@@ -12,15 +12,17 @@ from __future__ import annotations
 import importlib.util
 import logging
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.baselines._parameters import HEAD, SEEDED
 from supdr.baselines.placed import Places
 from supdr.baselines.projections import Projection
-from supdr.engine.checks import check_integer, check_number
+from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
+from supdr.engine.parameters import POSITIVE, Parameter, count, share
 from supdr.engine.targets import Targets
 
 INSTALLED = importlib.util.find_spec("pacmap") is not None
@@ -91,6 +93,23 @@ class PaCMAP(Projection):
         If fewer than four rows are labelled.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        COMPONENTS,
+        count("n_graph_neighbors", "Graph neighbours", 1, 100, "Rows that attract a row.", main=True),
+        share(
+            "mid_near",
+            "Middle pairs",
+            0.1,
+            5.0,
+            0.1,
+            "At middle distance, which attract, by neighbours.",
+            accepts=(POSITIVE,),
+        ),
+        share("further", "Far pairs", 0.1, 10.0, 0.1, "Which repel, by neighbours.", accepts=(POSITIVE,)),
+        *HEAD,
+        *SEEDED,
+    )
+
     def __init__(
         self,
         n_components: int = 2,
@@ -119,10 +138,6 @@ class PaCMAP(Projection):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        check_integer("n_graph_neighbors", self.n_graph_neighbors)
-        for name in ("mid_near", "further"):
-            check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
         if not INSTALLED:
             raise PackageMissing(NEEDS)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.baselines._direct import DirectMethod, check_weights
+from supdr.baselines._direct import DirectMethod
+from supdr.baselines._parameters import DIRECT, GRAPH, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
-from supdr.engine.checks import check_integer
+from supdr.engine.parameters import Parameter, scale
 from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, neighbours, parallel_fields, similarity_graph, solve_labelled, tangents
 
@@ -48,6 +50,14 @@ class PFR(DirectMethod):
     B. Lin, C. Zhang, X. He, "Semi-supervised Regression via Parallel Field Regularization", 2011.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        scale("reg_field", "Field weight", 1e-6, 1e3, "Ties gradient to field.", symbol="λ1", main=True),
+        scale("reg_parallel", "Parallelism", 1e-6, 1e3, "Keeps the field parallel.", symbol="λ2", main=True),
+        replace(GRAPH, low=3),
+        TANGENT,
+        *DIRECT,
+    )
+
     def __init__(
         self,
         reg_field: float = 0.1,
@@ -72,9 +82,6 @@ class PFR(DirectMethod):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_weights(self, "reg_field", "reg_parallel")
-        check_integer("dimension", self.dimension)
-        check_integer("n_neighbors", self.n_neighbors)
         least = min(self.dimension, X.shape[1])
         if min(self.n_neighbors, len(X) - 1) < least:
             raise ValueError(

@@ -5,7 +5,8 @@ They need no iteration: `iterate` yields one snapshot, the fitted model.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, NEIGHBOURS, SCALED_GAMMA, SHELL
 from supdr.baselines.one_shot import OneShot
-from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
+from supdr.engine.checks import check_choice, check_integer
+from supdr.engine.common_parameters import COEF0, COMPONENTS, DEGREE, KERNEL, POLY, SVM_WEIGHT
+from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import KERNELS
 
@@ -26,9 +30,6 @@ class _HasMargins(OneShot):
     """A method whose last part is an SVM with a hinge weight C."""
 
     C: float
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_number("C", self.C, "> 0", lambda value: value > 0)
 
     def _svm(self) -> SVC:
         return self.model_
@@ -68,6 +69,8 @@ class PolySVM(_SVM):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, DEGREE, COEF0, *SHELL)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -102,6 +105,8 @@ class LinearSVM(_SVM):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, *SHELL)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -134,6 +139,8 @@ class RBFSVM(_SVM):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, SCALED_GAMMA, *SHELL)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -150,10 +157,6 @@ class RBFSVM(_SVM):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        check_choice_or_number("gamma", self.gamma, ("scale",), "> 0", lambda value: value > 0)
 
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="rbf", gamma=self.gamma, break_ties=True)
@@ -194,6 +197,15 @@ class PCASVM(_HasMargins):
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
+
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        replace(COMPONENTS, accepts=()),  # may be a share of the variance
+        KERNEL,
+        replace(DEGREE, shown_when=POLY),
+        SVM_WEIGHT,
+        replace(COEF0, shown_when=POLY),
+        *SHELL,
+    )
 
     def __init__(
         self,
@@ -275,6 +287,8 @@ class LDA(OneShot):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (AUTOMATIC_COMPONENTS, *SHELL)
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -289,10 +303,6 @@ class LDA(OneShot):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if self.n_components is not None:
-            check_integer("n_components", self.n_components)
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training
@@ -320,6 +330,8 @@ class KNN(OneShot):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (NEIGHBOURS, *SHELL)
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -334,9 +346,6 @@ class KNN(OneShot):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_integer("n_neighbors", self.n_neighbors)
 
     def _model(self) -> BaseEstimator:
         return KNeighborsClassifier(min(self.n_neighbors, int(self._training[1].labelled.sum())))

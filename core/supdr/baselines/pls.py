@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.cross_decomposition import PLSRegression
 
+from supdr.baselines._parameters import HEAD, SEEDED, SHELL
 from supdr.baselines.one_shot import Fitted, SingleTarget
 from supdr.baselines.projections import Projection
-from supdr.engine.checks import check_integer
+from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
+from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 
 
@@ -70,6 +72,8 @@ class PLSProjection(Projection):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *HEAD, *SEEDED)
+
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return Scores(n_components)
 
@@ -85,6 +89,8 @@ class PLS(SingleTarget):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *SHELL)
+
     def __init__(
         self,
         n_components: int = 2,
@@ -99,9 +105,6 @@ class PLS(SingleTarget):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_integer("n_components", self.n_components)
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
         rows = np.flatnonzero(targets.labelled)

@@ -6,7 +6,8 @@ on the projected rows.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.svm import SVC
 
+from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, HEAD, MEDIAN_GAMMA, SEEDED, STEPS
 from supdr.baselines.one_shot import OneShot
-from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
-from supdr.engine.targets import Targets
+from supdr.engine.common_parameters import COMPONENTS
+from supdr.engine.parameters import Parameter
 from supdr.solvers.distances import median_distance
 
 HEADS = ("knn", "svm")
@@ -102,9 +104,6 @@ class Projection(OneShot):
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         raise NotImplementedError
 
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_head(self)
-
     def _model(self) -> BaseEstimator:
         X, targets = self._training
         assert targets.classes is not None
@@ -119,21 +118,6 @@ class Projection(OneShot):
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return head_scores(self.head, self.model_.head, latent)
-
-
-def check_head(estimator: Any) -> None:
-    """Raise ValueError unless ``n_components, head, n_neighbors, C`` of a pipeline make sense.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Its ``n_components`` may be None.
-    """
-    if estimator.n_components is not None:
-        check_integer("n_components", estimator.n_components)
-    check_integer("n_neighbors", estimator.n_neighbors)
-    check_choice("head", estimator.head, HEADS)
-    check_number("C", estimator.C, "> 0", lambda value: value > 0.0)
 
 
 def make_head(kind: str, n_neighbors: int, C: float, n_rows: int) -> Any:
@@ -199,7 +183,6 @@ def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
     ValueError
         If gamma is neither.
     """
-    check_choice_or_number("gamma", gamma, ("median",), "> 0", lambda value: value > 0.0)
     if isinstance(gamma, str):
         return 0.5 / median_distance(X, np.random.default_rng(seed)) ** 2
     return float(gamma)
@@ -221,6 +204,8 @@ class PCAProjection(Projection):
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
+
+    parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *HEAD, *SEEDED)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return PCA(n_components, random_state=self._seed())
@@ -244,6 +229,8 @@ class KernelPCAProjection(Projection):
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
+
+    parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, MEDIAN_GAMMA, *HEAD, *SEEDED)
 
     def __init__(
         self,
@@ -301,6 +288,8 @@ class LDAProjection(Projection):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (AUTOMATIC_COMPONENTS, *HEAD, *SEEDED)
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -346,6 +335,8 @@ class NCA(Projection):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, replace(STEPS, main=True), *HEAD, *SEEDED)
+
     def __init__(
         self,
         n_components: int = 2,
@@ -368,10 +359,6 @@ class NCA(Projection):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        check_integer("n_steps", self.n_steps)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return NeighborhoodComponentsAnalysis(

@@ -21,11 +21,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_cells, check_choice, check_choice_or_number, check_integer, check_number
+from supdr.baselines._parameters import SEEDED
+from supdr.engine.checks import check_cells
+from supdr.engine.common_parameters import CALIBRATE, COMPONENTS, LIMITS, PREPROCESSING
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
+from supdr.engine.parameters import Parameter, chosen
 from supdr.engine.targets import Targets
+from supdr.methods.sdr_glm.parameters import PARAMETERS as OF_SDR_GLM
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
 from supdr.solvers.low_rank import augmented, leading_rows
@@ -221,8 +225,13 @@ class SVDM(SupervisedReducer):
         A further value of y that marks unlabelled rows.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "preprocessing", "random_state", "missing_label"}
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        COMPONENTS,
+        *chosen(OF_SDR_GLM, "recon_weight", "reg_scaling", "reg_u", "reg_v", "reg_w"),
+        PREPROCESSING,
+        CALIBRATE,
+        *LIMITS,
+        *SEEDED,
     )
 
     def __init__(
@@ -268,11 +277,6 @@ class SVDM(SupervisedReducer):
         return self._among_all(np.clip(self._state.heads.alpha.max(axis=1) * float(self.reg_w), 0.0, 1.0))
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_integer("n_components", self.n_components)
-        check_choice_or_number("recon_weight", self.recon_weight, ("auto",), "> 0", lambda value: value > 0.0)
-        for name in ("reg_u", "reg_v", "reg_w"):
-            check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
-        check_choice("reg_scaling", self.reg_scaling, ("lam", "none"))
         check_cells(X)
 
     def _problem(self, X: NDArray, targets: Targets) -> SVDMProblem:

@@ -15,6 +15,7 @@ rows only, after L. van der Maaten, "Accelerating t-SNE using tree-based algorit
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,11 +25,13 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsRegressor, NearestNeighbors
 
-from supdr.baselines.projections import check_head, head_scores, make_head
-from supdr.engine.checks import check_number
+from supdr.baselines._parameters import HEAD, SEEDED
+from supdr.baselines.projections import head_scores, make_head
+from supdr.engine.common_parameters import COMPONENTS, LIMITS
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
+from supdr.engine.parameters import NONNEGATIVE, Interval, Parameter, count, scale
 from supdr.engine.targets import Targets
 from supdr.solvers.pair_sums import pair_sums
 
@@ -233,7 +236,31 @@ class TSNE(SupervisedReducer):
     than two components.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset({"n_components", "perplexity", "preprocessing"})
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        COMPONENTS,
+        scale(
+            "perplexity",
+            "Perplexity",
+            2,
+            200,
+            "Effective number of neighbours of each row.",
+            main=True,
+            accepts=(Interval(1.0),),
+            restart=True,
+        ),
+        count(
+            "n_exaggerated",
+            "Exaggerated steps",
+            0,
+            500,
+            "First steps, in which neighbours attract twelvefold.",
+            accepts=(NONNEGATIVE,),
+        ),
+        *HEAD,
+        *LIMITS,
+        *(replace(parameter, restart=False) for parameter in SEEDED),
+    )
+
     embedding_note: ClassVar[str] = "saw no labels"
 
     def __init__(
@@ -266,9 +293,6 @@ class TSNE(SupervisedReducer):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_head(self)
-        check_number("perplexity", self.perplexity, ">= 1", lambda value: value >= 1.0)
-        check_number("n_exaggerated", self.n_exaggerated, ">= 0", lambda value: value >= 0)
         most = MOST_ROWS if self.n_components <= 2 else MOST_PAIRED
         if len(X) > most:
             raise ValueError(

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supdr.engine.parameters import Parameter, chosen
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.joint import WithoutTargets
@@ -110,8 +111,16 @@ class TwoStep(MAC):
         As in `supdr.MAC`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        *chosen(
+            MAC.parameters,
+            *("n_components", "mapping", "n_centers", "centers", "gamma", "reg_w", "C", "scheme", "init", "init_noise"),
+            *("early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol", "preprocessing"),
+            *("random_state", "n_jobs", "verbose", "missing_label"),
+        ),
+    )
+
     solvers: ClassVar[dict[str, type[MACProblem]]] = {"two_step": TwoStepProblem}
-    restart_parameters: ClassVar[frozenset[str]] = MAC.restart_parameters - {"n_layers", "head"}
 
     solver = "two_step"
     calibrate = False

@@ -10,6 +10,7 @@ Generalized Linear Models", ICML 2008, section 5 (Logistic-UDR, SVM-UDR).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
-from supdr.engine.checks import check_number
+from supdr.engine.common_parameters import SVM_WEIGHT
+from supdr.engine.parameters import Parameter, chosen
 from supdr.engine.targets import Targets
 from supdr.methods.sdr_glm.estimator import SDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
@@ -89,6 +91,14 @@ class LogisticUDR(_Unsupervised):
         As in `supdr.SDRGLM`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        *chosen(
+            SDRGLM.parameters,
+            *("n_components", "reg_u", "reg_v", "family_x", "solver", "preprocessing", "init", "max_iter", "tol"),
+            *("random_state", "n_jobs", "verbose", "missing_label"),
+        ),
+    )
+
     def __init__(
         self,
         n_components: int = 2,
@@ -155,6 +165,8 @@ class SVMUDR(_Unsupervised):
         As in `supdr.SDRGLM`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (replace(SVM_WEIGHT, main=True), *LogisticUDR.parameters)
+
     family_y = "bernoulli"
 
     def __init__(
@@ -192,7 +204,6 @@ class SVMUDR(_Unsupervised):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
-        check_number("C", self.C, "> 0", lambda value: value > 0.0)
         if self._several_labels:
             raise ValueError("y should be a 1d array: SVMUDR predicts one label")
 

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.baselines._parameters import HEAD, SEEDED
 from supdr.baselines.placed import Places
 from supdr.baselines.projections import Projection
-from supdr.engine.checks import check_number
+from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
+from supdr.engine.parameters import Interval, Parameter, count, flag, share
 from supdr.engine.targets import Targets
 
 INSTALLED = importlib.util.find_spec("umap") is not None
@@ -83,6 +85,31 @@ class UMAP(Projection):
         On fitting, if umap-learn is not installed.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        COMPONENTS,
+        flag("supervised", "Uses labels", "Whether UMAP sees the labels.", main=True),
+        count(
+            "n_graph_neighbors",
+            "Graph neighbours",
+            2,
+            100,
+            "Neighbours of a row in UMAP's graph.",
+            main=True,
+            accepts=(Interval(2.0),),
+        ),
+        share(
+            "min_dist",
+            "Least distance",
+            0.0,
+            1.0,
+            0.05,
+            "Between latent rows: small packs tightly.",
+            accepts=(Interval(0.0, 1.0),),
+        ),
+        *HEAD,
+        *SEEDED,
+    )
+
     def __init__(
         self,
         n_components: int = 2,
@@ -111,9 +138,6 @@ class UMAP(Projection):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        check_number("n_graph_neighbors", self.n_graph_neighbors, ">= 2", lambda value: value >= 2)
-        check_number("min_dist", self.min_dist, "in [0, 1]", lambda value: 0.0 <= value <= 1.0)
         if not INSTALLED:
             raise PackageMissing(NEEDS)
 

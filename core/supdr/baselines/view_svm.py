@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
+from supdr.baselines._parameters import SEEDED
 from supdr.baselines.pipelines import _SVM
-from supdr.engine.checks import check_choice, check_integer
+from supdr.engine.common_parameters import SVM_WEIGHT, UNWHITENED
 from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.parameters import Parameter, Whole, count, of_run
 from supdr.engine.targets import Targets
-from supdr.engine.view_layout import PREPROCESSING, Layout, make_layout
+from supdr.engine.view_layout import Layout, make_layout
 
 
 class OnViews(SupervisedReducer):
@@ -28,7 +30,6 @@ class OnViews(SupervisedReducer):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
-        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
         self._layout()
 
     def _layout(self) -> Layout:
@@ -83,6 +84,8 @@ class AllViewsSVM(_ViewsSVM):
         As in `OneShot`.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, of_run("views"), UNWHITENED, *SEEDED)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -129,6 +132,14 @@ class BestViewSVM(_ViewsSVM):
         Accuracy of every view.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        SVM_WEIGHT,
+        of_run("views"),
+        count("n_folds", "Folds", 2, 10, "Of the cross-validation.", accepts=(Whole(2),)),
+        UNWHITENED,
+        *SEEDED,
+    )
+
     def __init__(
         self,
         C: float = 1.0,
@@ -147,10 +158,6 @@ class BestViewSVM(_ViewsSVM):
         self.random_state = random_state
         self.verbose = verbose
         self.missing_label = missing_label
-
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        super()._check_parameters(X, targets)
-        check_integer("n_folds", self.n_folds, low=2)
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training

@@ -32,12 +32,6 @@ def check_number(name: str, value: Any, accepted: str, holds: Callable[[Any], bo
         raise ValueError(f"{name} must be a number {accepted}; got {value!r}")
 
 
-def check_flag(name: str, value: Any) -> None:
-    """Raise ValueError unless `value` is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
-
-
 def check_seed(name: str, value: Any) -> None:
     """Raise ValueError unless scikit-learn's `check_random_state` takes `value`."""
     try:
@@ -88,16 +82,6 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raise ValueError unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
-
-
-def check_choice_or_number(
-    name: str, value: Any, choices: Collection[str], accepted: str, holds: Callable[[Any], bool]
-) -> None:
-    """Raise ValueError unless `value` is one of `choices`, or a finite number for which `holds` is true."""
-    if isinstance(value, str) and value in choices:
-        return
-    if not _is_number(value) or not holds(value):
-        raise ValueError(f"{name} must be {', '.join(map(repr, choices))} or a number {accepted}; got {value!r}")
 
 
 def warn_of_many_components(n_components: int, n_columns: int) -> None:
@@ -151,13 +135,6 @@ def naming_columns(X: Any) -> Iterator[None]:
                         "sklearn.preprocessing.OneHotEncoder say"
                     ) from error
         raise
-
-
-def check_jobs(name: str, value: Any) -> None:
-    """Raise ValueError unless `value` is None or an integer other than 0, as joblib takes it."""
-    integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if value is not None and (not integer or value == 0):
-        raise ValueError(f"{name} must be None or an integer other than 0; got {value!r}")
 
 
 def check_snapshot(start: Any, estimator: Any) -> None:

@@ -12,7 +12,6 @@ from sklearn.linear_model import RidgeClassifierCV
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from supdr.engine.checks import check_integer
 from supdr.engine.targets import Targets
 
 MOST_COMPONENTS = 50
@@ -22,12 +21,6 @@ COSTLY = 0.1
 """A warning is due when the user's number of coordinates costs more than this share of the rows."""
 
 FOLDS = 3
-
-
-def check_components(n_components: Any) -> None:
-    """Raise ValueError unless `n_components` is None or an integer of at least 1."""
-    if n_components is not None:
-        check_integer("n_components", n_components)
 
 
 def component_count(n_components: int | None, targets: Targets, shape: tuple[int, int], init: Any = "") -> int:

@@ -7,7 +7,6 @@ latent rows are scored.
 from __future__ import annotations
 
 import copy
-import inspect
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
@@ -20,12 +19,6 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from supdr.engine.checks import (
-    check_choice,
-    check_flag,
-    check_integer,
-    check_jobs,
-    check_number,
-    check_seed,
     check_snapshot,
     check_unchanged,
     check_weights,
@@ -35,6 +28,7 @@ from supdr.engine.components import too_few_components, warn_of_few_components
 from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, history_of, iterate
+from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.progress import CallbackSupportMixin, reported, with_callbacks
 from supdr.engine.targets import Targets, as_labels, decode_targets
@@ -57,8 +51,10 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     Attributes
     ----------
+    parameters : tuple of Parameter
+        Declarations of all hyper-parameters.
     restart_parameters : frozenset of str
-        Hyper-parameters that cannot change within a run; all others act on a resumed run.
+        Those that cannot change within a run, by their declaration; all others act on a resumed run.
     embedding_note : str
         What `embedding_` is, in a few words for a caption.
     accepts_weights : bool
@@ -67,6 +63,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         Whether rows may be Dask collections.
     """
 
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
     embedding_note: ClassVar[str] = "saw the labels"
     accepts_weights: ClassVar[bool] = False
@@ -75,6 +72,10 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     stop_: Stop | None
 
     _kept_components: int | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.restart_parameters = frozenset(parameter.name for parameter in cls.parameters if parameter.restart)
 
     # --- the run ------------------------------------------------------------------------------------------------
 
@@ -122,7 +123,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             raise ValueError(f"sample_weight must be None: {type(self).__name__} cannot weigh rows")
         run = copy.copy(self)  # what the run is made of: never changed again, whatever becomes of this estimator
         run._forget()
-        run._check_run()
+        run._check_declared()
         X, targets = run._validate(X, y, sample_weight)
         run._check_parameters(X, targets)
         fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
@@ -358,18 +359,10 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         self._single_target = labels.ndim < 2
         return X, targets
 
-    def _check_run(self) -> None:
-        """Raise ValueError for a hyper-parameter of the run itself, which all methods share, that is out of range."""
-        check_integer("max_iter", self.max_iter)
-        check_number("tol", self.tol, "that is finite (negative: never converged)", lambda value: True)
-        check_jobs("n_jobs", getattr(self, "n_jobs", None))
-        check_seed("random_state", getattr(self, "random_state", None))
-        if not isinstance(self.verbose, bool):
-            check_number("verbose", self.verbose, ">= 0", lambda value: value >= 0)
-        check_choice("task", self._task(), ("classification", "regression"))
-        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
-            if isinstance(parameter.default, bool):
-                check_flag(name, getattr(self, name))
+    def _check_declared(self) -> None:
+        """Raise ValueError for a hyper-parameter that its declaration does not accept."""
+        for parameter in self.parameters:
+            parameter.check(getattr(self, parameter.name))
 
     def _warn_if_falling(self, advice: str) -> None:
         """Warn, on behalf of the caller of `fit`, that a run of single epochs was cut off while the objective fell."""

@@ -19,17 +19,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number
 from supdr.engine.iterate import Snapshot
-from supdr.engine.preprocessing import PREPROCESSING, Preprocessing, fit_preprocessing
+from supdr.engine.parameters import Parameter
+from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
-from supdr.methods.class_atlas.charts import CHARTS
 from supdr.methods.class_atlas.fitted import FittedClassAtlas
+from supdr.methods.class_atlas.parameters import PARAMETERS
 from supdr.methods.class_atlas.solvers import GatePath
 from supdr.solvers.left_out import best_scaling
-
-LARGEST_WEIGHT = 1e6
 
 
 class ClassAtlas(FittedClassAtlas):
@@ -156,9 +154,7 @@ class ClassAtlas(FittedClassAtlas):
     (150, 2)
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "charts", "n_pcs", "n_neighbors", "n_landmarks", "preprocessing", "random_state"}
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 
     def __init__(
         self,
@@ -206,17 +202,9 @@ class ClassAtlas(FittedClassAtlas):
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        for name in ("n_components", "n_pcs", "n_neighbors", "n_landmarks", "n_iter_no_change"):
-            check_integer(name, getattr(self, name))
-        for name in ("tau", "perplexity"):
-            check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
-        accepted = f"from 0 to {LARGEST_WEIGHT:g}"
-        check_choice_or_number("lam", self.lam, ("path",), accepted, lambda value: 0 <= value <= LARGEST_WEIGHT)
-        check_choice("charts", self.charts, CHARTS)
         usable = hasattr(self.gate, "predict_proba") and not isinstance(self.gate, type)
         if self.gate is not None and not usable:
             raise TypeError(f"gate must be None or a classifier with predict_proba; got {self.gate!r}")
-        check_choice("preprocessing", self.preprocessing, ("loo", *PREPROCESSING))
 
     def _problem(self, X: NDArray, targets: Targets) -> GatePath:
         assert targets.classes is not None

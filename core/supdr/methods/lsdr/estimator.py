@@ -23,19 +23,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import (
     check_cells,
-    check_choice,
-    check_integer,
-    check_number,
     check_start,
     warn_of_many_components,
 )
-from supdr.engine.components import check_components, component_count
+from supdr.engine.components import component_count
 from supdr.engine.fitted import as_fitted
+from supdr.engine.parameters import Parameter
 from supdr.engine.probabilities import class_probabilities
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
 from supdr.methods.lsdr.in_partitions import LSDRInPartitions
+from supdr.methods.lsdr.parameters import PARAMETERS
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
 from supdr.solvers.linear_heads import column_spread, loo_ridge
@@ -167,9 +166,7 @@ class LSDR(Weighted, LSDRInPartitions):
     (178, 2)
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "task", "preprocessing", "row_bias", "init", "init_scale", "random_state", "missing_label"}
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
 
     def __init__(
@@ -248,16 +245,6 @@ class LSDR(Weighted, LSDRInPartitions):
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_components(self.n_components)
-        check_integer("n_iter_no_change", self.n_iter_no_change)
-        check_number("beta", self.beta, "in (0, 1]", lambda value: 0.0 < value <= 1.0)
-        for name in ("reg_u", "reg_v"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), ">= 0, or None", lambda value: value >= 0.0)
-        for name in ("reg_w", "lr_reconstruction", "lr_classification", "init_scale"):
-            check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("loss", self.loss, LOSSES)
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
         self._columns_of(X).asked(check_cells)
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.engine.iterate import Monitor, Problem, Snapshot
+from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
@@ -29,7 +30,7 @@ from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
 from supdr.methods.mac.fitted import FittedMAC
 from supdr.methods.mac.in_partitions import MACInPartitions
-from supdr.methods.mac.parameters import check_mac_parameters
+from supdr.methods.mac.parameters import PARAMETERS, check_beside_data
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes
 from supdr.methods.mac.state import MACState
@@ -54,7 +55,7 @@ class MAC(MACInPartitions, FittedMAC):
     mapping : {"rbf", "linear"}, default="rbf"
         F: Gaussians around centres, or the columns themselves.
     n_centers : int or None, default=None
-        M, 1 to n_samples.  None: 400, or n_samples if there are fewer.
+        M, 1 to n_samples.  None: 1000, or n_samples if there are fewer.
     centers : {"kmeans", "random", "all"} or array of shape (M, D), default="kmeans"
         Where the Gaussians sit; an array is in preprocessed coordinates.
     gamma : float, "loo" or "median", default="loo"
@@ -205,9 +206,7 @@ class MAC(MACInPartitions, FittedMAC):
     1.0
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "scheme", "init", "init_noise", "n_layers", "head", "preprocessing", "random_state"}
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 
     solvers: ClassVar[dict[str, type[MACProblem]]] = SOLVERS
 
@@ -282,7 +281,7 @@ class MAC(MACInPartitions, FittedMAC):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         n_classes = len(targets.classes) if targets.classes is not None else 0
-        check_mac_parameters(self, X, int(targets.labelled.sum()), n_classes, tuple(self.solvers))
+        check_beside_data(self, X, int(targets.labelled.sum()), n_classes)
 
     def _problem(self, X: NDArray, targets: Targets) -> Problem:
         assert targets.classes is not None

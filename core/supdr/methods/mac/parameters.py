@@ -1,55 +1,187 @@
-"""The range of MAC's hyper-parameters."""
+"""MAC's hyper-parameters, and what they allow beside the data."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, numbers_in
+from supdr.engine.checks import numbers_in
+from supdr.engine.common_parameters import (
+    CALIBRATE,
+    CHOSEN_SCALING,
+    CLASS_WEIGHT,
+    COMPONENTS,
+    HINGE_WEIGHT,
+    HOUSEKEEPING,
+    MAX_ITER,
+    MISSING_LABEL,
+    N_ITER_NO_CHANGE,
+    TOL,
+    VALIDATION_FRACTION,
+)
+from supdr.engine.parameters import POSITIVE, Interval, Whole, choice, count, scale, share, without
 from supdr.solvers.left_out import FEWEST
 
 STARTS = ("simplex", "blobs", "random", "pca")
 """First targets that have a name."""
 
 
-def check_mac_parameters(model: Any, X: NDArray, n_labelled: int, n_classes: int, solvers: tuple[str, ...]) -> None:
-    """Raise ValueError for a hyper-parameter of `model` that is out of range.
+_ONE_LAYER, _TWO_LAYERS = {"n_layers": (1,)}, {"n_layers": (2,)}
+_PASSES = {"solver": ("mac", "admm"), **_ONE_LAYER}
+_MU_GROWS = {"solver": ("mac",), **_ONE_LAYER}
 
-    Parameters
-    ----------
-    model : MAC
-    X : array of shape (n_samples, n_features)
-        Rows, not preprocessed.
-    n_labelled, n_classes : int
-    solvers : tuple of str
-        Accepted names.
-    """
-    choices = {
-        "mapping": ("rbf", "linear"),
-        "scheme": ("ova", "ovo"),
-        "latent_reference": ("loo", "train"),
-        "head": ("ridge", "mix"),
-        "solver": solvers,
-    }
-    for name, accepted in choices.items():
-        check_choice(name, getattr(model, name), accepted)
-    check_number("n_layers", model.n_layers, "1 or 2", lambda value: value in (1, 2))
-    for name in ("C", "mu"):
-        check_number(name, getattr(model, name), "> 0", lambda value: value > 0.0)
-    check_number("mu_factor", model.mu_factor, ">= 1", lambda value: value >= 1.0)
-    for name in ("inner_tol", "init_noise"):
-        check_number(name, getattr(model, name), ">= 0", lambda value: value >= 0.0)
-    for name in ("max_inner", "n_iter_no_change"):
-        check_integer(name, getattr(model, name))
-    if model.n_components is not None:
-        check_integer("n_components", model.n_components)
-    check_choice_or_number("reg_w", model.reg_w, ("loo",), "> 0", lambda value: value > 0.0)
-    check_choice_or_number("gamma", model.gamma, ("loo", "median"), "> 0", lambda value: value > 0.0)
-    by_left_out = isinstance(model.early_stopping, str) and model.early_stopping == "loo"
-    if not isinstance(model.early_stopping, (bool, np.bool_)) and not by_left_out:
-        raise ValueError(f"early_stopping must be 'loo', True or False; got {model.early_stopping!r}")
+PARAMETERS = (
+    count(
+        "n_centers",
+        "Basis functions",
+        5,
+        2000,
+        "Gaussians that F is made of; at most one per row.",
+        log=True,
+        step=0.1,
+        symbol="M",
+        main=True,
+        shown_when={"centers": ("kmeans", "random"), "mapping": ("rbf",)},
+        accepts=(None, Whole()),
+    ),
+    replace(HINGE_WEIGHT, help="Weight of the hinge.", shown_when=_ONE_LAYER),
+    replace(CLASS_WEIGHT, shown_when=_ONE_LAYER),
+    scale(
+        "reg_w",
+        "Ridge",
+        1e-6,
+        10,
+        "Of the mapping; auto: by leave-one-out.",
+        symbol="λ",
+        main=True,
+        shown_when=_ONE_LAYER,
+        accepts=("loo", POSITIVE),
+    ),
+    replace(COMPONENTS, high=10, help="auto: K − 1, a simplex's room.", symbol="L", accepts=(None, Whole())),
+    choice(
+        "solver",
+        "Solver",
+        ("mac", "MAC (the paper's)"),
+        ("lbfgs", "joint L-BFGS"),
+        ("admm", "ADMM"),
+        ("fixed_point", "fixed point (2 classes)"),
+        main=True,
+        help="How the objective is minimised.",
+        shown_when=_ONE_LAYER,
+    ),
+    choice(
+        "n_layers",
+        "Layers",
+        (1, "one"),
+        (2, "two: classes on a circle"),
+        help="Two: a map of many classes to a plane, from leave-one-out codes of the first layer.",
+        restart=True,
+    ),
+    choice("head", "Second layer", "ridge", "mix", help="How it maps.", shown_when=_TWO_LAYERS, restart=True),
+    choice(
+        "latent_reference",
+        "Rows shown",
+        ("loo", "as if left out"),
+        ("train", "as fitted"),
+        help="Left out: comparable with new rows.",
+        shown_when=_TWO_LAYERS,
+    ),
+    choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="What F is made of.", shown_when=_ONE_LAYER),
+    choice(
+        "centers",
+        "Centres",
+        ("kmeans", "k-means"),
+        ("random", "random rows"),
+        ("all", "all rows"),
+        help="Where the Gaussians sit.",
+        shown_when=_ONE_LAYER,
+        accepts=(),  # may be an array
+    ),
+    scale(
+        "gamma",
+        "Kernel sharpness",
+        1e-3,
+        1e3,
+        "1/(2σ²); auto: by leave-one-out.",
+        symbol="γ",
+        shown_when=_ONE_LAYER,
+        accepts=("loo", "median", POSITIVE),
+    ),
+    choice(
+        "scheme",
+        "Classifiers",
+        ("ova", "one against the rest"),
+        ("ovo", "one against one"),
+        help="With more than two classes.",
+        shown_when=_ONE_LAYER,
+        restart=True,
+    ),
+    choice(
+        "init",
+        "Start",
+        "simplex",
+        ("blobs", "random blobs"),
+        "random",
+        ("pca", "the data"),
+        help="First targets. Random rarely works with one against the rest.",
+        shown_when=_ONE_LAYER,
+        accepts=(),  # may be an array
+        restart=True,
+    ),
+    scale(
+        "init_noise",
+        "Noise of the start",
+        1e-3,
+        1,
+        "Without it dimensions beyond K − 1 stay 0.",
+        zero=True,
+        shown_when={"init": ("simplex",), **_ONE_LAYER},
+        restart=True,
+    ),
+    scale("mu", "First penalty", 1e-2, 1e4, "Ties targets to images.", symbol="μ", shown_when=_PASSES),
+    share(
+        "mu_factor",
+        "Growth of μ",
+        1,
+        10,
+        0.05,
+        "1 keeps it: descent of Q.",
+        shown_when=_MU_GROWS,
+        accepts=(Interval(1.0),),
+    ),
+    count("max_inner", "Passes per μ", 1, 50, "At most.", shown_when=_MU_GROWS),
+    scale("inner_tol", "Share per pass", 1e-6, 1, "μ grows below this decrease.", zero=True, shown_when=_MU_GROWS),
+    CHOSEN_SCALING,
+    choice(
+        "early_stopping",
+        "Early stopping",
+        ("loo", "left-out error"),
+        (True, "held-out rows"),
+        (False, "no"),
+        default=False,  # the explorer shows the passes
+        help="What is watched: the closed-form left-out error of F, or rows whose labels are hidden.",
+        shown_when=_ONE_LAYER,
+    ),
+    replace(
+        CALIBRATE,
+        default=False,  # the explorer shows the classifiers that decide
+        help="Decide by a softmax on left-out images.",
+        shown_when=_PASSES,
+    ),
+    replace(VALIDATION_FRACTION, shown_when={**VALIDATION_FRACTION.shown_when, **_ONE_LAYER}),
+    replace(MAX_ITER, shown_when=_ONE_LAYER),
+    replace(TOL, shown_when=_ONE_LAYER),
+    replace(N_ITER_NO_CHANGE, shown_when={"early_stopping": ("loo", True), **_ONE_LAYER}),
+    *without(HOUSEKEEPING, "missing_label"),
+    replace(MISSING_LABEL, restart=False),
+)
+
+
+def check_beside_data(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> None:
+    """Raise ValueError for a hyper-parameter of `model` that does not suit the rows `X` (N, D), or the others."""
     if model.n_layers == 2 and n_labelled < FEWEST * n_classes:
         raise ValueError(
             f"n_layers=2 fits its second layer to left-out codes: it needs {FEWEST} labelled rows a class; y has "
@@ -64,10 +196,8 @@ def _check_arrays(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> No
     if isinstance(model.centers, str):
         if model.centers not in ("kmeans", "random", "all"):
             raise ValueError(f"centers must be 'kmeans', 'random', 'all' or an array; got {model.centers!r}")
-        if model.n_centers is not None:
-            check_integer("n_centers", model.n_centers)
-            if model.n_centers > len(X):
-                raise ValueError(f"n_centers must be at most n_samples={len(X)}; got {model.n_centers}")
+        if model.n_centers is not None and model.n_centers > len(X):
+            raise ValueError(f"n_centers must be at most n_samples={len(X)}; got {model.n_centers}")
     else:
         centers = numbers_in("centers", model.centers)
         if centers.ndim != 2 or not len(centers) or not np.isfinite(centers).all():

@@ -28,18 +28,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import (
     check_cells,
-    check_choice,
-    check_integer,
-    check_number,
     check_start,
     warn_of_many_components,
 )
-from supdr.engine.components import check_components, component_count
+from supdr.engine.components import component_count
 from supdr.engine.fitted import as_fitted
+from supdr.engine.parameters import Parameter
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.functions.kernels import Kernel
+from supdr.methods.nsdr.parameters import PARAMETERS
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.methods.nsdr.solvers import SOLVERS
 from supdr.solvers.kernel_heads import KernelHead, close_gap
@@ -166,9 +165,7 @@ class NSDR(Weighted, Factorisation):
     (150, 2)
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "preprocessing", "row_bias", "init", "init_scale", "random_state", "missing_label"}
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
 
     def __init__(
@@ -241,16 +238,7 @@ class NSDR(Weighted, Factorisation):
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_components(self.n_components)
         self._kernel(1)
-        check_choice("solver", self.solver, SOLVERS)
-        for name in ("C", "lr_reconstruction", "lr_classification", "init_scale"):
-            check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
-        check_number("beta", self.beta, "in (0, 1]", lambda value: 0 < value <= 1)
-        for name in ("reg_u", "reg_v"):
-            check_number(name, getattr(self, name), ">= 0", lambda value: value >= 0)
-        if self.early_stopping:
-            check_integer("n_iter_no_change", self.n_iter_no_change)
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
         check_cells(X)
 

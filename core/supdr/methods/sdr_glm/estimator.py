@@ -27,24 +27,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from supdr.engine.checks import (
-    check_choice,
-    check_choice_or_number,
-    check_integer,
-    check_number,
     check_start,
     check_weights,
 )
-from supdr.engine.components import check_components, component_count
+from supdr.engine.components import component_count
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot
+from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
-from supdr.functions.families import BOUNDS, FAMILIES
+from supdr.functions.families import FAMILIES
 from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
 from supdr.methods.sdr_glm.columns import centred, column_preprocessing, decode_columns, feature_codes, target_side
 from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
+from supdr.methods.sdr_glm.parameters import PARAMETERS
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.whole import WholeRows
@@ -202,9 +200,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
     (178, 2)
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "task", "family_x", "family_y", "preprocessing", "init", "random_state", "missing_label"}
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 
     def __init__(
         self,
@@ -268,16 +264,6 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self.missing_label = missing_label
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_components(self.n_components)
-        check_integer("n_iter_no_change", self.n_iter_no_change)
-        if self.inner is not None:
-            check_integer("inner", self.inner)
-        check_choice_or_number("recon_weight", self.recon_weight, ("auto",), "> 0", lambda value: value > 0.0)
-        for name in ("recon_ratio", "reg_u", "reg_v", "reg_w", "gaussian_c"):
-            check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
-        check_choice("reg_scaling", self.reg_scaling, ("lam", "none"))
-        check_choice("bound", self.bound, BOUNDS)
-        check_choice("solver", self.solver, SOLVERS)
         check_start(self.init, ("svd", "random"), (len(X), self.n_components))
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")

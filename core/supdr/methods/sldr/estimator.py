@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
-from supdr.engine.view_layout import PREPROCESSING, Layout, local_dimensions, make_layout
+from supdr.engine.view_layout import Layout, local_dimensions, make_layout
 from supdr.functions.kernels import Kernel
 from supdr.methods.sldr.fitted import FittedSLDR
+from supdr.methods.sldr.parameters import PARAMETERS
 from supdr.methods.sldr.problem import SLDRProblem
 from supdr.methods.sldr.solvers import SOLVERS
 from supdr.methods.sldr.state import HeldOut
@@ -175,21 +176,7 @@ class SLDR(FittedSLDR):
     (600, 5)
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {
-            "n_components",
-            "n_gating",
-            "views",
-            "n_models",
-            "gating_columns",
-            "preprocessing",
-            "init",
-            "init_scale",
-            "n_init",
-            "random_state",
-            "missing_label",
-        }
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 
     def __init__(
         self,
@@ -253,17 +240,6 @@ class SLDR(FittedSLDR):
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("init", self.init, ("closed_form", "random"))
-        check_choice("starts", self.starts, ("average", "best"))
-        check_choice("preprocessing", self.preprocessing, PREPROCESSING)
-        for name in ("n_models", "n_init", "n_iter_no_change"):
-            check_integer(name, getattr(self, name))
-        if self.n_gating is not None:
-            check_integer("n_gating", self.n_gating)
-        for name in ("C", "init_scale"):
-            check_number(name, getattr(self, name), "> 0", lambda value: value > 0)
-        check_number("svm_tol", self.svm_tol, "in [1e-8, 0.1]", lambda value: 1e-8 <= value <= 0.1)
         self._layout = self._layout_of(X.shape[1])
         self._sizes = local_dimensions(self.n_components, self._layout.widths, targets.values.shape[1])
         self._kernel()

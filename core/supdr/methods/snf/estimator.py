@@ -30,12 +30,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from supdr.engine.checks import check_cells, check_choice, warn_of_many_components
+from supdr.engine.checks import check_cells, warn_of_many_components
+from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.methods.snf.fitted import FittedSNF
-from supdr.methods.snf.parameters import check_matrices, check_settings, component_count, initial_rows
+from supdr.methods.snf.parameters import PARAMETERS, check_matrices, check_settings, component_count, initial_rows
 from supdr.methods.snf.problem import SNFProblem
 from supdr.methods.snf.solvers import SOLVERS
 from supdr.solvers.kernel_ridge import Dual
@@ -166,9 +167,7 @@ class SNF(Weighted, FittedSNF):
     (400,)
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "task", "preprocessing", "init", "init_scale", "n_init", "random_state", "missing_label"}
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
 
     def __init__(
@@ -234,7 +233,6 @@ class SNF(Weighted, FittedSNF):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         self._kernel()
-        check_choice("solver", self.solver, SOLVERS)
         check_settings(self, *X.shape)
         check_cells(X)
 

@@ -1,13 +1,34 @@
-"""The range of SNF's hyper-parameters."""
+"""SNF's hyper-parameters, and what they allow beside the data."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_choice, check_integer, check_number, numbers_in
+from supdr.engine.checks import check_choice, numbers_in
+from supdr.engine.common_parameters import (
+    CALIBRATE,
+    CLASS_WEIGHT,
+    COEF0,
+    DEGREE,
+    GAMMA,
+    HOUSEKEEPING,
+    INIT,
+    INIT_SCALE,
+    KERNEL,
+    LR_RECONSTRUCTION,
+    PLANE,
+    POLY,
+    PREPROCESSING,
+    RBF,
+    RUN,
+    SOLVER,
+    TASK_KIND,
+)
+from supdr.engine.parameters import POSITIVE, TASK, Whole, choice, count, scale
 from supdr.engine.targets import Targets
 
 MOST_COMPONENTS, HIGHEST_DEGREE, MOST_STARTS = 200, 6, 10
@@ -19,31 +40,54 @@ MOST_DUAL_ROWS = 10_000
 """Most rows of a fit that needs kernel matrices (three of them, 8 n^2 bytes each)."""
 
 
+PARAMETERS = (
+    replace(PLANE, symbol="D"),
+    replace(KERNEL, help="Kernel between latent rows."),
+    replace(DEGREE, high=HIGHEST_DEGREE, symbol="d", shown_when=POLY, accepts=(Whole(1, HIGHEST_DEGREE),)),
+    replace(GAMMA, shown_when=RBF),
+    scale("target_weight", "Target weight", 1e-3, 1e3, "Of labels beside X.", symbol="μ", zero=True, main=True),
+    scale("reg_v", "Ridge on reconstruction", 1e-3, 1e2, "Of X on latent rows.", symbol="λV", main=True),
+    scale("reg_z", "Ridge on latent rows", 1e-3, 1e2, "Keeps the latent rows small.", symbol="λZ", main=True),
+    scale(
+        "reg_w",
+        "Ridge on prediction",
+        1e-3,
+        1e2,
+        "Of the target on latent rows.",
+        symbol="λW",
+        main=True,
+        accepts=(POSITIVE, None),
+    ),
+    choice("solver", "Solver", ("lbfgs", "L-BFGS"), ("sgd", "SGD (the paper's)"), help=SOLVER.help),
+    replace(COEF0, shown_when=POLY),
+    replace(CLASS_WEIGHT, shown_when={TASK: ("classification",)}),
+    count(
+        "n_init",
+        "Starts",
+        1,
+        MOST_STARTS,
+        "The first step goes to the most promising one.",
+        accepts=(Whole(1, MOST_STARTS),),
+        restart=True,
+    ),
+    PREPROCESSING,
+    CALIBRATE,
+    INIT,
+    replace(INIT_SCALE, accepts=(POSITIVE, None)),
+    LR_RECONSTRUCTION,
+    *RUN,
+    TASK_KIND,
+    *HOUSEKEEPING,
+)
+
+
 def check_settings(estimator: Any, n_rows: int, n_columns: int) -> None:
     """Raise ValueError for a hyper-parameter of an `SNF` that is out of range for data of this size."""
     if n_rows < 3:
         raise ValueError(f"X must have at least 3 rows (n_samples = {n_rows})")
-    highest = {
-        "n_components": min(n_rows - 1, MOST_COMPONENTS),
-        "degree": HIGHEST_DEGREE,
-        "n_init": MOST_STARTS,
-    }
-    for name, most in highest.items():
-        value = getattr(estimator, name)
-        if name == "n_components" and value is None:
-            continue
-        check_integer(name, value)
-        if value > most:
-            raise ValueError(f"{name} must be at most {most} (n_samples = {n_rows}); got {value!r}")
-    if hasattr(estimator, "n_iter_no_change"):  # what stands on SNF without early stopping has none
-        check_integer("n_iter_no_change", estimator.n_iter_no_change)
-    for name in ("reg_v", "reg_z", "lr_reconstruction"):
-        check_number(name, getattr(estimator, name), "> 0", lambda value: value > 0.0)
-    if estimator.reg_w is not None:
-        check_number("reg_w", estimator.reg_w, "> 0, or None", lambda value: value > 0.0)
-    check_number("target_weight", estimator.target_weight, ">= 0", lambda value: value >= 0.0)
-    if estimator.init_scale is not None:
-        check_number("init_scale", estimator.init_scale, "> 0, or None", lambda value: value > 0.0)
+    most = min(n_rows - 1, MOST_COMPONENTS)
+    if estimator.n_components is not None and estimator.n_components > most:
+        raise ValueError(f"n_components must be at most {most} (n_samples = {n_rows}); got {estimator.n_components!r}")
     decay = estimator.lr_reconstruction * estimator.reg_z / (estimator.reg_v * n_columns * n_rows)
     if estimator.solver == "sgd" and decay >= 1.0:
         raise ValueError(

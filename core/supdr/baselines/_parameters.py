@@ -1,0 +1,46 @@
+"""Declarations of the hyper-parameters that several comparison methods have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from supdr.engine.common_parameters import (
+    COMPONENTS,
+    GAMMA,
+    MISSING_LABEL,
+    PREPROCESSING,
+    RANDOM_STATE,
+    SVM_WEIGHT,
+    TASK_KIND,
+    VERBOSE,
+)
+from supdr.engine.parameters import POSITIVE, Whole, choice, count, scale
+
+SEEDED = (RANDOM_STATE, VERBOSE, MISSING_LABEL)
+"""What no form shows, of methods without threads of their own."""
+
+SHELL = (PREPROCESSING, *SEEDED)
+AUTOMATIC_COMPONENTS = replace(COMPONENTS, accepts=(None, Whole()))
+MEDIAN_GAMMA = replace(GAMMA, accepts=("median", POSITIVE))
+SCALED_GAMMA = replace(GAMMA, accepts=("scale", POSITIVE))
+
+NEIGHBOURS = count("n_neighbors", "Neighbours", 1, 50, "How many rows vote.", symbol="k", main=True)
+HEAD = (
+    choice(
+        "head",
+        "Classifier",
+        ("knn", "nearest neighbours"),
+        ("svm", "linear SVM"),
+        main=True,
+        help="It sees the projected rows.",
+    ),
+    replace(NEIGHBOURS, main=False, shown_when={"head": ("knn",)}),
+    replace(SVM_WEIGHT, main=False, shown_when={"head": ("svm",)}),
+    PREPROCESSING,
+)
+STEPS = count("n_steps", "Steps", 1, 200, "Of L-BFGS, at most.")
+
+GRAPH = count("n_neighbors", "Neighbours", 1, 50, "Of each row in the graph.", symbol="k", main=True)
+TANGENT = count("dimension", "Tangent dimensions", 1, 3, "Of the sheet on which the rows lie.", symbol="d", main=True)
+SMOOTHNESS = scale("reg", "Smoothness", 1e-6, 1e3, "Weight of a smooth prediction.", symbol="λ", main=True)
+DIRECT = (PREPROCESSING, TASK_KIND, *SEEDED)

@@ -1,0 +1,58 @@
+"""ClassAtlas's hyper-parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from supdr.engine.common_parameters import CHOSEN_SCALING, COMPONENTS, HOUSEKEEPING, MISSING_LABEL, RUN
+from supdr.engine.parameters import Interval, choice, count, of_run, scale, without
+
+LARGEST_WEIGHT = 1e6
+"""Of the gate."""
+
+_PCS, _EMBEDDED = {"charts": ("pca+embed", "pca")}, {"charts": ("pca+embed", "embed")}
+
+PARAMETERS = (
+    replace(COMPONENTS, high=10, help="Size of the map."),
+    scale("tau", "Sharpness of the gate", 0.5, 32, "Power of probabilities that mix charts.", symbol="τ", main=True),
+    scale(
+        "lam",
+        "Weight of the gate",
+        0.1,
+        100,
+        "Auto: 1, 3, 10, until the plane obeys.",
+        symbol="λ",
+        main=True,
+        accepts=("path", Interval(0.0, LARGEST_WEIGHT)),
+    ),
+    scale("perplexity", "Perplexity", 2, 100, "Neighbours that a row counts.", main=True),
+    choice(
+        "charts",
+        "Charts",
+        ("pca+embed", "both"),
+        ("pca", "principal components"),
+        ("embed", "neighbour embedding"),
+        main=True,
+        help="Coordinates of a class.",
+        restart=True,
+    ),
+    count("n_pcs", "Components of a class", 1, 30, "Principal components at most.", shown_when=_PCS, restart=True),
+    count(
+        "n_neighbors", "Carriers", 1, 20, "Rows of a class that carry a new row.", shown_when=_EMBEDDED, restart=True
+    ),
+    count(
+        "n_landmarks",
+        "Landmarks",
+        50,
+        20_000,
+        "Rows that the map is learnt from, at most.",
+        log=True,
+        step=0.1,
+        restart=True,
+    ),
+    of_run("gate"),
+    CHOSEN_SCALING,
+    *RUN,
+    *without(HOUSEKEEPING, "missing_label"),
+    replace(MISSING_LABEL, restart=False),
+)

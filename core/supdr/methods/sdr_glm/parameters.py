@@ -1,0 +1,92 @@
+"""SDR-GLM's hyper-parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from supdr.engine.common_parameters import (
+    CALIBRATE,
+    HOUSEKEEPING,
+    INIT,
+    PLANE,
+    PREPROCESSING,
+    REG_U,
+    REG_V,
+    RUN,
+    TASK_KIND,
+)
+from supdr.engine.parameters import POSITIVE, Whole, choice, choices, count, flag, of_run, scale
+
+_AUTO, _FAST = {"recon_weight": ("auto",)}, {"solver": ("fast",)}
+
+PARAMETERS = (
+    replace(PLANE, symbol="L"),
+    scale(
+        "recon_ratio",
+        "Reconstruction ratio",
+        1e-3,
+        1e2,
+        "Of X beside targets.",
+        symbol="κ",
+        main=True,
+        shown_when=_AUTO,
+    ),
+    scale(
+        "recon_weight",
+        "Reconstruction weight",
+        1e-7,
+        1e2,
+        "auto: κ H_Y / H_X.",
+        symbol="λ",
+        main=True,
+        accepts=("auto", POSITIVE),
+    ),
+    choice(
+        "family_x",
+        "Features are",
+        "auto",
+        ("bernoulli", "bits"),
+        ("gaussian", "real numbers"),
+        ("poisson", "counts"),
+        main=True,
+        help="auto: bits if there is nothing but 0 and 1.",
+        accepts=(),  # may be one per column
+        restart=True,
+    ),
+    of_run("family_y", restart=True),
+    choice(
+        "solver",
+        "Solver",
+        "fast",
+        ("literal", "the paper's sweep"),
+        main=True,
+        help="The same ascent, in fewer and cheaper sweeps.",
+    ),
+    choice(
+        "reg_scaling",
+        "Ridges times λ",
+        ("lam", "yes"),
+        ("none", "no (the paper's)"),
+        help="Else they are a threshold below which components vanish.",
+    ),
+    replace(REG_U, accepts=(POSITIVE,)),
+    replace(REG_V, accepts=(POSITIVE,)),
+    scale("reg_w", "Ridge on the predictor", 1e-6, 1e2, "Keeps its weights small.", symbol="λW"),
+    scale("gaussian_c", "Gaussian weight", 1e-2, 1e2, "Of a squared error.", symbol="c"),
+    choice(
+        "bound",
+        "Bound",
+        ("jj", "Jaakkola–Jordan"),
+        ("bohning", "Böhning"),
+        help="Parabola below the likelihood of a bit.",
+    ),
+    count("inner", "Inner steps", 1, 10, "U and W per V.", shown_when=_FAST, accepts=(None, Whole())),
+    flag("gauge", "Gauge step", "Equal factors with smaller ridges.", shown_when=_FAST),
+    PREPROCESSING,
+    CALIBRATE,
+    replace(INIT, choices=choices(("svd", "singular vectors"), "random")),
+    *RUN,
+    of_run("class_weight"),
+    TASK_KIND,
+    *HOUSEKEEPING,
+)
