@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ class _Nothing:
         return np.zeros((len(X), self.n_targets))
 
 
+@dataclass(eq=False, repr=False)
 class Constant(DirectMethod):
     """The mean of the labels, or the most frequent class, for every row.
 
@@ -37,20 +38,12 @@ class Constant(DirectMethod):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (of_run("preprocessing"), *without(DIRECT, "preprocessing"))
 
-    def __init__(
-        self,
-        *,
-        task: str = "regression",
-        preprocessing: str = "none",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.task = task
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    _: KW_ONLY
+    task: str = "regression"
+    preprocessing: str = "none"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Nothing]:
         model = _Nothing(values.shape[1])

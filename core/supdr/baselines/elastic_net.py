@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ LARGEST_MAX_ITER = 10_000
 FOLDS = 5
 
 
+@dataclass(eq=False, repr=False)
 class ElasticNet(SingleTarget):
     """Linear regression with the penalty alpha (l1_ratio |w|_1 + (1 - l1_ratio) / 2 |w|^2), by scikit-learn.
 
@@ -60,22 +62,13 @@ class ElasticNet(SingleTarget):
         *SHELL,
     )
 
-    def __init__(
-        self,
-        alpha: float | str = "cv",
-        *,
-        l1_ratio: float = 0.5,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    alpha: float | str = "cv"
+    _: KW_ONLY
+    l1_ratio: float = 0.5
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
         rows = np.flatnonzero(targets.labelled)

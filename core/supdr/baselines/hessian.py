@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, hessian_energy, neighbours, solve_labelled, tangents
 
 
+@dataclass(eq=False, repr=False)
 class HessianEnergy(DirectMethod):
     """Values on the rows: sum over labelled rows of (f - y)^2 + reg f'Bf / mean(diag B), B the Hessian energy.
 
@@ -53,26 +54,15 @@ class HessianEnergy(DirectMethod):
         *DIRECT,
     )
 
-    def __init__(
-        self,
-        reg: float = 0.1,
-        *,
-        task: str = "regression",
-        n_neighbors: int = 12,
-        dimension: int = 2,
-        preprocessing: str = "minmax",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.reg = reg
-        self.task = task
-        self.n_neighbors = n_neighbors
-        self.dimension = dimension
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    reg: float = 0.1
+    _: KW_ONLY
+    task: str = "regression"
+    n_neighbors: int = 12
+    dimension: int = 2
+    preprocessing: str = "minmax"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         m = min(self.dimension, X.shape[1])

@@ -12,6 +12,7 @@ G. Baudat, F. Anouar, "Generalized discriminant analysis using a kernel approach
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -115,6 +116,7 @@ class KernelDiscriminants(BaseEstimator):
         return K
 
 
+@dataclass(eq=False, repr=False)
 class KLDA(Projection):
     """Kernel discriminant analysis with Gaussians, then k nearest neighbours or a linear SVM.
 
@@ -144,30 +146,17 @@ class KLDA(Projection):
         *SEEDED,
     )
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        gamma: float | str = "median",
-        reg: float = 1e-3,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.reg = reg
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None = None
+    _: KW_ONLY
+    gamma: float | str = "median"
+    reg: float = 1e-3
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         wanted = n_classes - 1 if self.n_components is None else min(self.n_components, n_classes - 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from supdr.functions.kernels import Kernel
 from supdr.solvers.graphs import NeighbourMeans, laplacian, similarity_graph, solve_labelled, unlabelled_rows
 
 
+@dataclass(eq=False, repr=False)
 class GraphLaplacian(DirectMethod):
     """Values on a neighbourhood graph: sum over labelled rows of (f - y)^2 + reg f'Lf / mean(diag L).
 
@@ -45,24 +46,14 @@ class GraphLaplacian(DirectMethod):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (SMOOTHNESS, GRAPH, *DIRECT)
 
-    def __init__(
-        self,
-        reg: float = 0.1,
-        *,
-        task: str = "regression",
-        n_neighbors: int = 12,
-        preprocessing: str = "minmax",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.reg = reg
-        self.task = task
-        self.n_neighbors = n_neighbors
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    reg: float = 0.1
+    _: KW_ONLY
+    task: str = "regression"
+    n_neighbors: int = 12
+    preprocessing: str = "minmax"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, NeighbourMeans]:
         count = min(self.n_neighbors, len(X) - 1)
@@ -85,6 +76,7 @@ class _Expansion:
         return self.kernel.matrix(X, self.X) @ self.coef
 
 
+@dataclass(eq=False, repr=False)
 class LapRLS(DirectMethod):
     """Laplacian regularised least squares: a kernel expansion that is smooth on the graph of all rows.
 
@@ -119,28 +111,16 @@ class LapRLS(DirectMethod):
         *DIRECT,
     )
 
-    def __init__(
-        self,
-        reg_ambient: float = 1e-3,
-        *,
-        reg_intrinsic: float = 1.0,
-        task: str = "regression",
-        gamma: float | str = "scale",
-        n_neighbors: int = 6,
-        preprocessing: str = "minmax",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.reg_ambient = reg_ambient
-        self.reg_intrinsic = reg_intrinsic
-        self.task = task
-        self.gamma = gamma
-        self.n_neighbors = n_neighbors
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    reg_ambient: float = 1e-3
+    _: KW_ONLY
+    reg_intrinsic: float = 1.0
+    task: str = "regression"
+    gamma: float | str = "scale"
+    n_neighbors: int = 6
+    preprocessing: str = "minmax"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Expansion]:
         n_rows, n_labelled = len(X), len(rows)

@@ -12,6 +12,7 @@ JMLR 10 (2009), eq. 11-13; L instead of L'L as in section 3.7 there, which allow
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -162,6 +163,7 @@ def _target_neighbours(X: NDArray, y: NDArray, k: int) -> tuple[NDArray, NDArray
     return neighbours, known
 
 
+@dataclass(eq=False, repr=False)
 class LMNN(Projection):
     """Large margin nearest neighbours in few dimensions, then k nearest neighbours or a linear SVM.
 
@@ -194,32 +196,18 @@ class LMNN(Projection):
         *SEEDED,
     )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_targets: int = 3,
-        push: float = 0.5,
-        n_steps: int = 100,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.n_targets = n_targets
-        self.push = push
-        self.n_steps = n_steps
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    n_targets: int = 3
+    push: float = 0.5
+    n_steps: int = 100
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return LargeMarginMap(n_components, int(self.n_targets), float(self.push), int(self.n_steps))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +29,7 @@ class _Expansion:
         return self.form.predict(self.fit, self.X, X)
 
 
+@dataclass(eq=False, repr=False)
 class LSSVM(DirectMethod):
     """Least squares SVM: (K + I / C) a + 1 b = y, 1'a = 0 on the labelled rows.
 
@@ -70,30 +71,17 @@ class LSSVM(DirectMethod):
         *DIRECT,
     )
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        *,
-        task: str = "regression",
-        kernel: str = "rbf",
-        degree: int = 2,
-        gamma: float | str = "scale",
-        coef0: float = 1.0,
-        preprocessing: str = "minmax",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.task = task
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 10.0
+    _: KW_ONLY
+    task: str = "regression"
+    kernel: str = "rbf"
+    degree: int = 2
+    gamma: float | str = "scale"
+    coef0: float = 1.0
+    preprocessing: str = "minmax"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     @property
     def dual_coef_(self) -> NDArray:

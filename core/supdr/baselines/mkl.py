@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -129,6 +129,7 @@ class MKLProblem(Problem):
         return MKLState(weights, heads, pulls, self.settings, seed, iteration)
 
 
+@dataclass(eq=False, repr=False)
 class MKL(OnViews):
     """Multiple kernel learning: one SVM on the best convex combination of the views' linear kernels.
 
@@ -175,28 +176,16 @@ class MKL(OnViews):
         MISSING_LABEL,
     )
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        views: Any = None,
-        preprocessing: str = "zscore",
-        max_iter: int = 200,
-        tol: float = 1e-3,
-        svm_tol: float = 1e-3,
-        random_state: Any = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.views = views
-        self.preprocessing = preprocessing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.svm_tol = svm_tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 1.0
+    _: KW_ONLY
+    views: Any = None
+    preprocessing: str = "zscore"
+    max_iter: int = 200
+    tol: float = 1e-3
+    svm_tol: float = 1e-3
+    random_state: Any = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     @property
     def label_pull_(self) -> NDArray:

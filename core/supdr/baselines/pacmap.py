@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,6 +62,7 @@ def pacmap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> ND
         return np.asarray(Peer(**settings).fit_transform(X, init=start), dtype=float)
 
 
+@dataclass(eq=False, repr=False)
 class PaCMAP(Projection):
     """PaCMAP (the package's) of the labelled rows, then k nearest neighbours or a linear SVM.
 
@@ -110,32 +112,18 @@ class PaCMAP(Projection):
         *SEEDED,
     )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_graph_neighbors: int = 10,
-        mid_near: float = 0.5,
-        further: float = 2.0,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.n_graph_neighbors = n_graph_neighbors
-        self.mid_near = mid_near
-        self.further = further
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    n_graph_neighbors: int = 10
+    mid_near: float = 0.5
+    further: float = 2.0
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         if not INSTALLED:

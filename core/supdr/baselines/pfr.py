@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, neighbours, parallel_fields, similarity_graph, solve_labelled, tangents
 
 
+@dataclass(eq=False, repr=False)
 class PFR(DirectMethod):
     """Parallel field regularisation.
 
@@ -58,28 +59,16 @@ class PFR(DirectMethod):
         *DIRECT,
     )
 
-    def __init__(
-        self,
-        reg_field: float = 0.1,
-        *,
-        reg_parallel: float = 1e-3,
-        task: str = "regression",
-        n_neighbors: int = 12,
-        dimension: int = 2,
-        preprocessing: str = "minmax",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.reg_field = reg_field
-        self.reg_parallel = reg_parallel
-        self.task = task
-        self.n_neighbors = n_neighbors
-        self.dimension = dimension
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    reg_field: float = 0.1
+    _: KW_ONLY
+    reg_parallel: float = 1e-3
+    task: str = "regression"
+    n_neighbors: int = 12
+    dimension: int = 2
+    preprocessing: str = "minmax"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         least = min(self.dimension, X.shape[1])

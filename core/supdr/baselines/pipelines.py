@@ -5,7 +5,7 @@ They need no iteration: `iterate` yields one snapshot, the fitted model.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,6 +54,7 @@ class _SVM(_HasMargins):
         return latent
 
 
+@dataclass(eq=False, repr=False)
 class PolySVM(_SVM):
     """SVM with the kernel (⟨x,x'⟩ + coef0)^degree on the input; the papers' baseline.
 
@@ -71,29 +72,20 @@ class PolySVM(_SVM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, DEGREE, COEF0, *SHELL)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        degree: int = 2,
-        coef0: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.degree = degree
-        self.coef0 = coef0
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 1.0
+    _: KW_ONLY
+    degree: int = 2
+    coef0: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="poly", degree=self.degree, gamma=1.0, coef0=self.coef0, break_ties=True)
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVM(_SVM):
     """SVM with the linear kernel on the input.
 
@@ -107,25 +99,18 @@ class LinearSVM(_SVM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, *SHELL)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 1.0
+    _: KW_ONLY
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="linear", break_ties=True)
 
 
+@dataclass(eq=False, repr=False)
 class RBFSVM(_SVM):
     """SVM with the Gaussian kernel exp(−gamma‖x−x'‖²) on the input.
 
@@ -141,22 +126,13 @@ class RBFSVM(_SVM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, SCALED_GAMMA, *SHELL)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        gamma: float | str = "scale",
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 1.0
+    _: KW_ONLY
+    gamma: float | str = "scale"
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="rbf", gamma=self.gamma, break_ties=True)
@@ -178,6 +154,7 @@ class _Projected(BaseEstimator):
         return self.svm.predict(self.pca.transform(X))
 
 
+@dataclass(eq=False, repr=False)
 class PCASVM(_HasMargins):
     """PCA to the latent space, then an SVM with a polynomial, linear or Gaussian kernel.
 
@@ -207,28 +184,16 @@ class PCASVM(_HasMargins):
         *SHELL,
     )
 
-    def __init__(
-        self,
-        n_components: int | float = 2,
-        *,
-        C: float = 1.0,
-        kernel: str = "poly",
-        degree: int = 2,
-        coef0: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | float = 2
+    _: KW_ONLY
+    C: float = 1.0
+    kernel: str = "poly"
+    degree: int = 2
+    coef0: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
@@ -274,6 +239,7 @@ def _check_components(n_components: Any) -> None:
     check_integer("n_components", n_components)
 
 
+@dataclass(eq=False, repr=False)
 class LDA(OneShot):
     """Linear discriminant analysis; its latent space has at most K − 1 dimensions.
 
@@ -289,20 +255,12 @@ class LDA(OneShot):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (AUTOMATIC_COMPONENTS, *SHELL)
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None = None
+    _: KW_ONLY
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training
@@ -319,6 +277,7 @@ class LDA(OneShot):
         return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
 
 
+@dataclass(eq=False, repr=False)
 class KNN(OneShot):
     """k nearest neighbours.  It learns no latent space: `transform` returns the preprocessed rows.
 
@@ -332,20 +291,12 @@ class KNN(OneShot):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (NEIGHBOURS, *SHELL)
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_neighbors: int = 5
+    _: KW_ONLY
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return KNeighborsClassifier(min(self.n_neighbors, int(self._training[1].labelled.sum())))

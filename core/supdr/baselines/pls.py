@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +56,7 @@ class Scores(BaseEstimator):
         return self.model_.transform(X)
 
 
+@dataclass(eq=False, repr=False)
 class PLSProjection(Projection):
     """Partial least squares on the classes, then k nearest neighbours or a linear SVM.
 
@@ -74,10 +76,21 @@ class PLSProjection(Projection):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *HEAD, *SEEDED)
 
+    n_components: int = 2
+    _: KW_ONLY
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
+
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return Scores(n_components)
 
 
+@dataclass(eq=False, repr=False)
 class PLS(SingleTarget):
     """Partial least squares regression; its latent rows are the scores.
 
@@ -91,20 +104,12 @@ class PLS(SingleTarget):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *SHELL)
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
         rows = np.flatnonzero(targets.labelled)

@@ -6,7 +6,7 @@ on the projected rows.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,26 +80,10 @@ class Projection(OneShot):
         Hinge weight of "svm", > 0.
     """
 
-    def __init__(
-        self,
-        n_components: int | None = 2,
-        *,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None
+    head: str
+    n_neighbors: int
+    C: float
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         raise NotImplementedError
@@ -188,6 +172,7 @@ def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
     return float(gamma)
 
 
+@dataclass(eq=False, repr=False)
 class PCAProjection(Projection):
     """Principal components, then k nearest neighbours or a linear SVM.
 
@@ -207,10 +192,21 @@ class PCAProjection(Projection):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *HEAD, *SEEDED)
 
+    n_components: int = 2
+    _: KW_ONLY
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
+
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return PCA(n_components, random_state=self._seed())
 
 
+@dataclass(eq=False, repr=False)
 class KernelPCAProjection(Projection):
     """Kernel principal components with Gaussians, then k nearest neighbours or a linear SVM.
 
@@ -232,28 +228,16 @@ class KernelPCAProjection(Projection):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, MEDIAN_GAMMA, *HEAD, *SEEDED)
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        gamma: float | str = "median",
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    gamma: float | str = "median"
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         gamma = rbf_gamma(self.gamma, X, self._seed())
@@ -271,6 +255,7 @@ class _Discriminants(LinearDiscriminantAnalysis):
         return super().fit(X, y)
 
 
+@dataclass(eq=False, repr=False)
 class LDAProjection(Projection):
     """Discriminant directions, then k nearest neighbours or a linear SVM.
 
@@ -290,32 +275,22 @@ class LDAProjection(Projection):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (AUTOMATIC_COMPONENTS, *HEAD, *SEEDED)
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None = None
+    _: KW_ONLY
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         largest = min(n_classes - 1, X.shape[1])
         return _Discriminants(n_components=min(self.n_components or largest, largest))
 
 
+@dataclass(eq=False, repr=False)
 class NCA(Projection):
     """Neighbourhood components analysis (scikit-learn's), then k nearest neighbours or a linear SVM.
 
@@ -337,28 +312,16 @@ class NCA(Projection):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, replace(STEPS, main=True), *HEAD, *SEEDED)
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        n_steps: int = 50,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.n_steps = n_steps
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    n_steps: int = 50
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return NeighborhoodComponentsAnalysis(

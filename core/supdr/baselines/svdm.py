@@ -14,7 +14,7 @@ may constrain norms instead.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -194,6 +194,7 @@ def fold_in(
     return (2.0 * weight) * ((X - intercept_x) @ components.T) @ inverse, inverse
 
 
+@dataclass(eq=False, repr=False)
 class SVDM(SupervisedReducer):
     """Support vector decomposition machine: factorise X so that linear SVMs read the latent rows.
 
@@ -234,36 +235,20 @@ class SVDM(SupervisedReducer):
         *SEEDED,
     )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        recon_weight: float | str = "auto",
-        reg_u: float = 0.01,
-        reg_v: float = 0.01,
-        reg_w: float = 0.01,
-        reg_scaling: str = "lam",
-        preprocessing: str = "zscore",
-        calibrate: bool = True,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.recon_weight = recon_weight
-        self.reg_u = reg_u
-        self.reg_v = reg_v
-        self.reg_w = reg_w
-        self.reg_scaling = reg_scaling
-        self.preprocessing = preprocessing
-        self.calibrate = calibrate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    recon_weight: float | str = "auto"
+    reg_u: float = 0.01
+    reg_v: float = 0.01
+    reg_w: float = 0.01
+    reg_scaling: str = "lam"
+    preprocessing: str = "zscore"
+    calibrate: bool = True
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     @property
     def reconstruction_(self) -> NDArray:

@@ -15,7 +15,7 @@ rows only, after L. van der Maaten, "Accelerating t-SNE using tree-based algorit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -202,6 +202,7 @@ class TSNEProblem(Problem):
         return State(latent, velocity, gains, max(total, SMALL), slopes, seed, iteration)
 
 
+@dataclass(eq=False, repr=False)
 class TSNE(SupervisedReducer):
     """t-SNE of all training rows, then k nearest neighbours or a linear SVM on the labelled ones.
 
@@ -263,34 +264,19 @@ class TSNE(SupervisedReducer):
 
     embedding_note: ClassVar[str] = "saw no labels"
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: float = 30.0,
-        n_exaggerated: int = 250,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.n_exaggerated = n_exaggerated
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.max_iter = max_iter
-        self.tol = tol
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    perplexity: float = 30.0
+    n_exaggerated: int = 250
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    max_iter: int = 1000
+    tol: float = 1e-6
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         most = MOST_ROWS if self.n_components <= 2 else MOST_PAIRED

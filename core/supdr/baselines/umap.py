@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +56,7 @@ def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDAr
         return np.asarray(Peer(**settings).fit_transform(X, y), dtype=float)
 
 
+@dataclass(eq=False, repr=False)
 class UMAP(Projection):
     """UMAP (umap-learn's) of the labelled rows, then k nearest neighbours or a linear SVM.
 
@@ -110,32 +112,18 @@ class UMAP(Projection):
         *SEEDED,
     )
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        supervised: bool = True,
-        n_graph_neighbors: int = 15,
-        min_dist: float = 0.1,
-        head: str = "knn",
-        n_neighbors: int = 5,
-        C: float = 1.0,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.supervised = supervised
-        self.n_graph_neighbors = n_graph_neighbors
-        self.min_dist = min_dist
-        self.head = head
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    supervised: bool = True
+    n_graph_neighbors: int = 15
+    min_dist: float = 0.1
+    head: str = "knn"
+    n_neighbors: int = 5
+    C: float = 1.0
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         if not INSTALLED:

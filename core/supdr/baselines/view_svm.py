@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,6 +70,7 @@ class _ViewsSVM(OnViews, _SVM):
         return _ColumnsSVC(columns, scale, self.C)
 
 
+@dataclass(eq=False, repr=False)
 class AllViewsSVM(_ViewsSVM):
     """Linear SVM on all views side by side: the sum of their kernels, each with the same weight.
 
@@ -86,27 +88,19 @@ class AllViewsSVM(_ViewsSVM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, of_run("views"), UNWHITENED, *SEEDED)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        views: Any = None,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.views = views
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 1.0
+    _: KW_ONLY
+    views: Any = None
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return self._on(list(range(len(self._layout().groups))))
 
 
+@dataclass(eq=False, repr=False)
 class BestViewSVM(_ViewsSVM):
     """Linear SVM on the view that cross-validation on the labelled rows finds best alone.
 
@@ -140,24 +134,14 @@ class BestViewSVM(_ViewsSVM):
         *SEEDED,
     )
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        views: Any = None,
-        n_folds: int = 5,
-        preprocessing: str = "zscore",
-        random_state: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.views = views
-        self.n_folds = n_folds
-        self.preprocessing = preprocessing
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 1.0
+    _: KW_ONLY
+    views: Any = None
+    n_folds: int = 5
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training

@@ -14,6 +14,7 @@ neighbour loss of L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from supdr.methods.class_atlas.solvers import GatePath
 from supdr.solvers.left_out import best_scaling
 
 
+@dataclass(eq=False, repr=False)
 class ClassAtlas(FittedClassAtlas):
     """Supervised map: a gate decides between one chart per class, and one objective lays the charts out.
 
@@ -156,48 +158,26 @@ class ClassAtlas(FittedClassAtlas):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        tau: float = 4.0,
-        lam: float | str = "path",
-        perplexity: float = 30.0,
-        charts: str = "pca+embed",
-        n_pcs: int = 10,
-        n_neighbors: int = 5,
-        gate: Any = None,
-        n_landmarks: int = 2000,
-        preprocessing: str = "loo",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.tau = tau
-        self.lam = lam
-        self.perplexity = perplexity
-        self.charts = charts
-        self.n_pcs = n_pcs
-        self.n_neighbors = n_neighbors
-        self.gate = gate
-        self.n_landmarks = n_landmarks
-        self.preprocessing = preprocessing
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int = 2
+    _: KW_ONLY
+    tau: float = 4.0
+    lam: float | str = "path"
+    perplexity: float = 30.0
+    charts: str = "pca+embed"
+    n_pcs: int = 10
+    n_neighbors: int = 5
+    gate: Any = None
+    n_landmarks: int = 2000
+    preprocessing: str = "loo"
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 10
+    max_iter: int = 300
+    tol: float = 1e-5
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ ridges without weights; here they have theirs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,7 @@ from supdr.solvers.reconstruction import reconstruct, split_missing
 from supdr.solvers.softmax_head import loo_softmax
 
 
+@dataclass(eq=False, repr=False)
 class LSDR(Weighted, LSDRInPartitions):
     """Linearly supervised dimensionality reduction: factorise X so that a linear predictor reads the latent rows.
 
@@ -169,60 +171,32 @@ class LSDR(Weighted, LSDRInPartitions):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        task: str = "classification",
-        loss: str = "smooth_hinge",
-        class_weight: Any = None,
-        beta: float = 0.02,
-        reg_u: float | None = None,
-        reg_v: float | None = None,
-        reg_w: float = 0.01,
-        solver: str = "bcd",
-        lr_reconstruction: float = 1e-3,
-        lr_classification: float = 1e-4,
-        preprocessing: str = "whiten",
-        row_bias: bool = False,
-        calibrate: bool = True,
-        init: str | ArrayLike = "pca",
-        init_scale: float = 0.1,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 10,
-        max_iter: int = 40,
-        tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.task = task
-        self.loss = loss
-        self.class_weight = class_weight
-        self.beta = beta
-        self.reg_u = reg_u
-        self.reg_v = reg_v
-        self.reg_w = reg_w
-        self.solver = solver
-        self.lr_reconstruction = lr_reconstruction
-        self.lr_classification = lr_classification
-        self.preprocessing = preprocessing
-        self.row_bias = row_bias
-        self.calibrate = calibrate
-        self.init = init
-        self.init_scale = init_scale
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None = None
+    _: KW_ONLY
+    task: str = "classification"
+    loss: str = "smooth_hinge"
+    class_weight: Any = None
+    beta: float = 0.02
+    reg_u: float | None = None
+    reg_v: float | None = None
+    reg_w: float = 0.01
+    solver: str = "bcd"
+    lr_reconstruction: float = 1e-3
+    lr_classification: float = 1e-4
+    preprocessing: str = "whiten"
+    row_bias: bool = False
+    calibrate: bool = True
+    init: str | ArrayLike = "pca"
+    init_scale: float = 0.1
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 10
+    max_iter: int = 40
+    tol: float = 1e-5
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     @property
     @as_fitted

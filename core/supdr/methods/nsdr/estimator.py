@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +47,7 @@ from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
 
 
+@dataclass(eq=False, repr=False)
 class NSDR(Weighted, Factorisation):
     """Non-linearly supervised dimensionality reduction.
 
@@ -168,64 +170,34 @@ class NSDR(Weighted, Factorisation):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: str = "rbf",
-        degree: int = 2,
-        gamma: float | str | None = None,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        class_weight: Any = None,
-        beta: float = 0.1,
-        reg_u: float = 1.0,
-        reg_v: float = 1.0,
-        solver: str = "bcd",
-        lr_reconstruction: float = 1e-3,
-        lr_classification: float = 1e-4,
-        preprocessing: str = "whiten",
-        row_bias: bool = False,
-        calibrate: bool = True,
-        init: str | ArrayLike = "pca",
-        init_scale: float = 0.1,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 10,
-        max_iter: int = 40,
-        tol: float = 1e-5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.C = C
-        self.class_weight = class_weight
-        self.beta = beta
-        self.reg_u = reg_u
-        self.reg_v = reg_v
-        self.solver = solver
-        self.lr_reconstruction = lr_reconstruction
-        self.lr_classification = lr_classification
-        self.preprocessing = preprocessing
-        self.row_bias = row_bias
-        self.calibrate = calibrate
-        self.init = init
-        self.init_scale = init_scale
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None = None
+    _: KW_ONLY
+    kernel: str = "rbf"
+    degree: int = 2
+    gamma: float | str | None = None
+    coef0: float = 1.0
+    C: float = 1.0
+    class_weight: Any = None
+    beta: float = 0.1
+    reg_u: float = 1.0
+    reg_v: float = 1.0
+    solver: str = "bcd"
+    lr_reconstruction: float = 1e-3
+    lr_classification: float = 1e-4
+    preprocessing: str = "whiten"
+    row_bias: bool = False
+    calibrate: bool = True
+    init: str | ArrayLike = "pca"
+    init_scale: float = 0.1
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 10
+    max_iter: int = 40
+    tol: float = 1e-5
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     @property
     @as_fitted
