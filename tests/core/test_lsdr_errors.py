@@ -62,7 +62,7 @@ def test_constant_and_repeated_columns_are_harmless():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": 0}, "n_components must be an integer of at least 1; got 0"),
+        ({"n_components": 0}, "n_components must be an integer of at least 1, or None; got 0"),
         ({"n_components": 2.0}, "n_components must be an integer"),
         ({"beta": 0.0}, r"beta must be a number in \(0, 1\]; got 0.0"),
         ({"beta": 1.5}, "beta must be"),
@@ -72,7 +72,7 @@ def test_constant_and_repeated_columns_are_harmless():
         ({"lr_reconstruction": 0.0}, "lr_reconstruction must be"),
         ({"lr_classification": "fast"}, "lr_classification must be"),
         ({"init_scale": -0.1}, "init_scale must be"),
-        ({"solver": "adam"}, "solver must be one of bcd, sgd, lbfgs; got 'adam'"),
+        ({"solver": "adam"}, "solver must be one of bcd, lbfgs, sgd; got 'adam'"),
         ({"loss": "cubic"}, "loss must be one of"),
         ({"init": "zeros"}, "init must be one of pca, random; got 'zeros'"),
         ({"init": np.zeros((3, 2))}, r"init must be .* array of shape \(40, n_components\); got shape \(3, 2\)"),

@@ -353,7 +353,7 @@ def test_mostly_trivial_classifiers_are_reported():
         ({"init": "svd"}, "init must be one of simplex"),
         ({"init": np.ones((3, 1))}, "init must be finite and of shape"),
         ({"init_noise": -0.1}, "init_noise must be a number >= 0"),
-        ({"n_layers": 3}, "n_layers must be a number 1 or 2"),
+        ({"n_layers": 3}, "n_layers must be 1 or 2"),
         ({"solver": "sgd"}, "solver must be one of"),
         ({"max_iter": 0}, "max_iter must be an integer"),
         ({"missing_label": 0}, "one class"),

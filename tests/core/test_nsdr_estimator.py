@@ -218,7 +218,7 @@ def test_more_components_than_columns_warns():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_components": 0}, "n_components must be an integer of at least 1; got 0"),
+        ({"n_components": 0}, "n_components must be an integer of at least 1, or None; got 0"),
         ({"n_components": 1.5}, "n_components must be"),
         ({"C": 0.0}, "C must be a number > 0; got 0.0"),
         ({"C": -1}, "C must be"),

@@ -75,7 +75,7 @@ def test_the_restart_set_follows_from_the_declarations(name):
     ("accepts", "good", "bad", "words"),
     [
         ((POSITIVE,), (0.1, 3, np.float32(1)), (0, -1, np.nan, np.inf, True, "1", None), "a number > 0"),
-        ((NONNEGATIVE, None), (0, 1.0, None), (-0.1, "auto"), "a number >= 0 or None"),
+        ((NONNEGATIVE, None), (0, 1.0, None), (-0.1, "auto"), "a number >= 0, or None"),
         ((SHARE,), (0.5,), (0, 1), "a number in (0, 1)"),
         ((Interval(1e-8, 0.1),), (1e-8, 0.1), (0.2,), "a number in [1e-08, 0.1]"),
         ((Interval(),), (-1, 0), (np.inf,), "a finite number"),

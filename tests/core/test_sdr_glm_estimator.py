@@ -281,7 +281,7 @@ def test_a_drowned_target_is_reported():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_components": 0}, "n_components must be an integer of at least 1; got 0"),
+        ({"n_components": 0}, "n_components must be an integer of at least 1, or None; got 0"),
         ({"n_components": 14}, "n_components=14 exceeds .* init='random' allows more"),
         ({"recon_weight": 0.0}, "recon_weight must be 'auto' or a number > 0; got 0.0"),
         ({"recon_weight": "none"}, "recon_weight must be 'auto' or a number > 0; got 'none'"),
@@ -291,7 +291,7 @@ def test_a_drowned_target_is_reported():
         ({"reg_scaling": "x"}, "reg_scaling must be one of lam, none; got 'x'"),
         ({"bound": "bouchard"}, "bound must be one of jj, bohning; got 'bouchard'"),
         ({"solver": "sgd"}, "solver must be one of fast, literal; got 'sgd'"),
-        ({"inner": 0}, "inner must be an integer of at least 1; got 0"),
+        ({"inner": 0}, "inner must be an integer of at least 1, or None; got 0"),
         ({"init": "pca"}, "init must be one of svd, random; got 'pca'"),
         (
             {"init": np.zeros((3, 2))},

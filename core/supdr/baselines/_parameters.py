@@ -20,7 +20,7 @@ SEEDED = (RANDOM_STATE, VERBOSE, MISSING_LABEL)
 """What no form shows, of methods without threads of their own."""
 
 SHELL = (PREPROCESSING, *SEEDED)
-AUTOMATIC_COMPONENTS = replace(COMPONENTS, accepts=(None, Whole()))
+AUTOMATIC_COMPONENTS = replace(COMPONENTS, accepts=(Whole(), None))
 MEDIAN_GAMMA = replace(GAMMA, accepts=("median", POSITIVE))
 SCALED_GAMMA = replace(GAMMA, accepts=("scale", POSITIVE))
 

@@ -31,7 +31,7 @@ from supdr.engine.common_parameters import COMPONENTS, LIMITS
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
-from supdr.engine.parameters import NONNEGATIVE, Interval, Parameter, count, scale
+from supdr.engine.parameters import NONNEGATIVE, POSITIVE, Parameter, count, scale
 from supdr.engine.targets import Targets
 from supdr.solvers.pair_sums import pair_sums
 
@@ -246,7 +246,7 @@ class TSNE(SupervisedReducer):
             200,
             "Effective number of neighbours of each row.",
             main=True,
-            accepts=(Interval(1.0),),
+            accepts=(POSITIVE,),
             restart=True,
         ),
         count(
@@ -279,6 +279,9 @@ class TSNE(SupervisedReducer):
     missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        # Not in the declaration: scikit-learn's checks hand .5 to all that is called TSNE, with a single row.
+        if self.perplexity < 1.0:
+            raise ValueError(f"perplexity must be a number >= 1; got {self.perplexity!r}")
         most = MOST_ROWS if self.n_components <= 2 else MOST_PAIRED
         if len(X) > most:
             raise ValueError(

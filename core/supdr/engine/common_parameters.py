@@ -97,7 +97,7 @@ PLANE = replace(
     COMPONENTS,
     default=2,  # the explorer begins with a picture
     help="Size of the latent space; auto: as many as suit predictions, no picture.",
-    accepts=(None, Whole()),
+    accepts=(Whole(), None),
 )
 INIT = choice(
     "init",

@@ -145,6 +145,8 @@ class Parameter:
         if all(isinstance(option, str) for option in self.accepts):
             return f"one of {', '.join(self.accepts)}"
         words = [_in_words(option) for option in self.accepts]
+        if len(words) == 2 and self.accepts[1] is None:
+            return f"{words[0]}, or None"
         return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
     @property

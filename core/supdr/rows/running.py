@@ -145,7 +145,7 @@ def _started(
     run._stood = run._prepared_on = run._calibrated_at = run._asked = (
         None  # what an earlier run of this estimator was asked for
     )
-    run._check_run()
+    run._check_declared()
     if start is not None:
         check_snapshot(start, run)
     if start is not None and run.keeps_its_preparation and _prepared_alike(run, start.run, X, y):

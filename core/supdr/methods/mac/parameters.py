@@ -45,7 +45,7 @@ PARAMETERS = (
         symbol="M",
         main=True,
         shown_when={"centers": ("kmeans", "random"), "mapping": ("rbf",)},
-        accepts=(None, Whole()),
+        accepts=(Whole(), None),
     ),
     replace(HINGE_WEIGHT, help="Weight of the hinge.", shown_when=_ONE_LAYER),
     replace(CLASS_WEIGHT, shown_when=_ONE_LAYER),
@@ -60,7 +60,7 @@ PARAMETERS = (
         shown_when=_ONE_LAYER,
         accepts=("loo", POSITIVE),
     ),
-    replace(COMPONENTS, high=10, help="auto: K − 1, a simplex's room.", symbol="L", accepts=(None, Whole())),
+    replace(COMPONENTS, high=10, help="auto: K − 1, a simplex's room.", symbol="L", accepts=(Whole(), None)),
     choice(
         "solver",
         "Solver",

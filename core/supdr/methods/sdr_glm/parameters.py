@@ -80,7 +80,7 @@ PARAMETERS = (
         ("bohning", "Böhning"),
         help="Parabola below the likelihood of a bit.",
     ),
-    count("inner", "Inner steps", 1, 10, "U and W per V.", shown_when=_FAST, accepts=(None, Whole())),
+    count("inner", "Inner steps", 1, 10, "U and W per V.", shown_when=_FAST, accepts=(Whole(), None)),
     flag("gauge", "Gauge step", "Equal factors with smaller ridges.", shown_when=_FAST),
     PREPROCESSING,
     CALIBRATE,

@@ -39,7 +39,7 @@ PARAMETERS = (
         "Of the space the gate sees.",
         symbol="R_G",
         main=True,
-        accepts=(None, Whole()),
+        accepts=(Whole(), None),
         restart=True,
     ),
     of_run("views", restart=True),
