@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+from typing import Any
 
 import panel as pn
 from bokeh.document import Document
@@ -37,11 +38,17 @@ def show(name: str) -> None:
     name : str
         A key of `supdr_viz.pages.PAGES`.
     """
+    # A page of another process is asked for again: https://github.com/holoviz/panel/issues/6678
+    page = _visitors().admitting(functools.partial(_page, name))()
+    page.servable(title=title_of(page_asked(name)))
+
+
+def _page(name: str) -> Any:
+    """Build a page once its server is complete."""
     document = pn.state.curdoc
     if document is not None:
         _complete(document)
-    page = _visitors().admit(functools.partial(build, name))
-    page.servable(title=title_of(page_asked(name)))
+    return build(name)
 
 
 def _complete(document: Document) -> None:

@@ -138,28 +138,15 @@ class Visitors:
         def _admit() -> Any:
             if came_by_socket():
                 return _knocking()
-            return self.admit(page)
+            caller = current_caller()
+            if refused := self.refuse(caller):
+                return _said(self.refusals[refused])
+            self._open[caller] += 1
+            pn.state.on_session_destroyed(functools.partial(self._left, caller))
+            pn.state.onload(self._on_arrival)
+            return page()
 
         return _admit
-
-    def admit(self, page: Callable[[], Any]) -> Any:
-        """Build a page and count it, or return what says that there is no room.
-
-        Parameters
-        ----------
-        page : callable
-
-        Returns
-        -------
-        Viewable
-        """
-        caller = current_caller()
-        if refused := self.refuse(caller):
-            return _said(self.refusals[refused])
-        self._open[caller] += 1
-        pn.state.on_session_destroyed(functools.partial(self._left, caller))
-        pn.state.onload(self._on_arrival)
-        return page()
 
     def _left(self, caller: str, _context: Any) -> None:
         self._open[caller] -= 1

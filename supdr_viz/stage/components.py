@@ -154,7 +154,8 @@ class Hub(JSComponent):
         message = event.data if isinstance(event.data, dict) else {}
         if message.get("kind") == "hello":
             self._connect(self._send_msg)
-            if lacking := CLOSED if self.ticket else StageSocket.lacking:
+            lacking = CLOSED if self.ticket else StageSocket.lacking
+            if lacking and message.get("first"):
                 toast(lacking, "info", seconds=0)
         else:
             self.heard(message)

@@ -18,7 +18,8 @@ function connect(board, model) {
   let socket = null
   const byMessages = () => {
     board.tell = (message) => model.send_msg(message)
-    board.tell({kind: "hello"})
+    board.tell({kind: "hello", first: !supdrStage.byMessages})  // of a page with several stages
+    supdrStage.byMessages = true
   }
   if (!model.ticket) byMessages()
   else {
