@@ -46,7 +46,7 @@ def current_caller() -> str:
     try:
         named = getattr(context, "token_payload", {}).get(PAYLOAD)
     except AssertionError:  # a session that no browser asked for
-        return ""
+        named = None
     held = _FORM.fullmatch(pn.state.cookies.get(COOKIE, "")) if named is None else None
     return held[2] if held else str(named or "")
 

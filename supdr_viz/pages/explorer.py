@@ -163,9 +163,7 @@ class Explorer:
             get_csv=self._csv,
             on_load_json=self._load_json,
             get_work=lambda kind: export_work(self.session, kind, dark=self.page.dark_theme),
-            on_compare=lambda: self.bridge.add_to_comparison(
-                link("compare"), to_query(self.controls.settings)
-            ),
+            on_compare=lambda: self.bridge.add_to_comparison(link("compare"), to_query(self.controls.settings)),
             plots=PLOTS,
             save_plot=functools.partial(save_plot, self.board, self.session),
         )

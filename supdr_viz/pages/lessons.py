@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import panel as pn
-
 from supdr_viz.controls.lesson import OWN, LessonPanel
 from supdr_viz.export.progress import Told
 from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
