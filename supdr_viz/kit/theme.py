@@ -167,6 +167,7 @@ HEAD = (
 <script>"""
     + gaps.CALM_FILE_CHOOSER
     + gaps.MODULES_AS_THEY_ARE
+    + gaps.SOCKETS_AS_THEY_ARE
     + "</script>{% endblock %}"
     + _without(gaps.FONTS_FOR_ALL_LETTERS, "css")
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL

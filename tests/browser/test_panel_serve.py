@@ -90,7 +90,7 @@ def test_one_file_is_the_whole_product(plain):
     plain.press("Add to comparison")
     plain.until_url("explorer?page=compare&data=xor")  # joins what was compared
     plain.settle()
-    assert not plain.sees("Fewer frames")
+    assert not plain.sees("fewer frames")
 
 
 def test_a_class_follows_a_run_of_it_and_takes_it_over(plain):
@@ -104,3 +104,13 @@ def test_a_class_follows_a_run_of_it_and_takes_it_over(plain):
     take = follower.get_by_role("link", name="Take over")
     expect(take).to_be_visible()
     assert re.match(r"explorer\?(?!page=)", take.get_attribute("href"))
+
+
+def test_where_the_socket_does_not_open_the_page_works_and_says_once_what_it_lacks(plain):
+    plain.page.route_web_socket(re.compile("/stage"), lambda socket: socket.close())
+    frames = Frames(plain.page)
+    plain.open(f"{plain.home}/explorer?page=compare")
+    plain.settle().press("Step").settle()
+    assert plain.iteration == 1
+    assert frames.number == 0
+    expect(plain.page.get_by_text("fewer frames")).to_have_count(1)

@@ -26,7 +26,7 @@ function connect(board, model) {
     const address = new URL("stage", location.href)
     address.protocol = address.protocol.replace("http", "ws")
     address.search = "?ticket=" + encodeURIComponent(model.ticket)
-    socket = new WebSocket(address)
+    socket = new (globalThis.supdrWebSocket ?? WebSocket)(address)
     socket.binaryType = "arraybuffer"
     board.tell = (message) => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)) }
     socket.onmessage = (event) => board.hear(event.data)
