@@ -237,8 +237,8 @@ https://github.com/holoviz/panel/pull/7141; there is no option of Panel's.
 SOCKETS_AS_THEY_ARE = "window.supdrWebSocket = WebSocket\n"
 """JavaScript that keeps the browser's own websockets; for the page's head, before the kit replaces them.
 
-By itself the kit's template takes any websocket of a page that does not open for the one of its document, and covers the
-page with "Connection with the server could not be established".  No issue upstream that tells of it is known.
+By itself the kit's template takes any websocket of a page that does not open for the one of its document, and covers
+the page with "Connection with the server could not be established".  No issue upstream that tells of it is known.
 """
 
 FONTS_FOR_ALL_LETTERS = "material-icons.css"
