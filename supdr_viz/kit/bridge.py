@@ -111,10 +111,10 @@ function download({name, text, mime, binary}) {
   save(new Blob([content], {type: mime}), name)
 }
 
-function comparison(query) {  // the run joins the comparison that this tab looked at last
+function comparison({address, query}) {  // the run joins the comparison that this tab looked at last
   let there = null
   try { there = sessionStorage.getItem("supdr-comparison") } catch (error) {}
-  return "compare?" + (there ? there + "&" : "") + "add=" + encodeURIComponent(query)
+  return address + (address.includes("?") ? "&" : "?") + (there ? there + "&" : "") + "add=" + encodeURIComponent(query)
 }
 
 export function render({model}) {
@@ -131,11 +131,14 @@ export function render({model}) {
   zoom()
   model.on("zoom", zoom)
 
+  // Where several pages are at one address, its query begins with the name of this one.
+  const named = new URLSearchParams(location.search).get("page")
+  const page = named ? "page=" + encodeURIComponent(named) + "&" : ""
   const showQuery = () => {
     if (model.memory && model.query) {
       try { sessionStorage.setItem(model.memory, model.query) } catch (error) {}
     }
-    const query = "?" + model.query
+    const query = "?" + page + model.query
     if (!model.query || location.search === query) return
     history.replaceState(null, "", location.pathname + query + location.hash)
   }
@@ -185,7 +188,7 @@ export function render({model}) {
     const message = event.data ?? event
     if (message.kind === "download") download(message)
     if (message.kind === "end") location.replace("ended?" + new URLSearchParams({again: address()}))
-    if (message.kind === "compare") location.assign(comparison(message.query))
+    if (message.kind === "compare") location.assign(comparison(message))
     if (message.kind === "copy") model.send_msg({kind: "copied", done: await copy(message.text)})
   })
   model.on("remove", () => {
@@ -283,9 +286,17 @@ class Bridge(JSComponent):
         self._on_copied = done
         self._send_msg({"kind": "copy", "text": text})
 
-    def add_to_comparison(self, query: str) -> None:
-        """Go to the compare page with the run of an explorer's link joined to what was compared last."""
-        self._send_msg({"kind": "compare", "query": query})
+    def add_to_comparison(self, address: str, query: str) -> None:
+        """Go to the compare page with the run of an explorer's link joined to what was compared last.
+
+        Parameters
+        ----------
+        address : str
+            Of the compare page.
+        query : str
+            Of the explorer's link.
+        """
+        self._send_msg({"kind": "compare", "address": address, "query": query})
 
     def leave(self) -> None:
         """Lead the browser to a page that says that this one was closed."""
