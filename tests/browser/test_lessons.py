@@ -77,6 +77,8 @@ def test_stepping_by_keys_answers_and_links(open_app):
     app.key("PageUp").settle()
     assert step_of(app) == steps(FIRST)[1].title
     assert app.evaluate(MARKS) == []
+    app.press("2. Yes, always").settle()
+    assert app.focused == "page"  # the Space key runs
     assert link(app).endswith(f"/lessons?{address(FIRST, 1)}")
     app.close_dialog()
     enlarge(app)
