@@ -29,6 +29,9 @@ KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "esca
 LESSON_KEYS = {"PageDown": "next", "PageUp": "back", "n": "next", "b": "back", **{str(k): str(k) for k in range(1, 7)}}
 """The further keys of lessons; a presenter's remote control sends the first two."""
 
+CHOOSES = "chooses"
+"""CSS class of a button that chooses something: after it the keyboard is the page's, as after a menu's choice."""
+
 LOOK_AGAIN = 20
 """Milliseconds after which a page that was asked whether it is settled, and was not, looks again."""
 
@@ -77,6 +80,37 @@ function action(event, keys) {
   const arrows = "input[type=range], [role=tab], [role=radio]"
   if (event.key === "ArrowRight" && path.some((node) => node.matches(arrows))) return null
   return keys.includes(event.key) ? event.key : null
+}
+
+function focused() {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return element
+}
+
+// The kit's menus open by the mouse alone.  The Space key opens them when it is let go of, else it would choose, too.
+const OPENS = {keydown: ["Enter", "ArrowDown", "ArrowUp"], keyup: [" "]}
+function openMenu(event) {
+  const own = event.composedPath()[0]
+  if (!OPENS[event.type].includes(event.key)) return
+  if (own instanceof Element && own.matches("[role=combobox][aria-haspopup=listbox][aria-expanded=false]")) own.click()
+}
+
+// After a choice the keyboard is the page's: the Space key runs, and does not open the menu again.  The Tab key goes on
+// from the menu.  A menu that was closed without a choice keeps the focus.
+const SOON = 60  // frames within which a menu that is left has the focus again
+const CHOOSES = {keydown: "Enter", keyup: " "}
+function afterChoice(event) {
+  if (event.key !== CHOOSES[event.type]) return
+  const path = event.composedPath().filter((node) => node instanceof Element)
+  const ofMenu = path.some((node) => node.matches("[role=option], [role=menuitem]"))
+  if (!ofMenu && !(event.type === "click" && path.some((node) => node.matches(".chooses")))) return
+  const leave = (frames) => {
+    const element = focused()
+    if (ofMenu ? element?.matches("[role=combobox][aria-expanded=false]") : path.includes(element)) element.blur()
+    else if (frames) requestAnimationFrame(() => leave(frames - 1))
+  }
+  requestAnimationFrame(() => leave(SOON))
 }
 
 async function copy(text) {
@@ -166,6 +200,9 @@ export function render({model}) {
   const ask = () => { if (root.dataset.settle) after(2, () => { model.asked = root.dataset.settle }) }
   const asking = new MutationObserver(ask)
   document.addEventListener("keydown", onkey)
+  const chooses = [["keydown", openMenu, false], ["keyup", openMenu, false],
+    ["click", afterChoice, true], ["keydown", afterChoice, true], ["keyup", afterChoice, true]]
+  for (const each of chooses) document.addEventListener(...each)
   window.addEventListener("resize", onresize)
   onresize()
   if (model.origin !== location.origin + location.pathname) model.origin = location.origin + location.pathname
@@ -194,6 +231,7 @@ export function render({model}) {
   model.on("remove", () => {
     asking.disconnect()
     document.removeEventListener("keydown", onkey)
+    for (const each of chooses) document.removeEventListener(...each)
     window.removeEventListener("resize", onresize)
     live.remove()
   })

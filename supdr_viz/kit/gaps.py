@@ -21,6 +21,7 @@ from panel.io.notifications import NotificationAreaBase
 from panel.io.server import Server
 from panel.util import edit_readonly
 from panel_material_ui.base import MaterialComponent
+from panel_material_ui.widgets.base import MaterialWidget
 from tornado.web import ErrorHandler
 
 from supdr_viz.kit.holding import hold
@@ -163,6 +164,26 @@ def describe_only(used: Collection[type[MaterialComponent]]) -> None:
         kind._data_model.__data_model__ = kind in used
         kinds += kind.__subclasses__()
     MaterialComponent._process_importmap = classmethod(lambda _kind: FROM_ONE_FILE)  # type: ignore[assignment]
+
+
+EMPTIED = ("icon", "label", "description")
+"""What the kit passes on only while it is not empty."""
+
+_FILLED_ONLY = MaterialWidget._process_param_change
+
+
+def _also_emptied(widget: MaterialWidget, params: dict[str, Any]) -> dict[str, Any]:
+    emptied = {name: params[name] for name in EMPTIED if name in params and not params[name]}
+    return {**_FILLED_ONLY(widget, params), **emptied}
+
+
+def tell_what_is_emptied() -> None:
+    """Have browsers told when a widget loses its icon, its label or its description.
+
+    By itself the kit leaves these three out of a change where they are empty, and the browser goes on showing what was
+    there before.  There is no option, and no issue upstream that tells of it is known.
+    """
+    MaterialWidget._process_param_change = _also_emptied  # type: ignore[method-assign]
 
 
 def heard_at_once(widget: Control) -> Control:

@@ -126,10 +126,12 @@ def begin() -> None:
     import panel as pn
 
     from supdr_viz.kit.bridge import GONE
+    from supdr_viz.kit.gaps import tell_what_is_emptied
 
     # Signatures are for editors, entry points for what others add: both would cost whoever opens a page.
     unneeded = {"apply_signatures": False, "load_entry_points": False}
     pn.extension("filedropper", notifications=True, disconnect_notification=GONE, **unneeded)
+    tell_what_is_emptied()
 
 
 def navigation(page: str, *, narrow: bool = False) -> Any:

@@ -20,7 +20,7 @@ from supdr_viz.controls.training import TrainingBar
 from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bar import Bar, Push, Toggle
-from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.bridge import CHOOSES, Bridge
 from supdr_viz.kit.notice import Notice, remarks
 from supdr_viz.kit.silence import Silence
 from supdr_viz.pages import link, navigation
@@ -248,7 +248,13 @@ class CompareLayout:
     def _adding(self, on_add: Callable[[str], Any]) -> Any:
         self.menu = widgets.select("Method to add", method_menu(), "LDA")
         add = widgets.button(
-            "Add column", lambda: on_add(self.menu.value), icon="add", kind="contained", height=34, margin=(6, 8)
+            "Add column",
+            lambda: on_add(self.menu.value),
+            icon="add",
+            kind="contained",
+            height=34,
+            margin=(6, 8),
+            css_classes=[CHOOSES],
         )
         text = (
             "All columns train on the same rows, with the same split and seed. Add up to four methods, or the same one "
