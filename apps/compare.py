@@ -1,6 +1,5 @@
-"""The compare page on its own: ``panel serve apps/compare.py``."""
+"""The compare page, and by its tabs the other pages: ``panel serve apps/compare.py``."""
 
-from supdr_viz.pages import title_of
-from supdr_viz.pages.compare import compare
+from supdr_viz.panel_serve import show
 
-compare().servable(title=title_of("compare"))
+show("compare")

@@ -1,5 +1,5 @@
-"""The explorer as a page of its own: ``panel serve apps/explorer.py``."""
+"""The explorer, and by its tabs the other pages: ``panel serve apps/explorer.py``."""
 
-from supdr_viz.pages.explorer import explorer
+from supdr_viz.panel_serve import show
 
-explorer().servable(title="supdr · Explore")
+show("explorer")

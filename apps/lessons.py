@@ -1,5 +1,5 @@
-"""The lessons as a page of their own: ``panel serve apps/lessons.py``."""
+"""The lessons, and by their tabs the other pages: ``panel serve apps/lessons.py``."""
 
-from supdr_viz.pages.lessons import lessons
+from supdr_viz.panel_serve import show
 
-lessons().servable(title="supdr · Lessons")
+show("lessons")

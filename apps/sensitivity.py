@@ -1,5 +1,5 @@
-"""Sweeps as a page of their own: ``panel serve apps/sensitivity.py``."""
+"""Sweeps, and by their tabs the other pages: ``panel serve apps/sensitivity.py``."""
 
-from supdr_viz.pages.sensitivity import sensitivity
+from supdr_viz.panel_serve import show
 
-sensitivity().servable(title="supdr · Sensitivity")
+show("sensitivity")

@@ -11,12 +11,12 @@ import importlib
 import secrets
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from supdr.engine.processes import processors
 from supdr_viz.kit.quotas import most
-from supdr_viz.pages import PAGES, title_of
+from supdr_viz.pages import PAGES, build, title_of
 
 if TYPE_CHECKING:
     from panel.io.server import Server
@@ -58,11 +58,6 @@ SERVER_OPTIONS: dict[str, Any] = {
 }
 
 
-def _page(name: str) -> Any:
-    """Build a page; what it needs is imported when the first visitor asks for it, or `_get_ready` has done that."""
-    return getattr(importlib.import_module(f"supdr_viz.pages.{name}"), name)()
-
-
 def _get_ready(loop: IOLoop, visitors: Visitors, names: Sequence[str]) -> None:
     """Do ahead, bit by bit, what first visitors would wait for: import pages, and build one if nobody is there yet."""
     if names:
@@ -86,7 +81,7 @@ def _build_unseen(name: str) -> None:
     document = Document()
     nobody = BokehSessionContext(ID("nobody"), cast(Any, None), document)
     with set_curdoc(document):
-        _page(name)
+        build(name)
         for callback in document.session_destroyed_callbacks:
             callback(nobody)
 
@@ -212,11 +207,9 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     """
     allow_many_files()
     with uncollected():
-        from supdr_viz.kit.bridge import close_old
-        from supdr_viz.kit.gaps import collect_in_lulls, let_go_after_errors, start_clock
+        from supdr_viz.kit.gaps import start_clock
         from supdr_viz.kit.guard import Visitors
         from supdr_viz.kit.log import log_json, log_sparingly
-        from supdr_viz.kit.memory import keep_giving_back
         from supdr_viz.kit.waiting import Queue
 
         queue = Queue(process=arguments.worker)
@@ -235,18 +228,56 @@ def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
         gc.freeze()
     # What ends a service ends it as Ctrl+C does.  By itself it would end none that is the first process of a container.
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
-    collect_in_lulls()
-    let_go_after_errors()
-    keep_giving_back()
+    keep_little()
     server.start()
     server.io_loop.add_callback(start_clock)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, visitors, list(PAGES))
-    if hours := most("hours"):
-        from tornado.ioloop import PeriodicCallback
-
-        PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
+    close_after_hours()
     server.io_loop.start()
     return 0
+
+
+def keep_little() -> None:
+    """Have the process let go of pages that are closed, and of their memory; once."""
+    from supdr_viz.kit.gaps import collect_in_lulls, let_go_after_errors
+    from supdr_viz.kit.memory import keep_giving_back
+
+    collect_in_lulls()
+    let_go_after_errors()
+    keep_giving_back()
+
+
+def close_after_hours() -> None:
+    """Close pages that are open for as long as the quota allows, in the loop of the current thread; once."""
+    from tornado.ioloop import PeriodicCallback
+
+    from supdr_viz.kit.bridge import close_old
+
+    if hours := most("hours"):
+        PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
+
+
+def routes_of_pages(pages: Collection[str], process: int = 0) -> list[tuple[Any, ...]]:
+    """Return what pages ask of their server beside themselves, relative to its prefix.
+
+    Parameters
+    ----------
+    pages : collection of str
+        Names that addresses of pages have here.
+    process : int
+        See `StageSocket.route`.
+
+    Returns
+    -------
+    list of tuple
+        Addresses and handlers of Tornado.
+    """
+    from supdr_viz.kit.door import Ended
+    from supdr_viz.kit.own_files import OwnFile
+    from supdr_viz.pages.follow import FollowPage
+    from supdr_viz.stage.socket import StageSocket
+
+    return [OwnFile.route(), StageSocket.route(process), FollowPage.route(), Ended.route(pages, most("hours"))]
 
 
 def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, visitors: Visitors) -> Server:
@@ -269,7 +300,7 @@ def _server(arguments: argparse.Namespace, port: int, show: bool, queue: Queue, 
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
     routes = _routes(arguments, queue, visitors)
     importlib.import_module(f"supdr_viz.pages.{next(iter(PAGES))}")
-    pages: dict[str, Any] = {name: visitors.admitting(functools.partial(_page, name)) for name in PAGES}
+    pages: dict[str, Any] = {name: visitors.admitting(functools.partial(build, name)) for name in PAGES}
     applications: dict[str, Any] = build_applications(pages, title={name: title_of(name) for name in PAGES})
     for application in applications.values():
         application.add(Door(queue, visitors.refuse))
@@ -305,22 +336,16 @@ def _routes(arguments: argparse.Namespace, queue: Queue, visitors: Visitors) -> 
     from tornado.web import ErrorHandler, RedirectHandler
 
     from supdr_viz.kit import packed_files
-    from supdr_viz.kit.door import Ended, Turn
+    from supdr_viz.kit.door import Turn
     from supdr_viz.kit.guard import Health
-    from supdr_viz.kit.own_files import OwnFile
-    from supdr_viz.pages.follow import FollowPage
     from supdr_viz.run.pool import shared_pool
-    from supdr_viz.stage.socket import StageSocket
 
     counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
     return [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{next(iter(PAGES))}", "permanent": False}),
-        OwnFile.route(),
-        StageSocket.route(arguments.worker),
-        FollowPage.route(),
+        *routes_of_pages(PAGES, arguments.worker),
         Turn.route(queue),
-        Ended.route(PAGES, most("hours")),
         Health.route(counts),
         # The kit would import any module that is named here, for anybody: code runs then, and some modules end the
         # process.  No page of ours asks for it.

@@ -29,11 +29,11 @@ function say(text) {
 }
 
 // What stands around the views: whose run it is, what its colours mean, and how to have it for oneself.
-function surround({title, classes, query, iteration}) {
+function surround({title, classes, take, iteration}) {
   byId("title").textContent = title
   inside(byId("classes")).innerHTML = classes
   byId("take").hidden = false
-  byId("take").href = `explorer?${query}${iteration ? `&iteration=${iteration}` : ""}`
+  byId("take").href = take + (iteration ? `&iteration=${iteration}` : "")
 }
 
 function join() {

@@ -47,12 +47,13 @@ function pictured(address) {
   return make("img", {alt: "", loading: "lazy", width: 248, height: 121, src: address})
 }
 
-function card(model, dialog, shelf, each) {
+function card(model, dialog, chosen, shelf, each) {
   const element = make("button", {type: "button", className: each.picture ? "card" : "card bare"})
   if (each.picture) element.append(pictured(each.picture))
   element.append(make("b", {}, each.title), make("span", {}, each.line), make("small", {}, each.source))
   element.onclick = () => {
     dialog.close()
+    chosen.blur()  // the keyboard is the page's: the Space key runs the example
     model.value = each.name
   }
   const words = [shelf.title, each.title, each.line, each.source, each.more].join(" ").toLowerCase()
@@ -87,7 +88,7 @@ export function render({model}) {
   const build = () => {
     const kept = new Map()
     sections = model.shelves.map((shelf) => {
-      const cards = shelf.cards.map((each) => card(model, dialog, shelf, each))
+      const cards = shelf.cards.map((each) => card(model, dialog, chosen, shelf, each))
       const grid = make("div", {className: "cards"}, ...cards.map((each) => each.element))
       const element = make("section", {}, make("h3", {}, shelf.title), grid)
       if (shelf.fold && !kept.has(shelf.fold)) kept.set(shelf.fold, make("details", {}, make("summary", {}, shelf.fold)))

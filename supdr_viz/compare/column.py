@@ -190,7 +190,7 @@ class Column:
         if scene is not None and scene.task == "regression":
             for name in list(scores):
                 rows = scene.target[np.isfinite(scene.target) & (scene.is_test == (name == "test"))]
-                spread = float(np.var(rows.astype(float))) if len(rows) else 0.0
+                spread = float(np.var(rows)) if len(rows) else 0.0
                 if spread > 0:
                     scores[f"{name} R²"] = 1.0 - scores[name] / spread
         truth = self.frame.truth

@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.kit import widgets
+from supdr_viz.kit.bridge import CHOOSES
 from supdr_viz.kit.dropper import file_dropper
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.markup import markdown
@@ -178,7 +179,13 @@ class LessonPanel:
 
     def _option(self, number: int) -> Any:
         return widgets.button(
-            " ", lambda: self._on_answer(number), visible=False, sx=OPTION_SX, margin=(2, 8), **widgets.WIDE
+            " ",
+            lambda: self._on_answer(number),
+            visible=False,
+            sx=OPTION_SX,
+            margin=(2, 8),
+            css_classes=[CHOOSES],
+            **widgets.WIDE,
         )
 
     # --- which lesson ------------------------------------------------------------------------------------------------

@@ -17,6 +17,9 @@ from supdr_viz.kit.theme import palette
 LEFT, BELOW, ABOVE = 50, 42, 8
 """Room for axes, in pixels of the page."""
 
+FAR = 1000.0
+"""Ticks of an axis this many times its length from zero are counted from a round number."""
+
 FAINTEST = 0.2
 """Opacity of the lowest level of an image."""
 
@@ -81,18 +84,21 @@ def framed(side: int, extent: Sequence[float], picture: dict[str, Any] | None, *
     around, left, bottom = Image.new("RGB", (side, side), colours.card), LEFT * scale, ABOVE * scale + high
     draw, small = ImageDraw.Draw(around), ImageFont.load_default(11 * scale)
     across = round_ticks(x_low, x_high, 5, picture["counts"])
+    right, up = axis_base(x_low, x_high), axis_base(y_low, y_high)
     upward = picture["ticks"] or round_ticks(y_low, y_high, 5)
     for value in across:
         pen.line(np.array([[value, y_low], [value, y_high]]), colours.grid, 1.0, 1.0)
         at = left + pen.pixels(np.array([[value, y_low]]))[0, 0]
-        half = small.getlength(_written(value)) / 2  # the last one would be cut off
-        place = (min(at, side - half), bottom + 5 * scale)
-        draw.text(place, _written(value), fill=colours.secondary, font=small, anchor="ma")
+        text = _written(value, right, x_high - x_low)
+        place = (min(at, side - small.getlength(text) / 2), bottom + 5 * scale)  # the last one would be cut off
+        draw.text(place, text, fill=colours.secondary, font=small, anchor="ma")
     for value in upward:
         pen.line(np.array([[x_low, value], [x_high, value]]), colours.grid, 1.0, 1.0)
         at = ABOVE * scale + pen.pixels(np.array([[x_low, value]]))[0, 1]
-        draw.text((left - 6 * scale, at), _written(value), fill=colours.secondary, font=small, anchor="rm")
-    font, (name, upright) = ImageFont.load_default(12 * scale), (name.translate(SPELT) for name in picture["axes"])
+        text = _written(value, up, y_high - y_low)
+        draw.text((left - 6 * scale, at), text, fill=colours.secondary, font=small, anchor="rm")
+    named = (_named(name, base).translate(SPELT) for name, base in zip(picture["axes"], (right, up)))
+    font, (name, upright) = ImageFont.load_default(12 * scale), named
     foot = bottom + (BELOW - 6) * scale
     draw.text((left + wide / 2, foot), name, fill=colours.secondary, font=font, anchor="md")
     turned = Image.new("L", (high, 16 * scale))
@@ -100,6 +106,31 @@ def framed(side: int, extent: Sequence[float], picture: dict[str, Any] | None, *
     turned = turned.rotate(90, expand=True)
     around.paste(colours.secondary, (3 * scale, ABOVE * scale), turned)
     return Framed(pen, around, (left, ABOVE * scale))
+
+
+def axis_base(low: float, high: float) -> float:
+    """Return the round number from which the ticks of a short axis far from zero are counted.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+
+    Returns
+    -------
+    float
+        0: they are counted from zero.
+    """
+    middle, span = (low + high) / 2.0, high - low
+    if abs(middle) < FAR * span:
+        return 0.0
+    unit = 10.0 ** math.ceil(math.log10(span))
+    return float(f"{round(middle / unit) * unit:.15g}")
+
+
+def _named(name: str, base: float) -> str:
+    """Name an axis whose ticks are counted from a base."""
+    return f"{name} {'+' if base < 0 else '−'} {abs(base):,.15g}" if base else name
 
 
 def round_ticks(low: float, high: float, wanted: int, whole: bool = False) -> list[float]:
@@ -224,5 +255,6 @@ def draw_above(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
         pen.word(pen.pixels(np.array([[x, y]]))[0], text, shades[role], align, card)
 
 
-def _written(value: float) -> str:
-    return f"{value:.4g}"
+def _written(value: float, base: float, span: float) -> str:
+    # Differences of large numbers have noise in further digits.
+    return f"{round(value - base, 4 - math.floor(math.log10(span))) if base else value:.4g}"

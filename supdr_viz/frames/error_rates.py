@@ -77,5 +77,5 @@ def constant_error(scene: Scene, rows: NDArray) -> float:
     -------
     float
     """
-    mean = float(scene.target[scene.is_labelled].mean(dtype=float))
-    return float(((scene.target[rows].astype(float) - mean) ** 2).mean())
+    mean = float(scene.target[scene.is_labelled].mean())
+    return float(((scene.target[rows] - mean) ** 2).mean())

@@ -146,7 +146,7 @@ def constant_everywhere(whole: Whole, scene: Scene) -> float:
     """
     from supdr.rows.partitions import total
 
-    centre, y_train = float(scene.target[scene.is_labelled].mean(dtype=float)), _values(whole.y_train)
+    centre, y_train = float(scene.target[scene.is_labelled].mean()), _values(whole.y_train)
     labelled, unseen = total(moments, y_train, centre), np.zeros(3)
     if whole.y_test is not None:
         unseen = unseen + total(moments, _values(whole.y_test), centre)

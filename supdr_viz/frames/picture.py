@@ -66,7 +66,7 @@ class Stroke:
 
     Attributes
     ----------
-    points : float32 array of shape (k, 2)
+    points : float array of shape (k, 2)
         Rows of NaN stand between lines.
     role : int
         Colour, an index into ``Picture.roles``.
@@ -93,7 +93,7 @@ class Area:
 
     Attributes
     ----------
-    points : float32 array of shape (k, 2)
+    points : float array of shape (k, 2)
     role : int
         Colour, an index into ``Picture.roles``.
     alpha : float
@@ -153,7 +153,7 @@ class RowValue(NamedTuple):
     Attributes
     ----------
     name : str
-    values : float32 array of shape (n,)
+    values : float array of shape (n,)
         NaN: nothing.
     """
 
@@ -175,18 +175,18 @@ class Picture:
     extent : tuple of float
         (x_low, x_high, y_low, y_high).
     roles : tuple of str
-    rows : float32 array of shape (n, 2) or None
+    rows : float array of shape (n, 2) or None
         Where the rows of the scene stand; NaN hides one.
     row_role : uint8 array of shape (n,) or None
         Their colours; None: the colours of their classes.
     row_value : RowValue or None
-    tips : float32 array of shape (n, 2) or None
+    tips : float array of shape (n, 2) or None
         A line from every row, to its mark; NaN where there is none.
     tip_mark : {"arrow", "ring", "origin"}
         How a tip looks: a head, a ring (the row as it stands elsewhere), or a faint point (where the row came from).
     strokes : tuple of Stroke
     areas : tuple of Area
-    marks : float32 array of shape (m, 2) or None
+    marks : float array of shape (m, 2) or None
         Few and large: class means, centres, ...
     mark_role : uint8 array of shape (m,) or None
     image : uint8 array of shape (h, w) or None

@@ -60,8 +60,7 @@ def evaluate(
     placed = np.concatenate([_placed(fitted, scene, split, at_rest=resolution >= FINE), tested])
     truth = np.concatenate([split.truth_train, split.y_test])
     if scene.task == "regression":
-        finite = truth[np.isfinite(truth)]
-        value_range = (float(finite.min()), float(finite.max()) + 1e-12)
+        value_range = scene.value_range
         wrong = beyond = np.zeros(len(truth), dtype=bool)
     else:
         value_range = (0.0, 1.0)
@@ -71,8 +70,8 @@ def evaluate(
         iteration=iteration,
         input=_input_sheet(fitted, scene, classes, value_range, resolution) if takes_all_numbers(fitted) else None,
         latent=None if hides_a_coordinate(fitted) else _latent_sheet(fitted, latent, classes, value_range, resolution),
-        predicted=predicted.astype(np.float32),
-        placed=placed.astype(np.float32),
+        predicted=predicted.astype(float),
+        placed=placed.astype(float),
         wrong=wrong,
         beyond=beyond,
         value_range=value_range,
@@ -319,7 +318,7 @@ def traced(x: NDArray, y: NDArray, plane: NDArray, levels: Sequence[float]) -> l
     """
     generator, found = contour_generator(x, y, plane), []
     for level in levels:
-        lines = [np.asarray(line, dtype=np.float32) for line in generator.lines(level)]
+        lines = [np.asarray(line) for line in generator.lines(level)]
         found.append(Lines([line[:, 0] for line in lines], [line[:, 1] for line in lines]))
     return found
 

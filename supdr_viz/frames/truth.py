@@ -79,7 +79,7 @@ def measuring(yardstick: Yardstick, places: NDArray, iteration: int) -> Measurin
     X = yardstick.rows
     drawn = yardstick.scene.drawn  # every row that is seen gets its colour
     k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
-    trust, kept = np.full((2, len(X)), np.nan, dtype=np.float32)
+    trust, kept = np.full((2, len(X)), np.nan)
     lost, false = np.full((2, len(X), k), NOBODY, dtype=np.int32)
     for some, found, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):
         rows = chosen[some]

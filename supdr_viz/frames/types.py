@@ -83,11 +83,11 @@ class Scene:
     task : {"classification", "regression"}
     class_names : tuple of str
         Empty for regression.
-    position : float32 array of shape (n, 2)
+    position : float array of shape (n, 2)
         Rows in the input plane.
     code : uint8 array of shape (n,)
         True class of each row; 0 for regression.
-    target : float32 array of shape (n,)
+    target : float array of shape (n,)
         True value (regression) or class code.
     is_test : bool array of shape (n,)
     is_labelled : bool array of shape (n,)
@@ -148,8 +148,7 @@ class Scene:
 
     def padded(self, values: NDArray, fill: float = np.nan) -> NDArray:
         """Return values (n_train, ...) of the training rows as those of all rows: test rows have the filling."""
-        kind = np.float32 if values.dtype.kind == "f" else values.dtype
-        whole = np.full((len(self.position), *values.shape[1:]), fill, dtype=kind)
+        whole = np.full((len(self.position), *values.shape[1:]), fill, dtype=values.dtype)
         whole[: len(values)] = values
         return whole
 
@@ -177,7 +176,7 @@ class Truth:
     ----------
     iteration : int
     n_neighbors : int
-    trust, kept : float32 arrays of shape (n,)
+    trust, kept : float arrays of shape (n,)
         Trustworthiness and continuity of each row of the scene; NaN where it was not looked at.
     lost, false : int32 arrays of shape (n, n_neighbors)
         The neighbours that a row lost, and the false ones it won; -1 behind the last one.
@@ -210,13 +209,13 @@ class Frame:
         Range of the scrubber.
     live : bool
         False when an earlier iteration is being viewed.
-    latent : float32 array of shape (n, 2)
+    latent : float array of shape (n, 2)
         Rows of the scene in the displayed latent plane.
     latent_extent : tuple of float
         (x_low, x_high, y_low, y_high), square; changes rarely.
     latent_caption : str
         What the latent plane is ("saw the labels", "plane of 9-D", ...).
-    pulled : float32 array of shape (n, 2) or None
+    pulled : float array of shape (n, 2) or None
         The other end of the pull of the labels: where `transform` puts the training rows or, if that is shown, where
         they were learnt; NaN for test rows.
     support : bool array of shape (n,)
@@ -269,7 +268,7 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Contour lines: lists of float32 arrays, one pair per line."""
+    """Contour lines: lists of float arrays, one pair per line."""
 
     xs: list[NDArray]
     ys: list[NDArray]
@@ -331,9 +330,9 @@ class Surface:
     ----------
     iteration : int
     input, latent : Sheet or None
-    predicted : uint8 array of shape (n,) or float32 for regression
+    predicted : uint8 array of shape (n,) or float for regression
         Predictions of all rows of the scene (training rows from their own latent rows).
-    placed : float32 array of shape (n,)
+    placed : float array of shape (n,)
         Predictions of all rows as new ones, as the boundary over the input space has them; training rows that are not
         drawn have their own.  NaN: not computed, of training rows of a regression that goes on.
     wrong : bool array of shape (n,)
@@ -347,7 +346,7 @@ class Surface:
     density, input_density : Density or None
         Of all rows in the latent and in the input plane, where not all are drawn singly; None in the input plane where
         it is the scene's.
-    places : float32 array of shape (n, 2) or None
+    places : float array of shape (n, 2) or None
         Where all rows of the scene stand in the latent plane, where the frames have those only that are drawn singly.
     rates : dict of str to float
         Errors of all rows, where those of the scene are a sample of them, and all were counted for this surface.

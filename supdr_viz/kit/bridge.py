@@ -29,6 +29,9 @@ KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "esca
 LESSON_KEYS = {"PageDown": "next", "PageUp": "back", "n": "next", "b": "back", **{str(k): str(k) for k in range(1, 7)}}
 """The further keys of lessons; a presenter's remote control sends the first two."""
 
+CHOOSES = "chooses"
+"""CSS class of a button that chooses something: after it the keyboard is the page's, as after a menu's choice."""
+
 LOOK_AGAIN = 20
 """Milliseconds after which a page that was asked whether it is settled, and was not, looks again."""
 
@@ -79,6 +82,37 @@ function action(event, keys) {
   return keys.includes(event.key) ? event.key : null
 }
 
+function focused() {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  return element
+}
+
+// The kit's menus open by the mouse alone.  The Space key opens them when it is let go of, else it would choose, too.
+const OPENS = {keydown: ["Enter", "ArrowDown", "ArrowUp"], keyup: [" "]}
+function openMenu(event) {
+  const own = event.composedPath()[0]
+  if (!OPENS[event.type].includes(event.key)) return
+  if (own instanceof Element && own.matches("[role=combobox][aria-haspopup=listbox][aria-expanded=false]")) own.click()
+}
+
+// After a choice the keyboard is the page's: the Space key runs, and does not open the menu again.  The Tab key goes on
+// from the menu.  A menu that was closed without a choice keeps the focus.
+const SOON = 60  // frames within which a menu that is left has the focus again
+const CHOOSES = {keydown: "Enter", keyup: " "}
+function afterChoice(event) {
+  if (event.key !== CHOOSES[event.type]) return
+  const path = event.composedPath().filter((node) => node instanceof Element)
+  const ofMenu = path.some((node) => node.matches("[role=option], [role=menuitem]"))
+  if (!ofMenu && !(event.type === "click" && path.some((node) => node.matches(".chooses")))) return
+  const leave = (frames) => {
+    const element = focused()
+    if (ofMenu ? element?.matches("[role=combobox][aria-expanded=false]") : path.includes(element)) element.blur()
+    else if (frames) requestAnimationFrame(() => leave(frames - 1))
+  }
+  requestAnimationFrame(() => leave(SOON))
+}
+
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text)
@@ -111,10 +145,10 @@ function download({name, text, mime, binary}) {
   save(new Blob([content], {type: mime}), name)
 }
 
-function comparison(query) {  // the run joins the comparison that this tab looked at last
+function comparison({address, query}) {  // the run joins the comparison that this tab looked at last
   let there = null
   try { there = sessionStorage.getItem("supdr-comparison") } catch (error) {}
-  return "compare?" + (there ? there + "&" : "") + "add=" + encodeURIComponent(query)
+  return address + (address.includes("?") ? "&" : "?") + (there ? there + "&" : "") + "add=" + encodeURIComponent(query)
 }
 
 export function render({model}) {
@@ -131,11 +165,14 @@ export function render({model}) {
   zoom()
   model.on("zoom", zoom)
 
+  // Where several pages are at one address, its query begins with the name of this one.
+  const named = new URLSearchParams(location.search).get("page")
+  const page = named ? "page=" + encodeURIComponent(named) + "&" : ""
   const showQuery = () => {
     if (model.memory && model.query) {
       try { sessionStorage.setItem(model.memory, model.query) } catch (error) {}
     }
-    const query = "?" + model.query
+    const query = "?" + page + model.query
     if (!model.query || location.search === query) return
     history.replaceState(null, "", location.pathname + query + location.hash)
   }
@@ -163,6 +200,9 @@ export function render({model}) {
   const ask = () => { if (root.dataset.settle) after(2, () => { model.asked = root.dataset.settle }) }
   const asking = new MutationObserver(ask)
   document.addEventListener("keydown", onkey)
+  const chooses = [["keydown", openMenu, false], ["keyup", openMenu, false],
+    ["click", afterChoice, true], ["keydown", afterChoice, true], ["keyup", afterChoice, true]]
+  for (const each of chooses) document.addEventListener(...each)
   window.addEventListener("resize", onresize)
   onresize()
   if (model.origin !== location.origin + location.pathname) model.origin = location.origin + location.pathname
@@ -185,12 +225,13 @@ export function render({model}) {
     const message = event.data ?? event
     if (message.kind === "download") download(message)
     if (message.kind === "end") location.replace("ended?" + new URLSearchParams({again: address()}))
-    if (message.kind === "compare") location.assign(comparison(message.query))
+    if (message.kind === "compare") location.assign(comparison(message))
     if (message.kind === "copy") model.send_msg({kind: "copied", done: await copy(message.text)})
   })
   model.on("remove", () => {
     asking.disconnect()
     document.removeEventListener("keydown", onkey)
+    for (const each of chooses) document.removeEventListener(...each)
     window.removeEventListener("resize", onresize)
     live.remove()
   })
@@ -283,9 +324,17 @@ class Bridge(JSComponent):
         self._on_copied = done
         self._send_msg({"kind": "copy", "text": text})
 
-    def add_to_comparison(self, query: str) -> None:
-        """Go to the compare page with the run of an explorer's link joined to what was compared last."""
-        self._send_msg({"kind": "compare", "query": query})
+    def add_to_comparison(self, address: str, query: str) -> None:
+        """Go to the compare page with the run of an explorer's link joined to what was compared last.
+
+        Parameters
+        ----------
+        address : str
+            Of the compare page.
+        query : str
+            Of the explorer's link.
+        """
+        self._send_msg({"kind": "compare", "address": address, "query": query})
 
     def leave(self) -> None:
         """Lead the browser to a page that says that this one was closed."""

@@ -40,13 +40,15 @@ def caller_of(request: HTTPServerRequest) -> str:
 
 
 def current_caller() -> str:
-    """Return the name of whoever the current page is for; empty where no server gave one."""
+    """Return the name of whoever the current page is for; empty where neither the server nor a cookie gives one."""
     document = pn.state.curdoc
     context = document.session_context if document is not None else None
     try:
-        return str(getattr(context, "token_payload", {}).get(PAYLOAD, ""))
+        named = getattr(context, "token_payload", {}).get(PAYLOAD)
     except AssertionError:  # a session that no browser asked for
-        return ""
+        named = None
+    held = _FORM.fullmatch(pn.state.cookies.get(COOKIE, "")) if named is None else None
+    return held[2] if held else str(named or "")
 
 
 def came_by_socket() -> bool:

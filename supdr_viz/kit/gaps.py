@@ -15,11 +15,13 @@ import param
 from bokeh.document import Document
 from bokeh.io import doc as kit_current
 from bokeh.models import CustomJS
+from bokeh.server.tornado import BokehTornado
 from panel.io import document as kit_documents
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import Server
 from panel.util import edit_readonly
 from panel_material_ui.base import MaterialComponent
+from panel_material_ui.widgets.base import MaterialWidget
 from tornado.web import ErrorHandler
 
 from supdr_viz.kit.holding import hold
@@ -108,6 +110,29 @@ def withhold(server: Server, addresses: Iterable[str]) -> None:
     server._tornado.add_handlers(".*", [(address, ErrorHandler, {"status_code": 404}) for address in addresses])
 
 
+def answering_server(document: Document) -> BokehTornado | None:
+    """Return the server that is answering a browser's request for a page, so that addresses can be added to it.
+
+    ``panel serve`` has no other way for what it serves than an option of the command that names a module, and neither
+    the document nor its session tells of the server.  https://github.com/holoviz/panel/issues/6009
+
+    Parameters
+    ----------
+    document : Document
+        Of the page, while it is built.
+
+    Returns
+    -------
+    BokehTornado or None
+        None if no browser asks for the page, or Tornado keeps elsewhere whom it tells of a closed connection: that is
+        the handler of the request, which knows the server.
+    """
+    request = getattr(document.session_context, "request", None)
+    told = getattr(getattr(request, "connection", None), "_close_callback", None)
+    server = getattr(getattr(told, "__self__", None), "application", None)
+    return server if isinstance(server, BokehTornado) else None
+
+
 def collect_in_lulls() -> None:
     """Have Panel look for garbage once no page has ended for a while, and not five seconds after each.
 
@@ -139,6 +164,26 @@ def describe_only(used: Collection[type[MaterialComponent]]) -> None:
         kind._data_model.__data_model__ = kind in used
         kinds += kind.__subclasses__()
     MaterialComponent._process_importmap = classmethod(lambda _kind: FROM_ONE_FILE)  # type: ignore[assignment]
+
+
+EMPTIED = ("icon", "label", "description")
+"""What the kit passes on only while it is not empty."""
+
+_FILLED_ONLY = MaterialWidget._process_param_change
+
+
+def _also_emptied(widget: MaterialWidget, params: dict[str, Any]) -> dict[str, Any]:
+    emptied = {name: params[name] for name in EMPTIED if name in params and not params[name]}
+    return {**_FILLED_ONLY(widget, params), **emptied}
+
+
+def tell_what_is_emptied() -> None:
+    """Have browsers told when a widget loses its icon, its label or its description.
+
+    By itself the kit leaves these three out of a change where they are empty, and the browser goes on showing what was
+    there before.  There is no option, and no issue upstream that tells of it is known.
+    """
+    MaterialWidget._process_param_change = _also_emptied  # type: ignore[method-assign]
 
 
 def heard_at_once(widget: Control) -> Control:
@@ -208,6 +253,13 @@ browser a copy, which is compiled anew on every visit: a tenth of a second for t
 pages name nothing that would have to be translated.  The loader's own options say so: what it fetches is a module that
 takes all from the one at that address, and that one it skips.  That Panel always has it translate came with
 https://github.com/holoviz/panel/pull/7141; there is no option of Panel's.
+"""
+
+SOCKETS_AS_THEY_ARE = "window.supdrWebSocket = WebSocket\n"
+"""JavaScript that keeps the browser's own websockets; for the page's head, before the kit replaces them.
+
+By itself the kit's template takes any websocket of a page that does not open for the one of its document, and covers
+the page with "Connection with the server could not be established".  No issue upstream that tells of it is known.
 """
 
 FONTS_FOR_ALL_LETTERS = "material-icons.css"

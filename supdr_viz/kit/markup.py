@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -129,6 +130,25 @@ def legend(entries: Sequence[Any]) -> str:
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
         keys.append(explained(f"{mark}{escape(entry.name)}", entry.help, "key"))
     return "".join(keys)
+
+
+def numeral(value: float, span: float, digits: int = 3) -> str:
+    """Write a value with so many digits, and as many more as tell apart values of a range far from zero.
+
+    Parameters
+    ----------
+    value : float
+    span : float
+        Length of the range.
+    digits : int
+
+    Returns
+    -------
+    str
+    """
+    if value and span > 0.0:
+        digits += max(math.floor(math.log10(abs(value))) - math.floor(math.log10(span)), 0)
+    return f"{value:.{min(digits, 17)}g}"
 
 
 def duration(seconds: float) -> str:

@@ -1,7 +1,7 @@
 """The app's own scripts, style sheets and pictures: files that a browser keeps, where the server offers them.
 
 A page names them by what they contain, so that a browser may keep them for ever.  Where the server does not offer them
-(a notebook, `panel serve`), they are part of the page, as they are of everything that is saved.
+(a notebook, several processes of `panel serve`), they are part of the page, as they are of everything that is saved.
 """
 
 from __future__ import annotations

@@ -167,6 +167,7 @@ HEAD = (
 <script>"""
     + gaps.CALM_FILE_CHOOSER
     + gaps.MODULES_AS_THEY_ARE
+    + gaps.SOCKETS_AS_THEY_ARE
     + "</script>{% endblock %}"
     + _without(gaps.FONTS_FOR_ALL_LETTERS, "css")
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
@@ -188,13 +189,14 @@ try { theme = localStorage.getItem("supdr-theme") } catch (error) {}
 const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
 document.documentElement.dataset.theme = theme || system
 
-// The tabs lead back to what was looked at last on each page.
+// The tabs lead back to what was looked at last on each page; several pages may be at one address, told by "page".
+const memory = ({pathname, search}) => "supdr" + pathname + (new URLSearchParams(search).get("page") ?? "")
 addEventListener("pagehide", () => {
-  try { sessionStorage.setItem("supdr" + location.pathname, location.search) } catch (error) {}
+  try { sessionStorage.setItem(memory(location), location.search) } catch (error) {}
 })
 addEventListener("click", (event) => {
   const link = event.composedPath().find((each) => each instanceof Element && each.matches("a[role=tab]"))
-  try { if (link) link.search = sessionStorage.getItem("supdr" + link.pathname) || "" } catch (error) {}
+  try { if (link) link.search = sessionStorage.getItem(memory(link)) || link.search } catch (error) {}
 }, true)
 </script>{% endblock %}"""
 )

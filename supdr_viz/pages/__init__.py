@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from collections.abc import Collection
+from typing import Any, ClassVar
 
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
 """Module in this package -> what the navigation calls it; the first one is where "/" leads."""
@@ -23,15 +25,113 @@ def title_of(page: str) -> str:
     return f"supdr · {PAGES[page]}"
 
 
+class Addresses:
+    """Which addresses the server of this process has for the pages: by itself those of ``supdr-viz``.
+
+    Attributes
+    ----------
+    own : collection of str
+        Names of the pages that have an address of their own, their name.
+    other : str
+        Address at which every other page is reached, as ``?page=NAME``.
+    """
+
+    own: ClassVar[Collection[str]] = tuple(PAGES)
+    other: ClassVar[str] = ""
+
+    @classmethod
+    def take(cls, served: Collection[str], here: str) -> None:
+        """Learn what a server has.
+
+        Parameters
+        ----------
+        served : collection of str
+            Addresses of its applications, as ``/explorer``; empty: unknown.
+        here : str
+            Address of an application that shows pages.
+        """
+        cls.own = [name for name in PAGES if f"/{name}" in served]
+        cls.other = next(iter(cls.own), "") or here.strip("/") or "./"
+
+
+def link(page: str, query: str = "") -> str:
+    """Return the address of a page on the server of this process, relative to the folder of the pages.
+
+    Parameters
+    ----------
+    page : str
+        A key of `PAGES`.
+    query : str
+        What the page reads, without the question mark.
+
+    Returns
+    -------
+    str
+    """
+    own = page in Addresses.own
+    query = "&".join(filter(None, ["" if own else f"page={page}", query]))
+    address = page if own else Addresses.other
+    return f"{address}?{query}" if query else address
+
+
+def page_asked(name: str) -> str:
+    """Return the page that an address asks for: of ``explorer?page=compare`` it is ``compare``.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PAGES`: the page at the address without ``page=``.
+
+    Returns
+    -------
+    str
+        A key of `PAGES`.
+    """
+    import panel as pn
+
+    asked = ((pn.state.session_args or {}).get("page") or [b""])[-1].decode(errors="replace")
+    return asked if asked in PAGES else name
+
+
+def page_arguments() -> dict[str, list[bytes]]:
+    """Return the arguments of the current session's address that its page reads: all but the name of the page."""
+    import panel as pn
+
+    named = page_asked("")
+    return {name: values for name, values in (pn.state.session_args or {}).items() if not (named and name == "page")}
+
+
+def build(name: str) -> Any:
+    """Build the page of the current session; what it needs is imported by now, or when its first visitor comes.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PAGES`: what the address shows that asks for no other page.
+
+    Returns
+    -------
+    panel_material_ui.Page
+    """
+    import panel as pn
+
+    asked, document = page_asked(name), pn.state.curdoc
+    if asked != name and document is not None:  # the server has given the document the title of the address
+        pn.state.onload(lambda: setattr(document, "title", title_of(asked)))
+    return getattr(importlib.import_module(f"supdr_viz.pages.{asked}"), asked)()
+
+
 def begin() -> None:
     """Load what every page needs of the UI kit; the first thing that a page does."""
     import panel as pn
 
     from supdr_viz.kit.bridge import GONE
+    from supdr_viz.kit.gaps import tell_what_is_emptied
 
     # Signatures are for editors, entry points for what others add: both would cost whoever opens a page.
     unneeded = {"apply_signatures": False, "load_entry_points": False}
     pn.extension("filedropper", notifications=True, disconnect_notification=GONE, **unneeded)
+    tell_what_is_emptied()
 
 
 def navigation(page: str, *, narrow: bool = False) -> Any:
@@ -52,7 +152,7 @@ def navigation(page: str, *, narrow: bool = False) -> Any:
     import panel_material_ui as pmui
 
     options = {
-        "items": [{"label": label, "href": name} for name, label in PAGES.items()],
+        "items": [{"label": label, "href": link(name)} for name, label in PAGES.items()],
         "active": list(PAGES).index(page),
     }
     if not narrow:

@@ -28,7 +28,7 @@ from supdr_viz.controls.method import carried_options
 from supdr_viz.controls.share import ShareMenu
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
-from supdr_viz.pages import begin
+from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.compare_layout import CompareLayout
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.pool import shared_pool
@@ -55,7 +55,7 @@ def compare() -> Any:
     panel_material_ui.Page
     """
     begin()
-    arguments = pn.state.session_args
+    arguments = page_arguments()
     comparison, problems = parse_comparison(arguments) if arguments else (COMPARISON_PRESETS.opening.settings, [])
     return Compare(comparison, problems).page
 
@@ -101,7 +101,7 @@ class Compare:
         )
         self.share = ShareMenu(
             self.bridge,
-            get_link=lambda: f"?{comparison_query(self.comparison)}",
+            get_link=lambda: link("compare", comparison_query(self.comparison)),
             get_python=lambda: python_of(self.columns),
             get_json=lambda: comparison_json(self.comparison),
             get_csv=lambda what: csv_of(self.columns, what),

@@ -20,10 +20,10 @@ from supdr_viz.controls.training import TrainingBar
 from supdr_viz.frames.types import Scene
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bar import Bar, Push, Toggle
-from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.bridge import CHOOSES, Bridge
 from supdr_viz.kit.notice import Notice, remarks
 from supdr_viz.kit.silence import Silence
-from supdr_viz.pages import navigation
+from supdr_viz.pages import link, navigation
 from supdr_viz.pages.look import FREE, HIDDEN_CSS
 from supdr_viz.run.status import ENDINGS
 from supdr_viz.settings.menu import method_menu
@@ -119,7 +119,7 @@ class ColumnCard:
         label, note = widgets.escape(facts.label), widgets.escape(facts.note or "default settings")
         top = (
             f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
-            f'<a href="explorer?{widgets.escape(query)}" aria-label="Open column {letter} in the explorer">'
+            f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in the explorer">'
             "Open in explorer</a></div>"
         )
         if facts.problem:
@@ -248,7 +248,13 @@ class CompareLayout:
     def _adding(self, on_add: Callable[[str], Any]) -> Any:
         self.menu = widgets.select("Method to add", method_menu(), "LDA")
         add = widgets.button(
-            "Add column", lambda: on_add(self.menu.value), icon="add", kind="contained", height=34, margin=(6, 8)
+            "Add column",
+            lambda: on_add(self.menu.value),
+            icon="add",
+            kind="contained",
+            height=34,
+            margin=(6, 8),
+            css_classes=[CHOOSES],
         )
         text = (
             "All columns train on the same rows, with the same split and seed. Add up to four methods, or the same one "

@@ -19,7 +19,7 @@ from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.page_thread import follow
-from supdr_viz.pages import begin
+from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.drawn import DrawnPoints
 from supdr_viz.pages.layout import ExplorerLayout
 from supdr_viz.pages.patience import Patience
@@ -51,7 +51,7 @@ def explorer() -> Any:
     panel_material_ui.Page
     """
     begin()
-    arguments = dict(pn.state.session_args)
+    arguments = page_arguments()
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     if not arguments:
         opening = PRESETS.opening
@@ -68,7 +68,7 @@ def _whole_number(values: Sequence[bytes]) -> int:
 
 
 def _link_to(settings: Settings) -> str:
-    return f"?{to_query(settings)}"
+    return link("explorer", to_query(settings))
 
 
 class Explorer:
@@ -163,7 +163,7 @@ class Explorer:
             get_csv=self._csv,
             on_load_json=self._load_json,
             get_work=lambda kind: export_work(self.session, kind, dark=self.page.dark_theme),
-            on_compare=lambda: self.bridge.add_to_comparison(to_query(self.controls.settings)),
+            on_compare=lambda: self.bridge.add_to_comparison(link("compare"), to_query(self.controls.settings)),
             plots=PLOTS,
             save_plot=functools.partial(save_plot, self.board, self.session),
         )
@@ -239,7 +239,7 @@ class Explorer:
             "followed",
             title=f"{MENU[settings.method].label} on {self.session.scene.title}",
             classes=self.layout.classes.object,
-            query=to_query(settings),
+            take=link("explorer", to_query(settings)),
             iteration=self.session.player.iteration,
         )
 

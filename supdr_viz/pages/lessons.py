@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import panel as pn
-
 from supdr.engine.parameters import quoted
 from supdr_viz.controls.lesson import OWN, LessonPanel
 from supdr_viz.export.progress import Told
 from supdr_viz.kit.bridge import KEYS, LESSON_KEYS, Bridge
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
-from supdr_viz.pages import begin
+from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.explorer import Explorer
 from supdr_viz.settings.state import Settings, to_query
 
@@ -30,7 +28,7 @@ def lessons() -> Any:
     panel_material_ui.Page
     """
     begin()
-    lesson, index, problems = wanted(pn.state.session_args or {})
+    lesson, index, problems = wanted(page_arguments())
     return Lessons(lesson, index, problems).page
 
 
@@ -122,8 +120,8 @@ class Lessons:
     def _link(self, settings: Settings) -> str:
         prepared = _same(settings, self.step.settings) or (self.step.then and _same(settings, self.step.then))
         if prepared and not self._is_own():
-            return f"?{address(self.lesson.name, self.index)}"
-        return f"explorer?{to_query(settings)}"
+            return link("lessons", address(self.lesson.name, self.index))
+        return link("explorer", to_query(settings))
 
     def _key(self, key: str) -> None:
         if key == "next":
@@ -168,7 +166,7 @@ class Lessons:
         """Show the text of the step and point at its plots."""
         step, layout = self.step, self.explorer.layout
         layout.shrink()
-        self.panel.show(self.lesson, self.index, f"explorer?{to_query(step.settings)}")
+        self.panel.show(self.lesson, self.index, link("explorer", to_query(step.settings)))
         layout.show_controls(step.free)
         layout.highlight(step.look)
 

@@ -22,7 +22,7 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.caller import current_caller
 from supdr_viz.kit.page_thread import follow
-from supdr_viz.pages import begin
+from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.sensitivity_layout import SensitivityLayout
 from supdr_viz.settings.making import NotAtHand, build_dataset
 from supdr_viz.settings.menu import MENU
@@ -56,7 +56,7 @@ def sensitivity() -> Any:
     panel_material_ui.Page
     """
     begin()
-    arguments = pn.state.session_args
+    arguments = page_arguments()
     if not arguments:
         opening = SWEEP_PRESETS.opening
         return Sensitivity(opening.settings, [], preset=opening.name).page
@@ -231,7 +231,7 @@ class Sensitivity:
 
     def _link(self, params: dict[str, Any]) -> str:
         fits = self.settings.folds * self.settings.repeats
-        return f"explorer?{to_query(_shareable(self.settings.at(params)))}&cell={fits}"
+        return link("explorer", f"{to_query(_shareable(self.settings.at(params)))}&cell={fits}")
 
     # --- the sweep ----------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from supdr_viz.kit.gaps import save_figure
 from supdr_viz.kit.markup import duration
 from supdr_viz.kit.notice import Notice, remarks
 from supdr_viz.kit.own_files import image
-from supdr_viz.pages import navigation
+from supdr_viz.pages import link, navigation
 from supdr_viz.pages.look import FREE, HIDDEN_CSS
 from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import Preset
@@ -279,7 +279,7 @@ def _cards(chosen: str) -> str:
             picture = f'<img src="{image(content)}" alt="" width="{SIZE[0]}" height="{SIZE[1]}" loading="lazy">'
         cost = _count(preset.settings.n_fits, "fit") + (", data to be loaded first" if preset.needs else "")
         cards.append(
-            f'<a href="sensitivity?{widgets.escape(sweep_query(preset.settings))}"{kind}{current}>{picture}'
+            f'<a href="{widgets.escape(link("sensitivity", sweep_query(preset.settings)))}"{kind}{current}>{picture}'
             f"<b>{widgets.escape(preset.label)}</b><span>{widgets.escape(preset.note)}</span><small>{cost}</small></a>"
         )
     return f'<h2>Sweeps to begin with</h2><div class="cards">{"".join(cards)}</div>'

@@ -303,10 +303,10 @@ class FrameBuilder:
         plane.extent = steady_extent(points, previous.extent if previous else None)
         self.plane = plane
         self._places = plane.project(rows) if drawn is None else None
-        self._latent = points.astype(np.float32) if drawn is None else None
+        self._latent = points if drawn is None else None
         if self._latent is not None:
             return self._latent
-        latent = np.full((len(self.scene.position), 2), np.nan, dtype=np.float32)
+        latent = np.full((len(self.scene.position), 2), np.nan)
         latent[drawn] = points
         return latent
 
@@ -330,7 +330,7 @@ class FrameBuilder:
     def latent(self) -> NDArray | None:
         """Where all rows are shown in the latent plane, (n, 2); None before the first frame."""
         if self._latent is None and self._everyone is not None and self.plane is not None:
-            self._latent = self.plane.place(self._everyone()).astype(np.float32)
+            self._latent = self.plane.place(self._everyone())
         return self._latent
 
     def _support(self, fitted: Any) -> NDArray:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
 from supdr.datasets.rows_divided import held_out, labels_kept
 from supdr.datasets.stored_arrays import members, shape_of
+from supdr_viz.kit.markup import numeral
 from supdr_viz.settings.target_meaning import MOST_CLASSES, classes_of
 
 VARIABLE = "SUPDR_ROWS"
@@ -274,7 +275,8 @@ def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     classes = classes_of(values, task, target)
     if classes is None:
         coded, names = target_numbers, [target]
-        held = f"numbers from {values[0]:.4g} to {values[-1]:.4g}"
+        low, high = float(values[0]), float(values[-1])
+        held = f"numbers from {numeral(low, high - low, 4)} to {numeral(high, high - low, 4)}"
     else:
         coded = partial(class_numbers, classes=classes)
         names = [f"{value:g}" if isinstance(value, float) else str(value) for value in classes.tolist()]

@@ -12,6 +12,7 @@ import panel as pn
 import param
 from panel.custom import JSComponent
 
+from supdr_viz.kit.feedback import toast
 from supdr_viz.kit.markup import TEXT_CSS
 from supdr_viz.kit.own_files import Script, sheet
 from supdr_viz.stage.socket import Connection, StageSocket
@@ -36,6 +37,12 @@ DRAWING = (
     "hands",
 )
 """The parts of the script, in order, that draw without a server."""
+
+CLOSED = (
+    "The views get fewer frames: their own connection to the server (/stage) does not open, or was closed. "
+    "A proxy in between has to let websockets through."
+)
+"""What a page says that has a ticket, and comes by messages all the same."""
 
 _NAMES = itertools.count(1)
 
@@ -147,6 +154,9 @@ class Hub(JSComponent):
         message = event.data if isinstance(event.data, dict) else {}
         if message.get("kind") == "hello":
             self._connect(self._send_msg)
+            lacking = CLOSED if self.ticket else StageSocket.lacking
+            if lacking and message.get("first"):
+                toast(lacking, "info", seconds=0)
         else:
             self.heard(message)
 

@@ -1,7 +1,7 @@
 """The stage's own websocket: what it is told travels as it is, beside the messages of the page.
 
 A page knows the ticket of its stage; whoever has no ticket gets nothing.  Where the server does not offer the address
-(a notebook, `panel serve`), stages talk through the messages of the page.
+(a notebook, several processes of `panel serve`), stages talk through the messages of the page.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 
 from bokeh.server.tornado import BokehTornado
 from bokeh.server.util import check_allowlist
+from bokeh.settings import settings
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 ADDRESS = "/stage"
@@ -69,9 +70,12 @@ class StageSocket(WebSocketHandler):
     ----------
     offered : bool
         Whether this server has the address.
+    lacking : str
+        A sentence for the page about what it lacks without the address, and why; empty: it says nothing.
     """
 
     offered: ClassVar[bool] = False
+    lacking: ClassVar[str] = ""
     _ticket = ""
     _process: ClassVar[str] = ""
     _owners: ClassVar[WeakValueDictionary[str, Any]] = WeakValueDictionary()
@@ -111,7 +115,8 @@ class StageSocket(WebSocketHandler):
     def check_origin(self, origin: str) -> bool:
         """Let in the pages that may talk to this server: those that its other websockets let in."""
         server = cast(BokehTornado, self.application)
-        return check_allowlist(urlparse(origin).netloc.lower(), list(server.websocket_origins))
+        allowed = settings.allowed_ws_origin() or server.websocket_origins
+        return check_allowlist(urlparse(origin).netloc.lower(), list(allowed))
 
     def open(self, *_arguments: str, **_options: str) -> None:
         """Join the browser with the stage that its ticket names."""

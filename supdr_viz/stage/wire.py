@@ -10,8 +10,8 @@ A patch travels as one piece, little-endian:
     arrays       in this order; the tree has {"$": k} where the k-th array stands, and {"$": k, "from": m} where its
                  rows come behind the first m of those that stood there before
 
-dtype is the name of JavaScript's typed array without "Array": Uint8, Int16, Int32, Float32.  Places of rows are written
-as `supdr_viz.frames.places` says.
+dtype is the name of JavaScript's typed array without "Array": Uint8, Int16, Int32, Float32, Float64.  Places of rows
+are written as `supdr_viz.frames.places` says.  Lines and values have 64 bits: with 32 those far from zero would be one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from supdr_viz.frames.scene import Extent
 
 ALIGNED = 8
-TYPES = {"u1": "Uint8", "i2": "Int16", "u2": "Uint16", "i4": "Int32", "f4": "Float32"}
+TYPES = {"u1": "Uint8", "i2": "Int16", "u2": "Uint16", "i4": "Int32", "f4": "Float32", "f8": "Float64"}
 SCALARS = frozenset({str, int, float, bool, type(None)})
 Tree = dict[str, Any]
 

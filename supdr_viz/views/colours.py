@@ -66,14 +66,14 @@ def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: Tr
 
     Returns
     -------
-    float32 or uint8 array of shape (n,)
+    float or uint8 array of shape (n,)
         Trust: NaN where it is not known.  Regression: values, NaN where there is none.  Classification: class codes;
         the number of classes where there is none, and one more for a wrong prediction.
     """
     if colour_by == "trust":
-        return np.full(len(scene.code), np.nan, dtype=np.float32) if truth is None else truth.trust
+        return np.full(len(scene.code), np.nan) if truth is None else truth.trust
     if scene.task == "regression":
-        return _values(scene, surface, colour_by).astype(np.float32)
+        return _values(scene, surface, colour_by)
     none = len(scene.class_names)
     if colour_by == "label":
         return np.where(hidden_rows(scene), none, scene.code).astype(np.uint8)

@@ -133,7 +133,7 @@ class CurveView:
         self._set_axes(span, curves.iteration, shown)
         self._below = {name for name, v in shown.items() if self.log and _last(v) < 10.0 ** self.extent[2]}
         with np.errstate(over="ignore"):
-            points = np.column_stack([curves.iteration, *shown.values()]).astype(np.float32)
+            points = np.column_stack([curves.iteration, *shown.values()])
         self.stage.grow("charts", self.name, points=points)
 
     def show_surface(self, surface: Surface) -> None:
@@ -159,7 +159,7 @@ class CurveView:
         self.log, self.extent, self.styles, self._shown = False, EMPTY_EXTENT, {}, None
         self._below = set()
         self.put(title=self.title, log=False, extent=list(EMPTY_EXTENT), ticks=[0.0, 0.5, 1.0], viewed=None, lines=[])
-        self.put(points=np.zeros((0, 1), dtype=np.float32))
+        self.put(points=np.zeros((0, 1)))
 
     def _set_axes(self, span: tuple[int, int], iteration: NDArray, values: dict[str, NDArray]) -> None:
         low, high, ticks = (log_axis if self.log else linear_axis)(*self.limits(values))

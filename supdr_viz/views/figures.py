@@ -90,5 +90,5 @@ def joined(lines: Lines) -> NDArray:
     """Join lines to one, (k, 2), with a row of NaN between them."""
     pieces = []
     for x, y in zip(lines.xs, lines.ys):
-        pieces += [np.column_stack([x, y]).astype(np.float32), np.full((1, 2), np.nan, dtype=np.float32)]
-    return np.concatenate(pieces[:-1]) if pieces else np.zeros((0, 2), dtype=np.float32)
+        pieces += [np.column_stack([x, y]), np.full((1, 2), np.nan)]
+    return np.concatenate(pieces[:-1]) if pieces else np.zeros((0, 2))

@@ -140,7 +140,7 @@ def _written(picture: Picture, drawn: NDArray) -> dict[str, Any]:
         "small": picture.has_small_rows,
         "strokes": [
             {
-                "points": np.asarray(stroke.points, dtype=np.float32),
+                "points": np.asarray(stroke.points, dtype=float),
                 "role": int(stroke.role),
                 "width": float(stroke.width),
                 "alpha": float(stroke.alpha),
@@ -152,13 +152,13 @@ def _written(picture: Picture, drawn: NDArray) -> dict[str, Any]:
         ],
         "areas": [
             {
-                "points": np.asarray(area.points, dtype=np.float32),
+                "points": np.asarray(area.points, dtype=float),
                 "role": int(area.role),
                 "alpha": float(area.alpha),
             }
             for area in picture.areas
         ],
-        "marks": None if picture.marks is None else np.asarray(picture.marks, dtype=np.float32),
+        "marks": None if picture.marks is None else np.asarray(picture.marks, dtype=float),
         "mark_role": None if picture.mark_role is None else picture.mark_role.astype(np.uint8),
         "image": None if picture.image is None else picture.image.astype(np.uint8),
         "photo": None if picture.photo is None else picture.photo.astype(np.uint8),

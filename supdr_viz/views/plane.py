@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from supdr_viz.frames.density import density
 from supdr_viz.frames.scene import Extent
 from supdr_viz.frames.types import Density, Frame, Scene, Sheet, Surface, Truth
+from supdr_viz.kit.markup import numeral
 from supdr_viz.kit.theme import palette
 from supdr_viz.stage.wire import plain_extent
 from supdr_viz.views.colours import (
@@ -236,7 +237,8 @@ def _counted(name: str, rows: NDArray, wanted: bool) -> str:
 
 
 def _value_scale(scene: Scene, colour_by: str) -> LegendEntry:
-    shades, name = SHADES, "{:.3g} to {:.3g}".format(*scene.value_range)
+    low, high = scene.value_range
+    shades, name = SHADES, f"{numeral(low, high - low)} to {numeral(high, high - low)}"
     if colour_by == "error":
         shades, name = ERROR_SHADES, f"error 0 to {largest_error(scene):.3g} and more"
     return _scale_entry(name, shades)

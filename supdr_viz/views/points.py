@@ -223,9 +223,9 @@ class Points:
         known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
             predicted = self._of(self.surface.predicted)
-            known["predicted"] = predicted.astype(np.float32 if self.is_regression else np.uint8)
+            known["predicted"] = predicted.astype(float if self.is_regression else np.uint8)
         if self._row_value is not None:
-            known["value"] = np.asarray(self._row_value.values, dtype=np.float32)[self.drawn]
+            known["value"] = np.asarray(self._row_value.values, dtype=float)[self.drawn]
         self.stage.put("facts", **known)
 
     def colours(self) -> NDArray:
@@ -362,11 +362,10 @@ def _facts(scene: Scene, drawn: NDArray) -> dict[str, Any]:
     return {
         "names": [shorten(name) for name in scene.class_names],
         "row": scene.row[drawn].astype(np.int32),
-        "truth": (np.asarray(scene.target, dtype=np.float32) if regression else scene.code.astype(np.uint8))[drawn],
+        "truth": (scene.target if regression else scene.code.astype(np.uint8))[drawn],
         "split": np.where(scene.is_test, 1, np.where(hidden_rows(scene), 2, 0))[drawn].astype(np.uint8),
-        "predicted": np.full(len(drawn), np.nan if regression else UNKNOWN).astype(
-            np.float32 if regression else np.uint8
-        ),
+        "predicted": np.full(len(drawn), np.nan if regression else UNKNOWN).astype(float if regression else np.uint8),
+        "span": scene.value_range[1] - scene.value_range[0] if regression else 0.0,
         "value": None,
         "measure": "",
         "images": np.asarray(scene.images, dtype=np.uint8)[drawn] if shows_pictures(scene) else None,

@@ -275,6 +275,17 @@ class App:
             self.page.keyboard.press(name)
         return self
 
+    @property
+    def focused(self):
+        """What the keyboard is on, in words: its name or its text; "page" if it is on none of the widgets."""
+        return self.page.evaluate(
+            """() => {
+              let element = document.activeElement
+              while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+              return element === document.body ? "page" : element.ariaLabel || element.textContent
+            }"""
+        )
+
     def slider(self, label):
         """The slider whose label begins so: symbols and marks may follow."""
         return self.page.locator(f'input[type=range][aria-label^="{label}"]').first

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
@@ -109,6 +110,14 @@ class Server:
         self.process.terminate()
         self.process.wait(timeout=20)
         self._out.close()
+
+
+class PanelServer(Server):
+    """``panel serve apps/explorer.py``, as somebody would who knows Panel."""
+
+    def command(self, arguments):
+        app = Path(__file__).parents[2] / "apps" / "explorer.py"
+        return [sys.executable, "-m", "panel", "serve", str(app), "--port", str(self.port), *arguments]
 
 
 def free_port():

@@ -1,27 +1,16 @@
 """A server whose kernels are not compiled yet: the page says what it waits for, and then works."""
 
-import sys
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app import App
-from tests.browser.conftest import DESK, Server
-
-
-class PlainServer(Server):
-    """``panel serve apps/explorer.py``, as somebody would who knows Panel."""
-
-    def command(self, arguments):
-        app = Path(__file__).parents[2] / "apps" / "explorer.py"
-        return [sys.executable, "-m", "panel", "serve", str(app), "--port", str(self.port), *arguments]
+from tests.browser.conftest import DESK, PanelServer
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_cold_server_says_what_it_waits_for(tmp_path, chromium):
-    server = PlainServer(tmp_path, environment={"NUMBA_CACHE_DIR": str(tmp_path / "kernels")})
+    server = PanelServer(tmp_path, environment={"NUMBA_CACHE_DIR": str(tmp_path / "kernels")})
     context = chromium.new_context(viewport=DESK)
     try:
         app = App(context.new_page(), server.url)

@@ -121,6 +121,7 @@ def test_columns_are_added_changed_and_removed_in_the_page(open_app):
     assert iterations(app) == ["1", "1"]
     app.choose("Method to add", "Kernel PCA")
     app.press("Add column").settle()
+    assert app.focused == "page"  # the Space key adds no other
     assert rows(app)[2][4] != "–"
     assert query(app)["c"] == "KernelPCAProjection"
     assert iterations(app)[:2] == ["1", "1"]  # what was there goes on

@@ -43,6 +43,15 @@ def enlarge(app):
     assert text.bounding_box()["height"] > 1.2 * before
 
 
+MARKS = """() => {
+  const within = (each) => [each, ...(each.shadowRoot ? all(each.shadowRoot) : [])]
+  const all = (root) => [...root.querySelectorAll("*")].flatMap(within)
+  return all(document).filter((each) => each.matches(".MuiButton-startIcon"))
+    .map((each) => each.textContent).filter((icon) => ["check", "close"].includes(icon))
+}"""
+"""The marks of right and wrong on buttons."""
+
+
 def test_stepping_by_keys_answers_and_links(open_app):
     app = open_app(page="lessons", size=(1280, 720))
     assert step_of(app) == steps(FIRST)[0].title
@@ -57,13 +66,19 @@ def test_stepping_by_keys_answers_and_links(open_app):
     assert app.sees("The answer is 1. In some runs.")
     assert app.sees("We measured")
     assert app.stands == ("paused", 120)
+    assert app.evaluate(MARKS) == ["check", "close"]
     app.key("PageDown").settle()
     assert step_of(app) == steps(FIRST)[2].title
     assert app.stands == ("ready", 0)
+    assert app.evaluate(MARKS) == []
     app.press("Show answer")
     app.until_seen("The answer is 3.")
+    assert app.evaluate(MARKS) == ["check"]
     app.key("PageUp").settle()
     assert step_of(app) == steps(FIRST)[1].title
+    assert app.evaluate(MARKS) == []
+    app.press("2. Yes, always").settle()
+    assert app.focused == "page"  # the Space key runs
     assert link(app).endswith(f"/lessons?{address(FIRST, 1)}")
     app.close_dialog()
     enlarge(app)

@@ -29,6 +29,52 @@ WATCH_BOXES = """(figures) => {
 }"""
 
 
+def choose_by_keys(app, label, opens, chooses):
+    """Open a menu by the keyboard, go to another entry and choose it."""
+    menu = app.page.get_by_role("combobox", name=label).first
+    menu.focus()
+    app.key(opens)
+    app.page.locator("[role=listbox]").first.wait_for()
+    app.key("ArrowDown").key(chooses)
+    app.page.locator("[role=listbox]").first.wait_for(state="detached")
+
+
+def runs_by_space(app):
+    """Whether the Space key runs, and opens nothing."""
+    app.key("Space").settle()
+    assert not app.page.locator("[role=listbox], dialog[open]").count()
+    return app.iteration > 0
+
+
+def test_after_a_choice_the_space_key_runs_and_what_was_only_closed_keeps_the_keyboard(open_app):
+    app = open_app(SMALL.replace("5000", "30"))
+    app.open_gallery()
+    app.key("Escape")
+    app.page.locator("dialog").wait_for(state="hidden")
+    assert "Choose another" in app.focused
+    app.example("Fig. 2: LSDR on a disc in a ring").settle()
+    assert app.focused == "page"
+    assert runs_by_space(app)
+    app.press("Reset").settle()
+    menu = app.page.get_by_role("combobox", name="Data set").first
+    before = menu.text_content()
+    menu.focus()
+    app.key("Space")
+    app.page.locator("[role=listbox]").first.wait_for()
+    app.key("Escape")
+    app.page.locator("[role=listbox]").first.wait_for(state="detached")
+    assert app.focused == before
+    for label, opens, chooses in (("Data set", "Space", "Enter"), ("Method", "Enter", "Space")):
+        choose_by_keys(app, label, opens, chooses)
+        assert app.focused == "page"
+        app.settle()
+        assert runs_by_space(app)
+    app.choose("Method", "LSDR").settle()  # by the mouse
+    assert runs_by_space(app)
+    app.key("Tab")  # goes on from the menu
+    assert app.focused not in ("page", "Explore")
+
+
 def test_keys_and_buttons_act_on_the_run(app):
     app.key("Space").until_going()
     app.key("Space").settle()

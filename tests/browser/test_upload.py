@@ -1,5 +1,7 @@
 """A file of one's own, from the file chooser to the live boundary."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,3 +74,60 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     app.press("Use this file").settle()
     assert app.iteration == 0
     assert app.button("Run").is_enabled()
+
+
+SHOWN = """(name) => {
+  const plane = square(name), {frame, board} = plane
+  const pixels = (points) => Array.from({length: (points?.length ?? 0) / 2}, (_, k) =>
+    [frame.x(points[2 * k]), frame.y(points[2 * k + 1])]).filter(([x]) => Number.isFinite(x))
+  const words = new DOMParser().parseFromString(plane.drawing().text, "image/svg+xml").querySelectorAll("text")
+  return {
+    rows: pixels(plane.places), boundary: pixels(plane.tree.boundary),
+    words: [...words].map((each) => each.textContent),
+    palette: [...new Set(Array.from({length: board.count}, (_, row) => board.colourOf(row)))],
+  }
+}"""
+"""What a square draws: rows and boundary in pixels, its words, the colours of its rows."""
+
+
+def use(app, file):
+    """Learn from a file."""
+    app.choose_file(file)
+    app.until_seen("Use this file")
+    app.settle()
+    app.press("Use this file").settle()
+
+
+def test_rows_and_values_far_from_zero_are_drawn_apart(open_app, tmp_path):
+    generator = np.random.default_rng(0)
+    across, upward = generator.uniform(-20, 20, (2, 120)).round(2)
+    far = pd.DataFrame({"seconds": 1.7e9 + across, "northing": 5_412_345_000 + upward})
+    sides, times = tmp_path / "sides.csv", tmp_path / "times.csv"
+    far.assign(side=np.where(across > upward, "east", "west")).to_csv(sides, index=False)
+    pd.DataFrame({"a": across, "b": upward, "when": 1.7e9 + (across + upward) / 2}).to_csv(times, index=False)
+    app = open_app("?data=spirals&data.n_per_class=60&method=LDA")
+    app.choose("Data set", "A file …").settle()
+    use(app, sides)
+    seen = app.evaluate(SHOWN, "input")
+    assert len({(round(x, 1), round(y, 1)) for x, y in seen["rows"]}) > 115
+    line = np.array(seen["boundary"])
+    assert len(line) > 20
+    _, _, (_, normal) = np.linalg.svd(line - line.mean(axis=0))
+    assert np.abs((line - line.mean(axis=0)) @ normal).max() < 0.5  # of a pixel: it is straight
+
+    app.choose("Method", "LSDR").settle()
+    use(app, times)
+    for _ in range(3):
+        app.press("Step")
+    app.settle()
+    app.choose("Picture", "predicted").settle()
+    assert len(app.evaluate(SHOWN, "input")["palette"]) > 30
+    ticks = [word for word in app.evaluate(SHOWN, "method")["words"] if re.fullmatch(r"−?[\d.]+", word)]
+    assert {"−20", "0", "20"} <= set(ticks)
+    assert {"true − 1,700,000,000", "predicted − 1,700,000,000"} <= set(app.evaluate(SHOWN, "method")["words"])
+    x, y = app.place_of("input", 7)
+    app.page.mouse.move(x, y, steps=3)
+    said = app.page.locator(".stage-tip").filter(visible=True).first.text_content()
+    value, row = re.match(r"(17000000\d\d\.?\d*|16999999\d\d\.?\d*)row (\d+)", said).groups()
+    assert float(value) == pytest.approx(1.7e9 + (across + upward)[int(row)] / 2, abs=0.01)
+    assert 0 < app.number("test MSE") < 20

@@ -51,3 +51,10 @@ def test_a_map_of_wide_rows_is_the_same_in_their_span(monkeypatch):
     np.testing.assert_allclose(*apart, rtol=1e-2, atol=1e-2)
     first = next(wide.iterate(X[:45], y[:45], start=wide.snapshot_))
     assert first.iteration == 5
+
+
+def test_the_median_distance_does_not_depend_on_where_the_rows_lie():
+    far = np.random.default_rng(0).standard_normal((200, 4)) + 1e9
+    near = far - 1e9  # exactly the same differences
+    distances = [median_distance(rows, np.random.default_rng(0)) for rows in (far, near)]
+    assert distances[0] == pytest.approx(distances[1], rel=1e-6)

@@ -172,7 +172,7 @@ def test_a_run_is_followed_and_taken_over():
         assert browser.tree["followed"]["title"] == "LSDR on noisy plane: moons"
         assert browser.tree["followed"]["iteration"] == 2
         assert "iteration <b>2</b>" in browser.tree["words"]["status"]
-        query = browser.tree["followed"]["query"]
+        query = browser.tree["followed"]["take"].removeprefix("explorer?")
         objective = visitor.number("objective")
         visitor.press("End the class link").settle()
         assert browser.code == ENDED

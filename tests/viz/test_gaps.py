@@ -19,6 +19,7 @@ import panel as pn
 import panel.io.document
 import panel.io.resources
 import panel_material_ui as pmui
+import param
 import pytest
 from bokeh.client import pull_session
 from bokeh.document import Document
@@ -28,6 +29,7 @@ from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.autoload_js_handler import AutoloadJsHandler
 from panel.io.application import build_applications
 from panel.io.state import set_curdoc
+from panel_material_ui.widgets.base import MaterialWidget
 from tornado.ioloop import IOLoop
 
 import supdr_viz
@@ -84,6 +86,42 @@ def test_a_change_waits_only_where_nobody_has_asked_for_more(monkeypatch):
         pn.state._change_callbacks.pop(document)
     # The day that the first is 0, `heard_at_once` can go.
     assert waits == [50, 0]
+
+
+EMPTY_AT_FIRST = [
+    (kind, name)
+    for kind in sorted(USED, key=lambda kind: kind.__name__)
+    for name in sorted(set(kind._data_model.properties()) & set(kind.param))
+    if type(kind.param[name]) is param.String and not kind.param[name].default
+]
+"""Texts of the components that pages are made of which are empty until someone sets them."""
+
+
+def browser_has(kind, name):
+    """What the browser is told of a text: as it is set, and as it is emptied again."""
+    made, document, told = kind(), Document(), []
+    with set_curdoc(document):
+        model = made.get_root(document)
+        for value in ("check", kind.param[name].default):
+            made.param.update(**{name: value})
+            told.append(getattr(model.data, name))
+    return told
+
+
+@pytest.mark.parametrize(("kind", "name"), EMPTY_AT_FIRST)
+def test_a_text_that_is_taken_away_is_gone_in_the_browser_too(kind, name, monkeypatch):
+    monkeypatch.setattr(MaterialWidget, "_process_param_change", MaterialWidget._process_param_change)
+    gaps.tell_what_is_emptied()
+    filled, emptied = browser_has(kind, name)
+    assert "check" in filled
+    assert emptied == kind.param[name].default
+
+
+@pytest.mark.parametrize("name", gaps.EMPTIED)
+def test_by_itself_the_kit_keeps_an_icon_or_a_text_that_was_taken_away(name, monkeypatch):
+    monkeypatch.setattr(MaterialWidget, "_process_param_change", gaps._FILLED_ONLY)
+    # The day that it is gone, `tell_what_is_emptied` can go.
+    assert browser_has(pmui.Button, name) == ["check", "check"]
 
 
 @pytest.mark.parametrize("served", [False, True])

@@ -200,7 +200,7 @@ def test_every_mode_of_every_variant_draws(variant):
                     assert np.isnan(values[run.scene.is_test]).all()
                     assert inside(values, picture.extent)
             for part in (*picture.strokes, *picture.areas):
-                assert part.points.dtype == np.float32
+                assert part.points.dtype == np.float64
                 assert part.role < len(picture.roles)
             for role in picture.roles:
                 assert colour_of(role, True).startswith("#")

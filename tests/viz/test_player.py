@@ -50,7 +50,7 @@ def test_it_waits_at_the_start_and_shows_it(hands, player):
     frame = next_frame(hands, player)
     assert player.status.phase is Phase.ready
     assert frame.iteration == 0
-    assert frame.latent.dtype == np.float32
+    assert frame.latent.dtype == np.float64
     assert frame.latent.shape == (120, 2)
     hands.rest()
     assert player.iteration == 0

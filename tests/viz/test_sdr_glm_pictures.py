@@ -75,7 +75,7 @@ def test_every_mode_draws_and_points_at_its_own_colours(data, options):
             assert picture.extent[2] < picture.extent[3]
             assert all(colour_of(role, True).startswith("#") for role in picture.roles)
             for part in (*picture.strokes, *picture.areas):
-                assert part.points.dtype == np.float32
+                assert part.points.dtype == np.float64
                 assert part.role < len(picture.roles)
             if picture.image is not None:
                 assert picture.image.max() < len(picture.roles) * picture.shades

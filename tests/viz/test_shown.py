@@ -119,7 +119,7 @@ def test_regression_shows_values(hands, player):
     load(player, Settings(data="diabetes", method="LSDR"))
     player.step()
     surface = hands.until(player.take_surface)
-    assert surface.predicted.dtype == np.float32
+    assert surface.predicted.dtype == np.float64
     assert not surface.wrong.any()
     assert player.status.phase is not Phase.failed, player.status.message
 

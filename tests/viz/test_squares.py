@@ -243,7 +243,7 @@ def test_lines_in_one_piece():
     found = joined(Lines([np.arange(2.0), np.arange(3.0)], [np.arange(2.0), np.arange(3.0)]))
     assert found.shape == (6, 2)
     assert np.isnan(found[2]).all()
-    assert found.dtype == np.float32
+    assert found.dtype == np.float64
     assert joined(Lines([], [])).shape == (0, 2)
 
 

@@ -16,8 +16,9 @@ SMALLEST = 1e-150
 def median_distance(X: NDArray, rng: np.random.Generator) -> float:
     """Return the median distance between distinct rows of `X` (n, D), a sample of them; 1 if all are equal."""
     rows = X if len(X) <= SAMPLE else X[rng.choice(len(X), SAMPLE, replace=False)]
-    squares = np.einsum("ij,ij->i", rows, rows)
-    squared = squares[:, None] + squares - 2.0 * rows @ rows.T
+    centred = rows - rows.mean(axis=0)  # distances do not change, cancellation shrinks
+    squares = np.einsum("ij,ij->i", centred, centred)
+    squared = squares[:, None] + squares - 2.0 * centred @ centred.T
     return median_of_squares(squared, float(squares.max()))
 
 

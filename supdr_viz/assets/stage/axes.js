@@ -1,5 +1,5 @@
 // Axes of pictures that have a meaning: round ticks, quiet lines, labels.
-const LEFT = 50, BELOW = 42, ABOVE = 8, OVERHANG = 8
+const LEFT = 50, BELOW = 42, ABOVE = 8, OVERHANG = 8, FAR = 1000
 
 function roundTicks(low, high, wanted, whole) {
   const rough = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(rough))
@@ -11,6 +11,31 @@ function roundTicks(low, high, wanted, whole) {
 }
 
 const tickText = (value) => String(+value.toPrecision(4)).replace("-", "\u2212")
+
+// Digits of a value: so many, and as many more as tell apart values of a range of this length far from zero.
+function digitsOf(value, span, digits) {
+  const larger = Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(span))
+  return Math.min(digits + (Number.isFinite(larger) ? Math.max(larger, 0) : 0), 17)
+}
+
+// The round number that ticks of a short axis far from zero are counted from; 0: from zero.
+function baseOf(low, high) {
+  const middle = (low + high) / 2, span = high - low
+  if (!(Math.abs(middle) >= FAR * span)) return 0
+  const unit = 10 ** Math.ceil(Math.log10(span))
+  return +(Math.round(middle / unit) * unit).toPrecision(15)
+}
+
+// What is said of ticks and of an axis whose ticks are counted from a base.
+const tickFrom = (base, span) => (value) => {
+  const unit = 10 ** (Math.floor(Math.log10(span)) - 4)  // differences of large numbers have noise below it
+  return tickText(base ? Math.round((value - base) / unit) * unit : value)
+}
+const nameFrom = (base, name) => {
+  if (!base) return name
+  const size = Math.abs(base).toLocaleString("en", {maximumSignificantDigits: 15})
+  return `${name} ${base < 0 ? "+" : "\u2212"} ${size}`
+}
 
 // Lines and words of ticks; `say` has a text for those across and those upward, and whether those across have lines.
 function drawTicks(pen, frame, across, upward, say) {
@@ -33,13 +58,14 @@ function drawTicks(pen, frame, across, upward, say) {
 function drawAxes(pen, frame, extent, picture) {
   const {left, top, wide, high} = frame, [across, upward] = picture.axes
   const heights = picture.ticks.length ? picture.ticks : roundTicks(extent[2], extent[3], 5, false)
-  const say = {upright: true, across: tickText, upward: tickText}
+  const right = baseOf(extent[0], extent[1]), up = baseOf(extent[2], extent[3])
+  const say = {upright: true, across: tickFrom(right, extent[1] - extent[0]), upward: tickFrom(up, extent[3] - extent[2])}
   drawTicks(pen, frame, roundTicks(extent[0], extent[1], 5, picture.counts), heights, say)
   pen.font = "12px Roboto, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "bottom"
-  pen.fillText(across, left + wide / 2, top + high + BELOW - 6)
+  pen.fillText(nameFrom(right, across), left + wide / 2, top + high + BELOW - 6)
   pen.save()
   pen.translate(3, top + high / 2); pen.rotate(-Math.PI / 2); pen.textBaseline = "top"
-  pen.fillText(upward, 0, 0)
+  pen.fillText(nameFrom(up, upward), 0, 0)
   pen.restore()
 }
 

@@ -2,11 +2,11 @@
 const CHART = {left: 46, right: 12, above: 6, below: 24}, DASH = 0.02, SIGNS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 const powerText = (e) => "10" + (e < 0 ? "⁻" : "") + [...`${Math.abs(e)}`].map((digit) => SIGNS[digit]).join("")
-function valueText(value) {
-  const size = Math.abs(value)
+function valueText(value, span) {
+  const size = Math.abs(value), digits = digitsOf(value, span, 3)
   if (size === 0) return "0"
-  if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)} M`
-  if (size >= 1e4) return `${+(value / 1e3).toPrecision(3)} k`
+  if (size >= 1e6) return `${+(value / 1e6).toPrecision(digits)} M`
+  if (size >= 1e4) return `${+(value / 1e3).toPrecision(digits)} k`
   return size < 1e-3 ? value.toExponential(0) : tickText(value)
 }
 const heightText = (tick, log) => {
@@ -48,7 +48,7 @@ class Chart {
   show(tree) {
     this.tree = tree
     const last = this.count - 1, known = last >= 0 ? this.valuesNear(this.viewed ?? this.iteration(last)) : []
-    const said = known.map(({line, value}) => `${line.name} ${valueText(value)}`).join(", ")
+    const said = known.map(({line, value}) => `${line.name} ${valueText(value, this.span)}`).join(", ")
     this.canvas.setAttribute("aria-label", tree.title + (said && ` at iteration ${this.viewed}: ${said}`))
     this.touch()
   }
@@ -57,6 +57,7 @@ class Chart {
   get viewed() { return this.tree.viewed }
   iteration(row) { return this.tree.points[row * (this.tree.lines.length + 1)] }
   value(row, k) { return this.tree.points[row * (this.tree.lines.length + 1) + 1 + k] }
+  get span() { return this.tree.log ? undefined : this.tree.extent[3] - this.tree.extent[2] }
   height(value) { return this.tree.log ? Math.log10(value) : value }
   colour(line) { return line.colours[themeNow() === "dark" ? 1 : 0] }
 
@@ -87,9 +88,14 @@ class Chart {
     pen.fillStyle = shade("card"); pen.fillRect(0, 0, side, tall)
     if (!this.tree) return
     const {extent, ticks, lines, log} = this.tree, frame = this.frameOn(side, tall)
+    const base = log ? 0 : baseOf(extent[2], extent[3]), above = tickFrom(base, extent[3] - extent[2])
     drawTicks(pen, frame, roundTicks(extent[0], extent[1], 5, true), ticks, {
-      upright: false, across: (value) => value.toLocaleString("en"), upward: (value) => heightText(value, log),
+      upright: false, across: (value) => value.toLocaleString("en"), upward: base ? above : (value) => heightText(value, log),
     })
+    if (base) {
+      pen.textAlign = "left"; pen.textBaseline = "top"
+      pen.fillText(nameFrom(-base, ""), frame.left + 4, frame.top)
+    }
     pen.save()
     pen.beginPath(); pen.rect(frame.left, frame.top, frame.wide, frame.high); pen.clip()
     const upright = (iteration, colour) => {
@@ -146,7 +152,7 @@ class Chart {
     const said = found.reverse().map(({line, value}) => {  // the last line lies on top
       const row = document.createElement("div"), mark = document.createElement("i")
       mark.style.cssText = `display:inline-block;width:12px;margin-right:6px;vertical-align:middle;border-top:2.5px solid ${this.colour(line)}`
-      row.append(mark, `${line.name} `, words("b", valueText(value)))
+      row.append(mark, `${line.name} `, words("b", valueText(value, this.span)))
       return row
     })
     this.box.replaceChildren(words("div", `iteration ${near.iteration.toLocaleString("en")}`), ...said)

@@ -245,7 +245,10 @@ class Tip {
 
   words(row) {
     const {facts} = this.plane.board.tree, {names} = facts
-    const say = (value) => names.length ? names[value] ?? "–" : Number.isFinite(value) ? String(+value.toPrecision(4)) : "–"
+    const say = (value) => {
+      if (names.length) return names[value] ?? "–"
+      return Number.isFinite(value) ? String(+value.toPrecision(digitsOf(value, facts.span, 4))) : "–"
+    }
     const line = (kind, text) => Object.assign(document.createElement(kind), {textContent: text})
     const measured = facts.measure && facts.value && Number.isFinite(facts.value[row]) ? ` · ${facts.measure} ${facts.value[row].toFixed(2)}` : ""
     const lines = [

@@ -18,14 +18,15 @@ function connect(board, model) {
   let socket = null
   const byMessages = () => {
     board.tell = (message) => model.send_msg(message)
-    board.tell({kind: "hello"})
+    board.tell({kind: "hello", first: !supdrStage.byMessages})  // of a page with several stages
+    supdrStage.byMessages = true
   }
   if (!model.ticket) byMessages()
   else {
     const address = new URL("stage", location.href)
     address.protocol = address.protocol.replace("http", "ws")
     address.search = "?ticket=" + encodeURIComponent(model.ticket)
-    socket = new WebSocket(address)
+    socket = new (globalThis.supdrWebSocket ?? WebSocket)(address)
     socket.binaryType = "arraybuffer"
     board.tell = (message) => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)) }
     socket.onmessage = (event) => board.hear(event.data)

@@ -83,8 +83,8 @@ class Plane {
   }
 
   get moves() { return this.position.moves || this.end.moves || this.bounds.moves || this.relief.moves }
-  get places() { return this.position.values || new Float32Array(0) }
-  get tips() { return this.end.values || new Float32Array(0) }
+  get places() { return this.position.values || new Float64Array(0) }
+  get tips() { return this.end.values || new Float64Array(0) }
   get extent() { return this.zoom || this.bounds.values || [0, 1, 0, 1] }
   get axes() { return this.tree.picture && this.tree.picture.axes }
   get rowsShown() { return this.position.values !== null && (this.view !== "method" || Boolean(this.tree.picture && this.tree.picture.rows)) }

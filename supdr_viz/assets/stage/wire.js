@@ -1,6 +1,8 @@
 // What the server says: patches of a tree, see supdr_viz/stage/wire.py.
 const HIDDEN_LEVEL = -32768, PLACE_LEVELS = 32767
-const TYPED = {Uint8: Uint8Array, Int16: Int16Array, Uint16: Uint16Array, Int32: Int32Array, Float32: Float32Array}
+const TYPED = {
+  Uint8: Uint8Array, Int16: Int16Array, Uint16: Uint16Array, Int32: Int32Array, Float32: Float32Array, Float64: Float64Array,
+}
 
 function decode(buffer) {
   const length = new DataView(buffer).getUint32(0, true), begin = Math.ceil((4 + length) / 8) * 8
@@ -45,7 +47,7 @@ function merge(tree, patch) {
 
 // Places as numbers of their plane: x, y of every row, NaN where a row is hidden.
 function unpackPlaces({levels, extent}) {
-  const values = new Float32Array(levels.length)
+  const values = new Float64Array(levels.length)
   for (let axis = 0; axis < 2; axis++) {
     const low = extent[2 * axis], scale = (extent[2 * axis + 1] - low) / (2 * PLACE_LEVELS)
     for (let k = axis; k < levels.length; k += 2) {

@@ -68,12 +68,12 @@ def bars(
         role = ROLES.index(COLOURS.get(method, "muted"))
         areas.append(Area(_box(LEFT, end, low, high), role, 0.35))
         whisker = np.array([[end - scale * deviation, middle], [end + scale * deviation, middle]])
-        strokes.append(Stroke(whisker.astype(np.float32), SECONDARY, 1.3))
+        strokes.append(Stroke(whisker, SECONDARY, 1.3))
         spread = f" ± {deviation:.3f}" if len(found[method]) > 1 else ""
         tags.append(Tag(0.99, middle, f"{mean:.3f}{spread}", TEXT, "right"))
     if "Constant" in found:
         at = LEFT + scale * float(found["Constant"].mean())
-        line = np.array([[at, BOTTOM], [at, TOP]], dtype=np.float32)
+        line = np.array([[at, BOTTOM], [at, TOP]], dtype=float)
         strokes.append(Stroke(line, MUTED, 1.6, "dashed"))
     return _picture(BARS, study, areas, strokes, tags, _keys(bool(paper)), (0.0, 1.0, 0.0, 1.0))
 
@@ -109,9 +109,7 @@ def scale_up(
         top = max(top, float((middle[:, 1] + spread).max()))
         constant = method == "Constant"
         role = MUTED if constant else ROLES.index(COLOURS[method])
-        strokes.append(
-            Stroke(middle.astype(np.float32), role, 1.6 if constant else 2.2, "dashed" if constant else "solid")
-        )
+        strokes.append(Stroke(middle, role, 1.6 if constant else 2.2, "dashed" if constant else "solid"))
         if not constant:
             whiskers = (np.stack([point - [0, size], point + [0, size]]) for point, size in zip(middle, spread))
             strokes.append(Stroke(shapes.joined(whiskers), role, 1.2, alpha=0.7))
@@ -183,4 +181,4 @@ def _picture(
 
 
 def _box(left: float, right: float, low: float, high: float) -> np.ndarray:
-    return np.array([[left, low], [right, low], [right, high], [left, high]], dtype=np.float32)
+    return np.array([[left, low], [right, low], [right, high], [left, high]], dtype=float)

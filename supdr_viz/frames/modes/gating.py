@@ -60,7 +60,7 @@ def _input_regions(fitted: Any, scene: Scene, snapshot: Snapshot) -> Picture:
     start, *ends = fitted.gating_transform(scene.plane.lift(CORNERS))
     role = None
     if not distinct(fitted, scene):
-        role = (first + fitted.gate(scene.plane.lift(rows.astype(float))).argmax(axis=1)).astype(np.uint8)
+        role = (first + fitted.gate(scene.plane.lift(rows)).argmax(axis=1)).astype(np.uint8)
     return Picture(
         mode="regions",
         extent=extent,
@@ -131,7 +131,7 @@ def _gating_regions(fitted: Any, scene: Scene, snapshot: Snapshot, previous: Pic
         mode="regions",
         extent=extent,
         roles=roles,
-        rows=points.astype(np.float32),
+        rows=points,
         row_role=role,
         image=_regions_image(fitted, extent, mean, axes, first),
         shades=SHADES,
@@ -184,7 +184,7 @@ def _turn(points: NDArray, previous: Picture | None) -> NDArray:
     """Return the rotation or reflection that keeps rows closest to where they were: the axes have no meaning."""
     if previous is None or previous.rows is None or not points[:, 1].any():
         return np.eye(2)
-    before = previous.rows[: len(points)].astype(float)
+    before = previous.rows[: len(points)]
     left, _, right = np.linalg.svd(points.T @ (before - before.mean(axis=0)))
     return left @ right
 

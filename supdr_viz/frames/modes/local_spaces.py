@@ -41,7 +41,7 @@ def spaces(
     local = [fitted.local_embedding_]
     if len(split.X_test):
         local.append(fitted.local_transform(split.X_test))
-    placed = np.full((len(winner), 2), np.nan, dtype=np.float32)
+    placed = np.full((len(winner), 2), np.nan)
     panels, strokes, tags = [], [], []
     for m, box in zip(order, boxes):
         rows = winner == m

@@ -66,7 +66,7 @@ def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
         row_role=scene.padded(case, 0).astype(np.uint8),
         tips=scene.padded(_long_enough(rows, tips, extent)),
         strokes=(*figure, *lines),
-        marks=means.astype(np.float32),
+        marks=means,
         mark_role=class_role,
         keys=_case_keys(case, snapshot),
         numbers=_numbers(fitted, snapshot),
@@ -96,7 +96,7 @@ def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapsho
             *_figure(corners, roles.index("text"), "dashed"),
         ),
         areas=(*hull, *(Area(cloud, int(role)) for cloud, role in zip(clouds, class_role))),
-        marks=means.astype(np.float32),
+        marks=means,
         mark_role=class_role,
         keys=(
             *([Key("regular", "text", "line", "dashed")] if ideal is not None else []),
@@ -132,7 +132,7 @@ def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
         rows=scene.padded(rows),
         tips=scene.padded(_long_enough(rows, tips, extent)),
         strokes=(ring, half, *rays),
-        marks=corners.astype(np.float32),
+        marks=corners,
         mark_role=class_role,
         numbers=(*numbers, *_numbers(fitted, snapshot, "spread")),
     )
@@ -190,7 +190,7 @@ def _classifiers(fitted: Any, plane: LatentPlane, extent: Extent, class_role: ND
         for level, role, dash in sides if binary else ((1.0, int(class_role[number]), "dashed"),):
             line = shapes.line_across(normal, offset - level, extent)
             if line is not None:
-                strokes.append(Stroke(line.astype(np.float32), role, 1.2, dash, 0.75))
+                strokes.append(Stroke(line, role, 1.2, dash, 0.75))
     return strokes
 
 

@@ -32,7 +32,7 @@ GUIDES = np.array(
         *(place for x in (0.0, 1.0) for place in ([x, -FAR], [x, FAR], GAP)),
         *(place for y in (0.0, 1.0) for place in ([-FAR, y], [FAR, y], GAP)),
     ],
-    dtype=np.float32,
+    dtype=float,
 )
 """Margin 0 and 1, pull 0 and 1."""
 

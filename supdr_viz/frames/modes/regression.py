@@ -48,7 +48,7 @@ def predictions(
     -------
     Picture
     """
-    true = scene.target.astype(float)
+    true = scene.target
     predicted = np.full(len(true), np.nan)
     if surface is not None and len(surface.predicted) == len(true):
         predicted[scene.is_test] = surface.predicted[scene.is_test]
@@ -64,10 +64,10 @@ def predictions(
         mode=PREDICTIONS.name,
         extent=extent,
         roles=("text", "muted"),
-        rows=np.column_stack([true, predicted]).astype(np.float32),
+        rows=np.column_stack([true, predicted]),
         strokes=(
-            Stroke(np.column_stack([corners, [middle, middle]]).astype(np.float32), 1, 1.3, "dashed", 0.9),
-            Stroke(np.column_stack([corners, corners]).astype(np.float32), 0, 1.2, "solid", 0.6),
+            Stroke(np.column_stack([corners, [middle, middle]]), 1, 1.3, "dashed", 0.9),
+            Stroke(np.column_stack([corners, corners]), 0, 1.2, "solid", 0.6),
         ),
         axis_labels=("true", "predicted"),
         keys=(Key("exact", "text", "line"), Key("the mean", "muted", "line", "dashed")),

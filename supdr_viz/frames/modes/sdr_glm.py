@@ -71,7 +71,7 @@ def ascent(
         word, role = PARTS[name]
         upper, lower = depth[number], depth[number + 1]
         outline = np.concatenate([np.column_stack([sweeps, upper]), np.column_stack([sweeps, lower])[::-1]])
-        areas.append(Area(outline.astype(np.float32), roles.index(role)))
+        areas.append(Area(outline, roles.index(role)))
         keys.append(Key(word, role))
     total = depth[-1]
     extent = _ascent_extent(total, losses, previous)
@@ -82,7 +82,7 @@ def ascent(
         extent=extent,
         roles=roles,
         areas=tuple(areas),
-        strokes=(*marked, Stroke(np.column_stack([sweeps, total]).astype(np.float32), 0, 2.6)),
+        strokes=(*marked, Stroke(np.column_stack([sweeps, total]), 0, 2.6)),
         axis_labels=("sweep", "J and its parts"),
         counts=True,
         keys=(
@@ -163,11 +163,11 @@ def balance(
         extent=extent,
         roles=roles,
         strokes=(
-            Stroke(corner.astype(np.float32), 1, 1.0, alpha=0.6),
-            Stroke(np.array([[0.0, 0.0], [end, end]], dtype=np.float32), 1, 1.3, "dashed", 0.9),
-            Stroke(way.astype(np.float32), 0, 2.2),
+            Stroke(corner, 1, 1.0, alpha=0.6),
+            Stroke(np.array([[0.0, 0.0], [end, end]], dtype=float), 1, 1.3, "dashed", 0.9),
+            Stroke(way, 0, 2.2),
         ),
-        marks=np.stack([means, now]).astype(np.float32),
+        marks=np.stack([means, now]),
         mark_role=np.array([1, 0], dtype=np.uint8),
         axis_labels=("−λ L_X: misfit of X", "−L_Y: misfit of targets"),
         keys=(
@@ -209,19 +209,19 @@ def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, 
     for number, (k, value) in enumerate(zip(place, values)):
         foot, top = np.array([k, 0.0]), np.array([k, value])
         outline = np.stack([foot + left, foot + right, top + right, top + left])
-        bars.append(Area(outline.astype(np.float32), 0 if number < rank else 3))
+        bars.append(Area(outline, 0 if number < rank else 3))
     largest = float(max(values.max(), data.max(), 1e-12))
     high = 1.2 * max(largest, threshold if threshold < FARTHEST * largest else 0.0)
     if previous is not None and 0.55 * previous.extent[3] < high <= previous.extent[3]:
         high = previous.extent[3]
-    line = np.array([[0.4, threshold], [count + 0.6, threshold]], dtype=np.float32)
+    line = np.array([[0.4, threshold], [count + 0.6, threshold]], dtype=float)
     return Picture(
         mode=SPECTRUM.name,
         extent=(0.4, count + 0.6, -0.14 * high, high),
         roles=("primary", "muted", "error", "secondary"),
         strokes=(Stroke(steps, 1, 2.4), Stroke(line, 2, 1.6, "dashed")),
         areas=tuple(bars),
-        marks=np.column_stack([place, values]).astype(np.float32),
+        marks=np.column_stack([place, values]),
         mark_role=np.where(np.arange(count) < rank, 0, 3).astype(np.uint8),
         axis_labels=("component", "singular value"),
         counts=True,
@@ -277,7 +277,7 @@ def _decision(fitted: Any, scene: Scene, plane: LatentPlane, extent: Extent) -> 
         return ()
     normal = fitted.coef_[0] @ plane.axes
     line = shapes.line_across(normal, float(fitted.coef_[0] @ plane.mean + fitted.intercept_[0]), extent)
-    return () if line is None else (Stroke(line.astype(np.float32), 0, 1.3, "solid", 0.75),)
+    return () if line is None else (Stroke(line, 0, 1.3, "solid", 0.75),)
 
 
 _RUN = ("losses", "legs")

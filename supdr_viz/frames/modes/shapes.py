@@ -15,19 +15,19 @@ _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 49)
 
 def joined(lines: Iterable[NDArray]) -> NDArray:
     """Join lines (k, 2) to one array with a row of NaN after each."""
-    gap = np.full((1, 2), np.nan, dtype=np.float32)
-    pieces = [piece for line in lines for piece in (np.asarray(line, dtype=np.float32), gap)]
+    gap = np.full((1, 2), np.nan)
+    pieces = [piece for line in lines for piece in (np.asarray(line, dtype=float), gap)]
     return np.concatenate(pieces) if pieces else gap
 
 
 def closed(points: NDArray) -> NDArray:
     """Return the corners (k, 2) with the first one repeated at the end."""
-    return np.concatenate([points, points[:1]]).astype(np.float32)
+    return np.concatenate([points, points[:1]])
 
 
 def segment(start: NDArray, end: NDArray) -> NDArray:
     """Return the line (2, 2) from one point to another."""
-    return np.stack([start, end]).astype(np.float32)
+    return np.stack([start, end])
 
 
 def all_edges(points: NDArray) -> NDArray:
@@ -43,7 +43,7 @@ def around(points: NDArray) -> NDArray:
 
 def circle(centre: NDArray, radius: float) -> NDArray:
     """Return a circle as a closed line."""
-    return (centre + radius * np.column_stack([np.cos(_CIRCLE), np.sin(_CIRCLE)])).astype(np.float32)
+    return centre + radius * np.column_stack([np.cos(_CIRCLE), np.sin(_CIRCLE)])
 
 
 def ellipse(points: NDArray, deviations: float = 2.0) -> NDArray:
@@ -52,7 +52,7 @@ def ellipse(points: NDArray, deviations: float = 2.0) -> NDArray:
     covariance = (points - mean).T @ (points - mean) / max(len(points), 1)
     values, vectors = np.linalg.eigh(covariance)
     radii = deviations * np.sqrt(np.maximum(values, 0.0))
-    return (mean + (np.column_stack([np.cos(_CIRCLE), np.sin(_CIRCLE)]) * radii) @ vectors.T).astype(np.float32)
+    return mean + (np.column_stack([np.cos(_CIRCLE), np.sin(_CIRCLE)]) * radii) @ vectors.T
 
 
 def line_across(normal: NDArray, offset: float, extent: Extent) -> NDArray | None:

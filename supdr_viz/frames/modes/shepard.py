@@ -24,7 +24,7 @@ LEAST = 12
 
 ROLES = ("card", "curve 0", "curve 1", "text")
 SAME, OTHER = 1, 2
-DIAGONAL = np.array([[0.0, 0.0], [REACH, REACH]], dtype=np.float32)
+DIAGONAL = np.array([[0.0, 0.0], [REACH, REACH]], dtype=float)
 
 
 def shepard(
@@ -126,4 +126,4 @@ def _medians(across: NDArray, up: NDArray) -> NDArray:
         for k in range(CELLS)
         if np.count_nonzero(column == k) >= LEAST
     ]
-    return np.array(points or [[np.nan, np.nan]], dtype=np.float32)
+    return np.array(points or [[np.nan, np.nan]], dtype=float)

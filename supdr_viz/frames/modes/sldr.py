@@ -52,7 +52,7 @@ def usage(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pre
 def _bar(share: float, bottom: float, top: float) -> NDArray:
     """Return a bar from the left; the full width stands for 1."""
     right = 0.02 + 0.96 * float(share)
-    return np.array([[0.02, bottom], [right, bottom], [right, top], [0.02, top]], dtype=np.float32)
+    return np.array([[0.02, bottom], [right, bottom], [right, top], [0.02, top]], dtype=float)
 
 
 REGIONS = Mode("regions", "gate", "Gating regions", "gating space", regions, ("split",))

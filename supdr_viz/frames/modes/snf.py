@@ -74,7 +74,7 @@ def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
         rows=scene.padded(np.where(known[:, None], np.nan, rows)),
         row_role=scene.padded(_shade(fitted.transduction_, ends), FIRST_SHADE),
         strokes=tuple(_level_lines(x, y, field, ends)),
-        marks=rows[known].astype(np.float32),
+        marks=rows[known],
         mark_role=_shade(scene.target[: scene.n_train][known], ends),
         image=_shade(field, ends),
         keys=(Key("labelled", "text"), Key("level lines", "muted", "line")),

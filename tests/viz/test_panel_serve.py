@@ -1,0 +1,243 @@
+"""The pages under ``panel serve`` without a browser: where links lead, and what is added to its server."""
+
+import asyncio
+import runpy
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urljoin, urlsplit
+from weakref import ref
+
+import panel as pn
+import pytest
+from bokeh.application import Application
+from bokeh.application.handlers.function import FunctionHandler
+from bokeh.document import Document
+from bokeh.server.contexts import BokehSessionContext
+from bokeh.server.tornado import BokehTornado
+from panel.io.state import set_curdoc
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.testing import bind_unused_port
+
+from supdr_viz import panel_serve
+from supdr_viz import server as own_server
+from supdr_viz.kit import gaps
+from supdr_viz.kit.caller import COOKIE, current_caller
+from supdr_viz.kit.own_files import OwnFile
+from supdr_viz.pages import PAGES, Addresses, link, page_arguments, page_asked
+from supdr_viz.stage.socket import StageSocket
+
+APPS = Path(__file__).parents[2] / "apps"
+
+
+@pytest.fixture(autouse=True)
+def untouched(monkeypatch):
+    """Leave nothing of a server in this process."""
+    for owner, names in {
+        Addresses: ("own", "other"),
+        OwnFile: ("offered", "_contents"),
+        StageSocket: ("offered", "lacking", "_process"),
+    }.items():
+        for name in names:
+            monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(OwnFile, "_contents", {})
+    yield
+    panel_serve._prepare.cache_clear()
+    panel_serve._visitors.cache_clear()
+
+
+@pytest.fixture
+def prepared(monkeypatch):
+    """Keep what a server adds to its process for ever out of this one; return how often it did."""
+    begun = []
+    monkeypatch.setattr(panel_serve, "keep_little", lambda: begun.append("process"))
+    monkeypatch.setattr(panel_serve, "close_after_hours", lambda: begun.append("hours"))
+    monkeypatch.setattr(panel_serve, "start_clock", lambda: None)
+    return begun
+
+
+def at(query="", cookies=None):
+    """Return a document whose session was asked for with a query."""
+    document = Document()
+    context = BokehSessionContext("somebody", None, document)
+    arguments = {name: [each.encode() for each in values] for name, values in parse_qs(query).items()}
+    context._request = SimpleNamespace(path="/explorer", arguments=arguments, headers={}, cookies=cookies or {})
+    document._session_context = ref(context)
+    return document, context
+
+
+SERVED = [
+    (PAGES, "/explorer"),  # supdr-viz, and panel serve apps/*.py
+    ({"/explorer"}, "/explorer"),
+    ({"/explorer", "/"}, "/"),  # --index explorer
+    ({"/compare", "/lessons"}, "/lessons"),
+    ({"/main"}, "/main"),  # a copy of a file of apps/, by another name
+    ({"/main", "/"}, "/"),
+    ((), "/explorer"),  # unknown
+    ((), "/"),
+]
+
+
+@pytest.mark.parametrize("prefix", ["/", "/lab/"])
+@pytest.mark.parametrize(("served", "here"), SERVED)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_link_leads_from_every_page_to_an_address_that_shows_its_page(served, here, page, prefix):
+    paths = {f"/{each.strip('/')}" for each in served}
+    Addresses.take(paths, here)
+    for start in paths or {here}:
+        asked = urlsplit(urljoin(f"http://host{prefix}{start.strip('/')}", link(page, "data=moons&a=1")))
+        path = "/" + asked.path.removeprefix(prefix).strip("/")
+        assert path in (paths or {here})
+        query = parse_qs(asked.query)
+        shown = query.pop("page", [path.strip("/")])
+        assert shown == [page]
+        assert query == {"data": ["moons"], "a": ["1"]}
+
+
+def test_the_addresses_of_supdr_viz_stay_as_they_are():
+    assert [link(page) for page in PAGES] == list(PAGES)
+    assert link("compare", "a=1") == "compare?a=1"
+
+
+@pytest.mark.parametrize(
+    ("query", "page", "left"),
+    [
+        ("", "explorer", set()),
+        ("data=moons", "explorer", {"data"}),
+        ("page=compare&data=moons", "compare", {"data"}),
+        ("page=explorer", "explorer", set()),
+        ("page=nowhere&data=moons", "explorer", {"page", "data"}),  # the page says that it does not know this
+    ],
+)
+def test_an_address_names_its_page_and_the_page_reads_the_rest(query, page, left):
+    document, _context = at(query)
+    with set_curdoc(document):
+        assert page_asked("explorer") == page
+        assert set(page_arguments()) == left
+
+
+def test_a_visitor_is_known_by_the_cookie_where_the_server_names_nobody():
+    for cookies, name in (({COOKIE: "0-abcdefgh01234567"}, "abcdefgh01234567"), ({COOKIE: "x"}, ""), ({}, "")):
+        document, _context = at(cookies=cookies)
+        with set_curdoc(document):
+            assert current_caller() == name
+
+
+def served(act, **options):
+    """Serve a page as ``panel serve apps/explorer.py`` does, and run ``act(ask)`` beside it; return what that does."""
+
+    async def run():
+        seen = []
+
+        def modify(document):
+            with set_curdoc(document):
+                seen.append(gaps.answering_server(document))
+                panel_serve._complete(document)
+
+        server = BokehTornado({"/explorer": Application(FunctionHandler(modify))}, **options)
+        server.initialize(IOLoop.current())
+        listening, port = bind_unused_port()
+        web = HTTPServer(server)
+        web.add_socket(listening)
+        server._websocket_origins.add(f"localhost:{port}")
+
+        async def ask(path, **headers):
+            request = HTTPRequest(f"http://127.0.0.1:{port}{path}", headers=headers, request_timeout=120)
+            return await AsyncHTTPClient().fetch(request, raise_error=False)
+
+        try:
+            return await act(ask), seen, server
+        finally:
+            web.stop()
+            await web.close_all_connections()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, run()).result()
+
+
+@pytest.mark.parametrize("prefix", ["", "/lab"])
+def test_the_first_page_adds_what_the_server_lacks_and_later_ones_nothing(prefix, prepared):
+    async def act(ask):
+        before = [(await ask(f"{prefix}{path}")).code for path in ("/stage", "/follow")]
+        first = await ask(f"{prefix}/explorer")
+        later = await ask(f"{prefix}/explorer")
+        after = [(await ask(f"{prefix}{path}")).code for path in ("/stage", "/follow", "/ended?again=explorer")]
+        return before, after, [each.headers.get("Set-Cookie", "") for each in (first, later)]
+
+    (before, after, cookies), seen, server = served(act, prefix=prefix)
+    assert before == [404, 404]
+    assert after == [400, 200, 200]  # the first wants to become a websocket
+    assert seen == [server, server]
+    assert prepared == ["process", "hours"]
+    assert StageSocket.offered
+    assert OwnFile.offered
+    assert cookies[1].startswith("supdr=0-")
+    assert link("compare") == "explorer?page=compare"
+
+
+def test_several_processes_add_nothing_and_say_so(monkeypatch, prepared):
+    monkeypatch.setattr(StageSocket, "offered", False)
+    monkeypatch.setattr(OwnFile, "offered", False)
+    monkeypatch.setattr(panel_serve, "task_id", lambda: 1)
+
+    async def act(ask):
+        await ask("/explorer")
+        return (await ask("/stage")).code
+
+    code, _seen, _server = served(act)
+    assert code == 404
+    assert "--num-procs" in StageSocket.lacking
+    assert not StageSocket.offered
+    assert not OwnFile.offered
+    assert prepared == ["process"]
+
+
+def test_a_server_that_is_not_reached_leads_to_pages_through_one_address_and_says_what_is_lacking(monkeypatch):
+    monkeypatch.setattr(StageSocket, "offered", False)
+    monkeypatch.setattr(panel_serve, "answering_server", lambda _document: None)
+    document, _context = at()
+    panel_serve._complete(document)
+    assert "supdr-viz" in StageSocket.lacking
+    assert link("compare") == "./?page=compare"
+
+
+@pytest.mark.parametrize("file", sorted(APPS.glob("*.py")), ids=lambda file: file.stem)
+def test_every_file_shows_the_page_of_its_name_or_the_one_that_is_asked_for(file, monkeypatch):
+    built = []
+
+    def build(name):
+        built.append(page_asked(name))
+        return pn.pane.HTML(name)
+
+    monkeypatch.setattr(panel_serve, "build", build)
+    monkeypatch.setattr(panel_serve, "_complete", lambda _document: None)
+    for query, page in (("", file.stem), ("page=lessons", "lessons")):
+        document, _context = at(query)
+        with set_curdoc(document):
+            runpy.run_path(str(file))
+        assert document.title == f"supdr · {PAGES[page]}"
+        assert built.pop() == page
+        assert document.roots[0].text == file.stem
+
+
+def test_every_page_has_a_file():
+    assert {file.stem for file in APPS.glob("*.py")} == set(PAGES)
+
+
+def test_pages_beyond_the_quota_are_refused_in_the_page(monkeypatch):
+    monkeypatch.setenv("SUPDR_MOST_PAGES", "1")
+    monkeypatch.setattr(panel_serve, "_page", lambda _name: pn.pane.HTML("built"))
+    kept = []
+    for said in ("built", "This server shows one page at a time"):
+        document, context = at()
+        kept.append(context)
+        with set_curdoc(document):
+            panel_serve.show("explorer")
+        assert said in document.roots[0].text
+
+
+def test_what_is_added_is_what_supdr_viz_has_beside_its_pages():
+    added = {address for address, *_rest in own_server.routes_of_pages(PAGES)}
+    assert {"/stage", "/follow", "/ended"} < added
