@@ -55,8 +55,9 @@ class RegressorMapping:
     n_columns: int
 
     def __eq__(self, other: object) -> bool:
-        same_kind = isinstance(other, RegressorMapping) and self.n_columns == other.n_columns
-        return same_kind and same_value(self.regressor, other.regressor)  # type: ignore[union-attr]
+        if not isinstance(other, RegressorMapping):
+            return NotImplemented
+        return self.n_columns == other.n_columns and same_value(self.regressor, other.regressor)
 
     __hash__ = None  # type: ignore[assignment]
 
