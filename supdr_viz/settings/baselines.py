@@ -37,6 +37,12 @@ _RUN = _pick(SHELL, "max_iter", "tol")
 _SVM_TOL = scale("svm_tol", "SVM tolerance", 1e-6, 1e-1, "Of the support vector machines.", step=0.5)
 
 _NEIGHBOURS = count("n_neighbors", "Neighbours", 1, 50, "How many rows vote.", symbol="k", main=True)
+_FEATURES = replace(
+    next(spec for spec in MAC_KNOBS if spec.name == "mapping"),
+    choices=choices(("rbf", "Gaussians"), "linear"),
+    help="What F is made of.",
+)
+
 _HEAD = (
     ParameterSpec(
         "head",
@@ -166,7 +172,7 @@ BASELINE_FORMS: dict[str, Entry] = {
         "Two steps",
         "MAC's model, learnt by turns without auxiliary coordinates.",
         _pick(
-            MAC_KNOBS,
+            tuple(_FEATURES if spec.name == "mapping" else spec for spec in MAC_KNOBS),
             *("n_components", "mapping", "n_centers", "centers", "gamma", "reg_w", "C", "scheme", "init", "init_noise"),
             *("early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol", "preprocessing"),
         ),

@@ -24,8 +24,10 @@ from supdr_viz.settings.shared_knobs import (
 )
 
 _ONE_LAYER, _TWO_LAYERS = {"n_layers": (1,)}, {"n_layers": (2,)}
+_FEATURES = {"mapping": ("rbf", "linear"), **_ONE_LAYER}
+_GAUSSIANS = {"mapping": ("rbf",), **_ONE_LAYER}
 _PASSES = {"solver": ("mac", "admm"), **_ONE_LAYER}
-_MU_GROWS = {"solver": ("mac",), **_ONE_LAYER}
+_MU_GROWS = {"solver": ("mac",), **_FEATURES}
 MAC_KNOBS = (
     replace(
         scale("n_centers", "Basis functions", 5, 2000, "Gaussians that F is made of; at most one per row.", symbol="M"),
@@ -43,7 +45,7 @@ MAC_KNOBS = (
         "Of the mapping; auto: by leave-one-out.",
         symbol="λ",
         main=True,
-        shown_when=_ONE_LAYER,
+        shown_when=_FEATURES,
     ),
     count("n_components", "Latent dimensions", 1, 10, "auto: K − 1, a simplex's room.", symbol="L", main=True),
     replace(
@@ -54,7 +56,7 @@ MAC_KNOBS = (
             ("admm", "ADMM"),
             ("fixed_point", "fixed point (2 classes)"),
         ),
-        shown_when=_ONE_LAYER,
+        shown_when=_FEATURES,
     ),
     ParameterSpec(
         "n_layers",
@@ -78,8 +80,8 @@ MAC_KNOBS = (
         "mapping",
         "Mapping",
         "choice",
-        choices=choices(("rbf", "Gaussians"), "linear"),
-        help="What F is made of.",
+        choices=choices(("rbf", "Gaussians"), "linear", "perceptron"),
+        help="What F is; a perceptron has two layers of 32 units and keeps μ.",
         shown_when=_ONE_LAYER,
     ),
     ParameterSpec(
@@ -88,10 +90,10 @@ MAC_KNOBS = (
         "choice",
         choices=choices(("kmeans", "k-means"), ("random", "random rows"), ("all", "all rows")),
         help="Where the Gaussians sit.",
-        shown_when=_ONE_LAYER,
+        shown_when=_GAUSSIANS,
     ),
     scale(
-        "gamma", "Kernel sharpness", 1e-3, 1e3, "1/(2σ²); auto: by leave-one-out.", symbol="γ", shown_when=_ONE_LAYER
+        "gamma", "Kernel sharpness", 1e-3, 1e3, "1/(2σ²); auto: by leave-one-out.", symbol="γ", shown_when=_GAUSSIANS
     ),
     ParameterSpec(
         "scheme",
@@ -140,7 +142,7 @@ MAC_KNOBS = (
         "bool",
         default=False,  # the explorer shows the classifiers that decide
         help="Decide by a softmax on left-out images.",
-        shown_when=_PASSES,
+        shown_when={**_PASSES, **_FEATURES},
     ),
     *(
         replace(spec, shown_when={**spec.shown_when, **_ONE_LAYER})

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.checks import check_choice, check_choice_or_number, check_integer, check_number, numbers_in
+from supdr.methods.mac.regressor import check_mapping
 from supdr.solvers.left_out import FEWEST
 
 STARTS = ("simplex", "blobs", "random", "pca")
@@ -27,7 +28,6 @@ def check_mac_parameters(model: Any, X: NDArray, n_labelled: int, n_classes: int
         Accepted names.
     """
     choices = {
-        "mapping": ("rbf", "linear"),
         "scheme": ("ova", "ovo"),
         "latent_reference": ("loo", "train"),
         "head": ("ridge", "mix"),
@@ -36,6 +36,7 @@ def check_mac_parameters(model: Any, X: NDArray, n_labelled: int, n_classes: int
     for name, accepted in choices.items():
         check_choice(name, getattr(model, name), accepted)
     check_number("n_layers", model.n_layers, "1 or 2", lambda value: value in (1, 2))
+    check_mapping(model)
     for name in ("C", "mu"):
         check_number(name, getattr(model, name), "> 0", lambda value: value > 0.0)
     check_number("mu_factor", model.mu_factor, ">= 1", lambda value: value >= 1.0)
