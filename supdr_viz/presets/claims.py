@@ -32,6 +32,7 @@ CLAIMS: Mapping[str, tuple[str, ...]] = {
     "mac-figure-6": ("gap >= .5",),
     "mac-figure-6-lbfgs": ("gap <= .01",),
     "mac-figure-6-stuck": ("gap >= .99",),
+    "mac-perceptron": ("train_error <= .02", "test_error <= .03"),
     "sldr-figure-1": ("test_error <= .05",),
     "sldr-figure-3": ("test_error <= .06",),
     "sldr-zigzag": ("test_error <= .01", "support_fraction <= .08"),

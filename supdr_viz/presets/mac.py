@@ -18,7 +18,8 @@ _OPENING_MU = 20.0
 
 def mac_presets() -> list[Preset]:
     """Return the presets of MAC, in the order of the menu."""
-    return [_closing_in(), _cases(), *_centres(), *_simplices(), _one_dimension(), _optimum(), *_two_step()]
+    figures = [*_centres(), *_simplices(), _one_dimension()]
+    return [_closing_in(), _cases(), *figures, _optimum(), *_two_step(), _perceptron()]
 
 
 def three_spirals() -> Preset:
@@ -214,6 +215,26 @@ def _optimum() -> Preset:
         settings,
         "The paper expects a regular simplex at the optimum. Here L-BFGS ends within about one per cent of the "
         "certified bound with an edge ratio of about .6, and four dimensions beat three.",
+    )
+
+
+def _perceptron() -> Preset:
+    settings = Settings(
+        data="spirals",
+        data_options={"n_classes": 2, "n_per_class": 300, "turns": 1.5, "noise": 0.02},
+        method="MAC",
+        method_options={"mapping": "perceptron", "n_components": 2, "init": "pca", "max_iter": 40},
+        test_share=0.2,
+    )
+    return Preset(
+        "mac-perceptron",
+        "Another mapping: a perceptron",
+        GROUP,
+        settings,
+        "The mapping may be any regression. Here it is a perceptron of two layers, which goes on learning from pass to "
+        "pass: the arms unfold in its latent space, and no lower bound is known.",
+        mode="targets",
+        slow_start=_OPENING_STEPS,
     )
 
 

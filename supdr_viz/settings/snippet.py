@@ -190,21 +190,23 @@ def _model(settings: Settings, legs: Legs, dataset: Dataset, parts: Split) -> li
         taught = leg.taught
         arguments = estimator_arguments(leg, *known)
         if number == 0:
-            arguments |= {"max_iter": max(steps, 1), "tol": -1}
-            lines.append(f"model = {_call(settings.method, arguments)}")
+            run = {"max_iter": max(steps, 1), "tol": -1}
+            lines.append(f"model = {_call(settings.method, {**arguments, **run})}")
             start = ""
         else:
-            changed = {
-                name: value
-                for name, value in leg.method_options.items()
-                if previous[name] != value and name not in ("max_iter", "tol")
-            }
-            lines.append(_call("model.set_params", {**changed, "max_iter": max(steps, 1)}))
+            lines.append(_call("model.set_params", {**_changed(previous, arguments, leg), "max_iter": max(steps, 1)}))
             start = ", start=snapshot"
-        previous = leg.method_options
+        previous = arguments
         stream = f"model.iterate(X_train, y_train{start})"
         lines.append(f"snapshot = list({stream})[-1]" if steps > 0 else f"snapshot = next({stream})")
     return [*lines, "model = model.at(snapshot)"]
+
+
+def _changed(before: dict[str, Any], now: dict[str, Any], leg: Settings) -> dict[str, Any]:
+    """Return the constructor arguments that differ from those before; one that is not given has its default."""
+    form = (spec for spec in MENU[leg.method].form if spec.name not in ("max_iter", "tol"))
+    pairs = {spec.name: [each.get(spec.name, spec.library_default) for each in (before, now)] for spec in form}
+    return {name: new for name, (old, new) in pairs.items() if old != new}
 
 
 def _report(settings: Settings, dataset: Dataset, parts: Split) -> list[str]:

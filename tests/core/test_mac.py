@@ -335,7 +335,7 @@ def test_mostly_trivial_classifiers_are_reported():
     ("change", "message"),
     [
         ({"n_components": 0}, "n_components must be an integer of at least 1"),
-        ({"mapping": "poly"}, "mapping must be one of rbf, linear"),
+        ({"mapping": "poly"}, "mapping must be 'rbf', 'linear', 'perceptron' or a scikit-learn regressor"),
         ({"n_centers": 0}, "n_centers must be an integer"),
         ({"n_centers": 10_000}, "n_centers must be at most n_samples=120"),
         ({"centers": "grid"}, "centers must be 'kmeans'"),

@@ -160,6 +160,7 @@ VARIANTS = {
     "early stopping": ({"early_stopping": True}, {}, 1.0),
     "admm": ({"solver": "admm"}, {}, 1.0),
     "linear": ({"mapping": "linear"}, {}, 1.0),
+    "perceptron": ({"mapping": "perceptron"}, {}, 1.0),
     "joint": ({"solver": "lbfgs"}, {}, 1.0),
     "fixed point": ({"solver": "fixed_point"}, {"n_classes": 2}, 1.0),
     "two layers": ({"n_layers": 2}, {}, 1.0),

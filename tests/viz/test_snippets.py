@@ -51,6 +51,10 @@ CASES = {
     "views": (Settings(data="multiview_digits", data_options={"n_samples": 150}, method="SLDR"), [({}, 2)]),
     "sheet": (Settings(data="curved_sheet", method="SNF", test_share=0.0, label_share=0.05, seed=2), [({}, 3)]),
     "sheet, test rows": (Settings(data="curved_sheet", method="SNF", label_share=0.2), [({}, 2)]),
+    "perceptron": (
+        Settings(data="moons", method="MAC"),
+        [({"mapping": "perceptron"}, 3), ({"mapping": "rbf", "solver": "lbfgs"}, 2), ({"mapping": "perceptron"}, 2)],
+    ),
     "paper's loop": (Settings(data="xor", method="LSDR"), [({"solver": "sgd", "init": "random"}, 3)]),
 }
 

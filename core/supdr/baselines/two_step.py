@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.engine.parameters import Parameter, chosen
+from supdr.engine.parameters import Parameter, choice, chosen
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.joint import WithoutTargets
@@ -96,6 +96,9 @@ class TwoStepProblem(Bounded, WithoutTargets):
         return self.hinge(latent, heads) + state.reg_w * float(np.vdot(weights, weights))
 
 
+_FEATURES = choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="What F is made of.")
+
+
 class TwoStep(MAC):
     """MAC's model fitted by alternating between mapping and classifiers, without auxiliary coordinates.
 
@@ -111,15 +114,15 @@ class TwoStep(MAC):
         As in `supdr.MAC`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        *chosen(
+    parameters: ClassVar[tuple[Parameter, ...]] = tuple(
+        _FEATURES if parameter.name == "mapping" else parameter
+        for parameter in chosen(
             MAC.parameters,
             *("n_components", "mapping", "n_centers", "centers", "gamma", "reg_w", "C", "scheme", "init", "init_noise"),
             *("early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol", "preprocessing"),
             *("random_state", "n_jobs", "verbose", "missing_label"),
-        ),
+        )
     )
-
     solvers: ClassVar[dict[str, type[MACProblem]]] = {"two_step": TwoStepProblem}
 
     solver = "two_step"

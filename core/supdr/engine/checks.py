@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
@@ -166,9 +167,15 @@ def _is_number(value: Any) -> bool:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Whether two hyper-parameters are equal: arrays by value, sequences (which may be ragged) entry by entry."""
+    """Whether two hyper-parameters are equal: arrays by value, sequences (which may be ragged) entry by entry.
+
+    Estimators are equal if their classes and hyper-parameters are.
+    """
     if one is other:
         return True
+    if isinstance(one, BaseEstimator):
+        values = one.get_params(deep=False)
+        return type(one) is type(other) and all(same_value(values[k], v) for k, v in other.get_params(False).items())
     both_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
     if both_nan or np.array_equal(one, other):
         return True

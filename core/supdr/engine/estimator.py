@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
@@ -123,6 +124,9 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             raise ValueError(f"sample_weight must be None: {type(self).__name__} cannot weigh rows")
         run = copy.copy(self)  # what the run is made of: never changed again, whatever becomes of this estimator
         run._forget()
+        for name, value in run.get_params(deep=False).items():
+            if isinstance(value, BaseEstimator):
+                setattr(run, name, clone(value))
         run._check_declared()
         X, targets = run._validate(X, y, sample_weight)
         run._check_parameters(X, targets)

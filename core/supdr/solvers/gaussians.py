@@ -50,6 +50,11 @@ class Mapping:
         """Return M."""
         return self.centers.shape[1] if self.kind == "linear" else len(self.centers)
 
+    @property
+    def n_columns(self) -> int:
+        """Return D."""
+        return self.centers.shape[1]
+
     def features(self, X: Array) -> Array:
         """Return Phi (n, M) of rows (n, D)."""
         Phi = np.empty((len(X), self.n_features))

@@ -32,7 +32,8 @@ from supdr.methods.mac.fitted import FittedMAC
 from supdr.methods.mac.in_partitions import MACInPartitions
 from supdr.methods.mac.parameters import PARAMETERS, check_beside_data
 from supdr.methods.mac.problem import MACProblem
-from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes
+from supdr.methods.mac.regressor import as_mapping, has_features
+from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes, RegressorPenalty
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
 from supdr.solvers.left_out import best_scaling
@@ -44,16 +45,19 @@ TRIVIAL = 0.01
 class MAC(MACInPartitions, FittedMAC):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
 
-    Rows are mapped into L dimensions by a radial basis function network (or linearly); linear support vector machines
-    classify them there; both minimise one objective.  Every row has an auxiliary target in the latent space, so that
-    each half of a pass is an ordinary fit: support vector machines on the targets, ridge regression onto them.
+    Rows are mapped into L dimensions by a radial basis function network, linearly, or by any regressor with several
+    outputs; linear support vector machines classify them there; both minimise one objective.  Every row has an
+    auxiliary target in the latent space, so that each half of a pass is an ordinary fit: support vector machines on the
+    targets, regression onto them.
 
     Parameters
     ----------
     n_components : int or None, default=None
         L, >= 1.  None: K - 1, the room a simplex of K classes needs.  K allows the optimum of E.
-    mapping : {"rbf", "linear"}, default="rbf"
-        F: Gaussians around centres, or the columns themselves.
+    mapping : {"rbf", "linear", "perceptron"} or regressor, default="rbf"
+        F: Gaussians around centres, the columns themselves, or a scikit-learn regressor, which is cloned and fitted to
+        the targets in every pass, see Notes.  "perceptron": an ``MLPRegressor`` with two hidden layers of 32 units that
+        continues from its weights.  A regressor needs ``solver="mac"``, one layer and rows in memory.
     n_centers : int or None, default=None
         M, 1 to n_samples.  None: 1000, or n_samples if there are fewer.
     centers : {"kmeans", "random", "all"} or array of shape (M, D), default="kmeans"
@@ -63,7 +67,7 @@ class MAC(MACInPartitions, FittedMAC):
         "median": the median distance.
     reg_w : float or "loo", default="loo"
         lambda, ridge on the mapping, > 0.  "loo": the one at which the first pass, a ridge regression on the class
-        codes, has the smallest leave-one-out score, see Notes.
+        codes, has the smallest leave-one-out score, see Notes.  Not for a regressor, which has its own.
     C : float, default=1.0
         Weight of the hinge, > 0.
     class_weight : None, "balanced" or dict of class to float, default=None
@@ -71,7 +75,7 @@ class MAC(MACInPartitions, FittedMAC):
     mu : float, default=2.0
         First value of the penalty that ties targets to images, > 0.
     mu_factor : float, default=1.5
-        What mu is multiplied by, >= 1; 1 keeps it.
+        What mu is multiplied by, >= 1; 1 keeps it.  With a regressor mu keeps its value, see Notes.
     inner_tol : float, default=1e-2
         mu grows when a pass lowers the penalised objective by a smaller share than this, >= 0 ...
     max_inner : int, default=1
@@ -85,7 +89,8 @@ class MAC(MACInPartitions, FittedMAC):
         Standard deviation of the noise added to a simplex start, >= 0.  Without it coordinates beyond K - 1 stay 0.
     calibrate : bool, default=True
         Whether `predict` uses a softmax that is fitted to the leave-one-out images of the labelled rows, in place of
-        the classifiers of E.  One layer, solvers "mac" and "admm", three labelled rows a class; else it does nothing.
+        the classifiers of E.  One layer, "rbf" or "linear", solvers "mac" and "admm", three labelled rows a class; else
+        it does nothing.
     n_layers : {1, 2}, default=1
         2: a second mapping from leave-one-out codes of the first to a plane; see Notes.
     latent_reference : {"loo", "train"}, default="loo"
@@ -100,6 +105,7 @@ class MAC(MACInPartitions, FittedMAC):
     early_stopping : "loo" or bool, default="loo"
         "loo": the passes ("mac", "admm") go on while the closed-form leave-one-out error of F falls by one standard
         error within `n_iter_no_change` passes, and the last pass that lowered it so is kept; no label is hidden.
+        A regressor has no such closed form: all `max_iter` passes.
         True: hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
         False: `max_iter` passes.
     validation_fraction : float, default=0.2
@@ -119,7 +125,8 @@ class MAC(MACInPartitions, FittedMAC):
     missing_label : object, default=nan
         Marks unlabelled rows, besides NaN and None.  They are mapped, and may become centres; nothing else.
     preprocessing : {"loo", "zscore", "none", "minmax", "whiten"}, default="loo"
-        Fitted inside.  "loo": "zscore", "none" or "minmax", by the leave-one-out score, see Notes.
+        Fitted inside.  "loo": "zscore", "none" or "minmax", by the leave-one-out score, see Notes; "zscore" for a
+        regressor.
 
     Attributes
     ----------
@@ -141,15 +148,15 @@ class MAC(MACInPartitions, FittedMAC):
     coef_, intercept_ : arrays of shape (P, L) and (P,)
         The classifiers.
     mapping_weights_ : array of shape (L, M)
-        W.
-    mapping_ : Mapping
-        Kind, centres and gamma of the features.
+        W; not for a regressor.
+    mapping_ : Mapping or regressor
+        Kind, centres and gamma of the features; the fitted regressor, which takes preprocessed rows.
     centers_ : array of shape (M, D)
-        Centres in preprocessed coordinates (the mean, for the linear mapping).
+        Centres in preprocessed coordinates (the mean, for the linear mapping); not for a regressor.
     gamma_ : float
-        Chosen or given gamma.
+        Chosen or given gamma; not for a regressor.
     reg_w_ : float
-        Chosen or given reg_w; one layer.
+        Chosen or given reg_w; one layer; not for a regressor.
     scaling_ : str
         What was applied to the columns, chosen or given.
     support_ : int array of shape (n_support,)
@@ -191,6 +198,19 @@ class MAC(MACInPartitions, FittedMAC):
     `plane_left_out_` (n_labelled, L), `widths_`; `coef_` and `intercept_` score nearness to the K points; there are no
     support vectors.  History: "label" and "square" (left-out error and squared error of the codes), "plane_error".
 
+    A regressor as `mapping` is fitted to preprocessed rows and targets (n, L), or (n,) for L = 1 where it takes single
+    outputs.  The objective is then Q_mu without a ridge on F, ``"label"`` + ``"margin"`` + ``"penalty"``:
+
+        1/2 |U|^2 + C sum [1 - Y_nk (u_k'z_n + b_k)]_+ + mu / 2 sum_n |z_n - F(x_n)|^2
+
+    It falls from pass to pass where `fit` minimises the squared error.  A regressor's regularisation weighs as much
+    beside the squared distances at every mu: under a growing mu F would shrink, so that mu stays; set another one to go
+    on from a snapshot.  ``warm_start=True`` of the regressor, or of the last step of a pipeline, continues from its
+    weights; ensembles, whose warm start keeps the members for earlier targets, are refused with it.  Every
+    ``random_state`` of the regressor is drawn from that of this estimator.  Weights of rows multiply the hinge alone
+    and are not passed on, as with the other mappings.  There is no "bound", "gap" or "surrogate": a bound needs a
+    mapping that is linear in its parameters.
+
     Features of the training rows are kept in half of scikit-learn's ``working_memory``, or computed again in blocks.
 
     References
@@ -216,7 +236,7 @@ class MAC(MACInPartitions, FittedMAC):
         self,
         n_components: int | None = None,
         *,
-        mapping: str = "rbf",
+        mapping: Any = "rbf",
         n_centers: int | None = None,
         centers: str | ArrayLike = "kmeans",
         gamma: float | str = "loo",
@@ -308,7 +328,8 @@ class MAC(MACInPartitions, FittedMAC):
 
                 return PartitionedTwoLayers(**shared, rows=self.partitions_)
             return TwoLayerProblem(**shared)
-        solver, spread = self.solvers[self.solver], {}
+        mapping = as_mapping(self.mapping, X.shape[1])
+        solver, spread = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty, {}
         if self._partitioned:
             from supdr.methods.mac.partitioned import PartitionedPenalty
 
@@ -317,7 +338,7 @@ class MAC(MACInPartitions, FittedMAC):
             **shared,
             **spread,
             pool=X,
-            mapping=self.mapping,
+            mapping=mapping,
             n_centers=None if self.n_centers is None else int(self.n_centers),
             centers=self.centers if isinstance(self.centers, str) else np.asarray(self.centers, dtype=float),
             gamma=self.gamma if isinstance(self.gamma, str) else float(self.gamma),
@@ -340,6 +361,8 @@ class MAC(MACInPartitions, FittedMAC):
             return fit_preprocessing(self._columns_of(X), self.preprocessing)
         if start is not None:
             return fit_preprocessing(self._columns_of(X), start.state.scaling)
+        if not has_features(self.mapping):
+            return fit_preprocessing(self._columns_of(X), "zscore")  # the choice is one of Gaussians
         assert targets.classes is not None
         rows, corners = targets.labelled, simplex_codes(len(targets.classes))
         inputs = (X, rows, targets.codes)
@@ -359,9 +382,8 @@ class MAC(MACInPartitions, FittedMAC):
             return
         if self._calibrated():
             self._calibrated_head()
-        if self._bounded:
-            problem = self._problem(*self._training)
-            assert isinstance(problem, Bounded)
+        problem = self._problem(*self._training)
+        if self._bounded and isinstance(problem, Bounded):
             bound = problem.closed_bound(self._state)
             self.history_["bound"][:] = bound  # of the optimum, hence of every step
             self.history_["gap"] = self.history_["objective"] - bound

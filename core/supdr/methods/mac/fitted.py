@@ -12,6 +12,7 @@ from supdr.engine.probabilities import class_probabilities
 from supdr.engine.weighted import Weighted
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
 from supdr.methods.mac.problem import MACProblem
+from supdr.methods.mac.regressor import RegressorMapping
 from supdr.methods.mac.solvers import Passes
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.target_step import cases
@@ -67,9 +68,12 @@ class FittedMAC(Weighted):
         return scores if self.n_layers == 2 else class_scores(scores, len(self.classes_), self.scheme)
 
     def _expose_one_layer(self, state: MACState) -> None:
-        self.mapping_ = state.mapping
-        self.centers_, self.gamma_ = state.mapping.centers, state.mapping.gamma
-        self.mapping_weights_, self.reg_w_ = state.weights.T, state.reg_w
+        if isinstance(state.mapping, RegressorMapping):
+            self.mapping_ = state.mapping.regressor
+        else:
+            self.mapping_ = state.mapping
+            self.centers_, self.gamma_ = state.mapping.centers, state.mapping.gamma
+            self.mapping_weights_, self.reg_w_ = state.weights.T, state.reg_w
         self.coef_, self.intercept_ = state.heads.coef, state.heads.intercept
         self._expose_support(state.heads.alpha.any(axis=1))
 
@@ -150,7 +154,8 @@ class FittedMAC(Weighted):
     def _leaves_out(self) -> bool:
         """Whether left-out images have a closed form, and labels are enough for them to say anything."""
         targets = self._training[1]
-        closed = isinstance(self._state, MACState) and issubclass(self.solvers[self.solver], Passes)
+        features = isinstance(self._state, MACState) and not isinstance(self._state.mapping, RegressorMapping)
+        closed = features and issubclass(self.solvers[self.solver], Passes)
         return closed and enough_labels(targets.codes[targets.labelled])
 
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:

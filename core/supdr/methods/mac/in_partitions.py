@@ -21,6 +21,7 @@ class MACInPartitions(InPartitions):
     keeps_its_preparation: ClassVar[bool] = True
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {
         "solver": ("mac",),
+        "mapping": ("rbf", "linear"),
         "centers": ("kmeans", "random"),
         "init": ("simplex", "random"),
         "early_stopping": ("loo", False),

@@ -23,6 +23,7 @@ from supdr.engine.common_parameters import (
     VALIDATION_FRACTION,
 )
 from supdr.engine.parameters import POSITIVE, Interval, Whole, choice, count, scale, share, without
+from supdr.methods.mac.regressor import FEATURES, PERCEPTRON, check_mapping
 from supdr.solvers.left_out import FEWEST
 
 STARTS = ("simplex", "blobs", "random", "pca")
@@ -30,8 +31,10 @@ STARTS = ("simplex", "blobs", "random", "pca")
 
 
 _ONE_LAYER, _TWO_LAYERS = {"n_layers": (1,)}, {"n_layers": (2,)}
+_FEATURES = {"mapping": FEATURES, **_ONE_LAYER}
+_GAUSSIANS = {"mapping": ("rbf",), **_ONE_LAYER}
 _PASSES = {"solver": ("mac", "admm"), **_ONE_LAYER}
-_MU_GROWS = {"solver": ("mac",), **_ONE_LAYER}
+_MU_GROWS = {"solver": ("mac",), **_FEATURES}
 
 PARAMETERS = (
     count(
@@ -57,7 +60,7 @@ PARAMETERS = (
         "Of the mapping; auto: by leave-one-out.",
         symbol="λ",
         main=True,
-        shown_when=_ONE_LAYER,
+        shown_when=_FEATURES,
         accepts=("loo", POSITIVE),
     ),
     replace(COMPONENTS, high=10, help="auto: K − 1, a simplex's room.", symbol="L", accepts=(Whole(), None)),
@@ -70,7 +73,7 @@ PARAMETERS = (
         ("fixed_point", "fixed point (2 classes)"),
         main=True,
         help="How the objective is minimised.",
-        shown_when=_ONE_LAYER,
+        shown_when=_FEATURES,
     ),
     choice(
         "n_layers",
@@ -89,7 +92,16 @@ PARAMETERS = (
         help="Left out: comparable with new rows.",
         shown_when=_TWO_LAYERS,
     ),
-    choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="What F is made of.", shown_when=_ONE_LAYER),
+    choice(
+        "mapping",
+        "Mapping",
+        ("rbf", "Gaussians"),
+        "linear",
+        PERCEPTRON,
+        help="What F is; a perceptron has two layers of 32 units and keeps μ.",
+        shown_when=_ONE_LAYER,
+        accepts=(),  # may be a regressor
+    ),
     choice(
         "centers",
         "Centres",
@@ -97,7 +109,7 @@ PARAMETERS = (
         ("random", "random rows"),
         ("all", "all rows"),
         help="Where the Gaussians sit.",
-        shown_when=_ONE_LAYER,
+        shown_when=_GAUSSIANS,
         accepts=(),  # may be an array
     ),
     scale(
@@ -107,7 +119,7 @@ PARAMETERS = (
         1e3,
         "1/(2σ²); auto: by leave-one-out.",
         symbol="γ",
-        shown_when=_ONE_LAYER,
+        shown_when=_GAUSSIANS,
         accepts=("loo", "median", POSITIVE),
     ),
     choice(
@@ -169,7 +181,7 @@ PARAMETERS = (
         CALIBRATE,
         default=False,  # the explorer shows the classifiers that decide
         help="Decide by a softmax on left-out images.",
-        shown_when=_PASSES,
+        shown_when={**_PASSES, **_FEATURES},
     ),
     replace(VALIDATION_FRACTION, shown_when={**VALIDATION_FRACTION.shown_when, **_ONE_LAYER}),
     replace(MAX_ITER, shown_when=_ONE_LAYER),
@@ -182,6 +194,7 @@ PARAMETERS = (
 
 def check_beside_data(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> None:
     """Raise ValueError for a hyper-parameter of `model` that does not suit the rows `X` (N, D), or the others."""
+    check_mapping(model)
     if model.n_layers == 2 and n_labelled < FEWEST * n_classes:
         raise ValueError(
             f"n_layers=2 fits its second layer to left-out codes: it needs {FEWEST} labelled rows a class; y has "

@@ -147,11 +147,11 @@ class PartitionedPenalty(Penalty):
         both = spread(_moved, images, heads.coef, heads.intercept, self.signs, self.costs, mu, multiplier)
         return both.item(0), both.item(1)
 
-    def move_and_pull(
-        self, features: Any, images: Any, heads: Heads, mu: float, multiplier: Any
-    ) -> tuple[Any, Any, Array]:
+    def move_and_pull(self, state: MACState) -> tuple[Any, Any, Array]:
         """Return targets and multipliers of the Z step, in partitions, and Phi' targets: one visit of the rows."""
-        arguments = images, heads.coef, heads.intercept, self.signs, self.costs, mu, multiplier
+        features: Any = self.features(state.mapping)
+        coef, intercept = state.heads.coef, state.heads.intercept
+        arguments = state.latent, coef, intercept, self.signs, self.costs, state.mu, state.multiplier
         arriving = _Pulls(self, features, self._seen["so_far"]) if looked_at() else None
         both, (pulled, moments) = features.visited(_moved_and_pulled, *arguments, so_far=arriving)
         targets, multiplier = both.item(0), both.item(1)

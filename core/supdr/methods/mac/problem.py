@@ -32,6 +32,7 @@ from supdr.methods.mac.classes import (
     simplex_numbers,
 )
 from supdr.methods.mac.mapping import Features, choose_centers
+from supdr.methods.mac.regressor import RegressorMapping
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.distances import median_distance
@@ -67,7 +68,7 @@ class MACProblem(Problem):
         Classes.
     n_classes, n_components : int
         K and L.
-    mapping : {"rbf", "linear"}
+    mapping : {"rbf", "linear"} or RegressorMapping
     n_centers : int or None
     centers : {"kmeans", "random", "all"} or array of shape (M, D)
     gamma : float, "median" or "loo"
@@ -91,7 +92,7 @@ class MACProblem(Problem):
     codes: NDArray
     n_classes: int
     n_components: int
-    mapping: str
+    mapping: str | RegressorMapping
     n_centers: int | None
     centers: Any
     gamma: Any
@@ -118,7 +119,7 @@ class MACProblem(Problem):
         signs = np.ascontiguousarray(class_signs(self.codes, self.n_classes, self.scheme))
         centers = self.centers if isinstance(self.centers, str) else zlib.crc32(np.asarray(self.centers).tobytes())
         count = self.n_centers if centers in ("kmeans", "random") else None
-        features = (self.mapping,) if self.mapping == "linear" else (self.mapping, count, centers, self.gamma)
+        features = (self.mapping, count, centers, self.gamma) if self.mapping == "rbf" else (self.mapping,)
         features = (*features, self.scaling)
         labels = zlib.crc32(self.codes.tobytes() + self.row_weights.tobytes())
         rows = (zlib.crc32(np.ascontiguousarray(self.X).data), labels, self.scheme)
@@ -144,7 +145,13 @@ class MACProblem(Problem):
         """Free the features; they are computed again when needed."""
         self._features.clear()
 
-    def chosen(self, seed: int) -> tuple[Mapping, float]:
+    def images(self, state: MACState) -> Array:
+        """Return F (n, L) of the training rows."""
+        if isinstance(state.mapping, RegressorMapping):
+            return state.image(self.X)
+        return self.features(state.mapping).image(state.weights)
+
+    def chosen(self, seed: int) -> tuple[Any, float]:
         """Return centres with their width, and reg_w.  O(n M D), and for "loo" O(n M^2 + M^3) a width, of a subset."""
         settings = (self.mapping, self.n_centers, self.centers, self.gamma, self.reg_w, self.mu, seed)
         inputs = (*settings, self.X, self.pool, self.codes, self.n_classes)
@@ -257,7 +264,7 @@ class MACProblem(Problem):
         """Return targets from `init`, classifiers fitted to them, and the mapping fitted to them."""
         return self.started(*self.chosen(seed), seed)
 
-    def started(self, mapping: Mapping, reg_w: float, seed: int) -> MACState:
+    def started(self, mapping: Any, reg_w: float, seed: int) -> MACState:
         """Return the start of a run with given features and reg_w."""
         targets = self.first_targets(seed)
         return self.mapped(targets, self.classify(targets), mapping, reg_w, seed, 0)
@@ -276,12 +283,18 @@ class MACProblem(Problem):
         cost = 2.0 * self.costs / mu
         return move_points(images, heads.coef, heads.intercept, self.signs, cost, multiplier, n_jobs=self.n_jobs)
 
-    def move_and_pull(
-        self, features: Features, images: Array, heads: Heads, mu: float, multiplier: Array
-    ) -> tuple[Array, Array, Array]:
+    def move_and_pull(self, state: MACState) -> tuple[Array, Array, Any]:
         """Return targets (n, L) and multipliers (n, P) of the Z step, and Phi' targets (M, L)."""
-        targets, multiplier = self.move(images, heads, mu, multiplier)
-        return targets, multiplier, features.pull_back(targets)
+        targets, multiplier = self.move(state.latent, state.heads, state.mu, state.multiplier)
+        return targets, multiplier, self.pulled(state.mapping, targets)
+
+    def refitted(self, state: MACState, targets: Array, pulled: Any) -> MACState:
+        """Return `state` with the mapping fitted to targets (n, L), of which `pulled` is Phi' targets (M, L)."""
+        features = self.features(state.mapping)
+        ridge = least_ridge(state.reg_w, state.mu, features)
+        state = state._replace(weights=features.solve(targets, pulled, ridge))
+        self.known(state)
+        return state._replace(latent=features.image(state.weights))
 
     def known(self, state: MACState) -> None:
         """Take note of what a step knows before it is complete; rows in partitions show it to those who look."""
@@ -298,45 +311,43 @@ class MACProblem(Problem):
         """Return multipliers 0, (n, P)."""
         return np.zeros_like(self.signs)
 
-    def mapped(
-        self, targets: Array, heads: Heads, mapping: Mapping, reg_w: float, seed: int, iteration: int
-    ) -> MACState:
+    def mapped(self, targets: Array, heads: Heads, mapping: Any, reg_w: float, seed: int, iteration: int) -> MACState:
         """Return a state at given targets and classifiers, with the mapping fitted to the targets."""
-        features = self.features(mapping)
-        weights = features.solve(targets, features.pull_back(targets), least_ridge(reg_w, self.mu, features))
-        latent = features.image(weights)
-        return self.prepared(
-            MACState(
-                targets=targets,
-                latent=latent,
-                weights=weights,
-                heads=heads,
-                multiplier=self.no_multipliers(),
-                residual=None,
-                mu=self.mu,
-                passes=0,
-                stage=0,
-                decrease=math.inf,
-                surrogate=math.inf,
-                mapping=mapping,
-                reg_w=reg_w,
-                scaling=self.scaling,
-                search=None,
-                settings=self.settings,
-                seed=seed,
-                iteration=iteration,
-            )
+        begun = MACState(
+            targets=targets,
+            latent=targets,
+            weights=np.empty((0, self.n_components)),
+            heads=heads,
+            multiplier=self.no_multipliers(),
+            residual=None,
+            mu=self.mu,
+            passes=0,
+            stage=0,
+            decrease=math.inf,
+            surrogate=math.inf,
+            mapping=mapping,
+            reg_w=reg_w,
+            scaling=self.scaling,
+            search=None,
+            settings=self.settings,
+            seed=seed,
+            iteration=iteration,
         )
+        return self.prepared(self.refitted(begun, targets, self.pulled(mapping, targets)))
+
+    def pulled(self, mapping: Any, targets: Array) -> Any:
+        """Return Phi' targets (M, L)."""
+        return self.features(mapping).pull_back(targets)
 
     def adopt(self, state: MACState) -> MACState:
         """Return `state` made consistent with this problem: what depends on changed settings is computed anew.
 
         The mapping does not depend on rows or labels: both may change within a run.
         """
-        fits = state.weights.shape[1] == self.n_components and state.mapping.centers.shape[1] == self.X.shape[1]
+        fits = state.weights.shape[1] == self.n_components and state.mapping.n_columns == self.X.shape[1]
         if not fits:
             raise ValueError(
-                f"the snapshot to start from maps {state.mapping.centers.shape[1]} columns to n_components="
+                f"the snapshot to start from maps {state.mapping.n_columns} columns to n_components="
                 f"{state.weights.shape[1]}; these data and parameters need {self.X.shape[1]} and {self.n_components}"
             )
         if state.settings == self.settings:
@@ -344,7 +355,7 @@ class MACProblem(Problem):
         _, features, rows, C, reg_w, _ = state.settings
         latent, targets, heads = state.latent, state.targets, state.heads
         if rows != self.settings[2]:
-            latent = targets = self.features(state.mapping).image(state.weights)
+            latent = targets = self.images(state)
             heads = self.classify(latent)
         else:
             heads = heads._replace(alpha=self.rescaled(heads.alpha, C))

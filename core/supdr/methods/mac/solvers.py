@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.iterate import generator
 from supdr.engine.timing import part
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import class_scores
@@ -82,35 +84,33 @@ class LeftOut:
         return (max(error, self._best),)
 
 
-class Penalty(Passes):
-    """solver="mac", the paper's: one pass of targets, classifiers, mapping at one mu; mu grows."""
+class QuadraticPenalty(MACProblem):
+    """The paper's algorithm: one pass of targets, mapping, classifiers at one mu, which may grow before it."""
+
+    def largest_mu(self, state: MACState) -> float:
+        """Return the value up to which mu may grow."""
+        raise NotImplementedError
 
     def step(self, state: MACState) -> MACState:
-        """One pass.  O(n M L + n P L) and a factorisation where one is needed."""
-        features = self.features(state.mapping)
+        """One pass.  O(n P L) and the fit of the mapping."""
         mu, passes, stage, before = state.mu, state.passes, state.stage, state.surrogate
         if passes > 0 and (passes >= self.max_inner or state.decrease < self.inner_tol):
-            raised = min(mu * self.mu_factor, 2.0 * state.reg_w / max(features.smallest_ridge(), np.finfo(float).tiny))
+            raised = min(mu * self.mu_factor, self.largest_mu(state))
             if raised > mu:
                 mu, passes, stage = raised, 0, stage + 1
                 before = self.penalised(state._replace(mu=mu))
-        self.known(state._replace(mu=mu))
+        state = state._replace(mu=mu)
+        self.known(state)
         with part("targets"):
-            images, multiplier = state.latent, state.multiplier
-            targets, multiplier, pulled = self.move_and_pull(features, images, state.heads, mu, multiplier)
+            targets, multiplier, pulled = self.move_and_pull(state)
         with part("map"):
-            weights = features.solve(targets, pulled, least_ridge(state.reg_w, mu, features))
-            self.known(state._replace(mu=mu, weights=weights))
-            latent = features.image(weights)
+            mapped = self.refitted(state, targets, pulled)
         with part("classifiers"):
             heads = self.classify(targets, state.heads)
-        following = state._replace(
+        following = mapped._replace(
             targets=targets,
-            latent=latent,
-            weights=weights,
             heads=heads,
             multiplier=multiplier,
-            mu=mu,
             passes=passes + 1,
             stage=stage,
             iteration=state.iteration + 1,
@@ -118,6 +118,62 @@ class Penalty(Passes):
         surrogate = self.penalised(following)
         decrease = (before - surrogate) / max(abs(before), np.finfo(float).tiny)
         return following._replace(surrogate=surrogate, decrease=decrease)
+
+
+class Penalty(QuadraticPenalty, Passes):
+    """solver="mac" with features: the mapping is a ridge regression, whose ridge 2 reg_w / mu falls while mu grows."""
+
+    def largest_mu(self, state: MACState) -> float:
+        """Return the mu beyond which rounding destroys the ridge."""
+        return 2.0 * state.reg_w / max(self.features(state.mapping).smallest_ridge(), np.finfo(float).tiny)
+
+
+class RegressorPenalty(QuadraticPenalty):
+    """solver="mac" with a regressor as F: the mapping is its `fit`.
+
+    The objective is Q_mu without a ridge on F, since a regressor's own regularisation has no common name.  It weighs
+    the same beside the squared distances whatever mu is, hence as mu times as much in Q_mu: a growing mu would shrink
+    F from pass to pass, so that mu stays.  There is no lower bound and there are no left-out values in closed form.
+    """
+
+    advice = "Try a smaller C or a smoother regressor."
+
+    def largest_mu(self, state: MACState) -> float:
+        """Return the present mu."""
+        return state.mu
+
+    def chosen(self, seed: int) -> tuple[Any, float]:
+        """Return the regressor, not fitted, and 0 for the ridge."""
+        return self.mapping, 0.0
+
+    def chosen_ridge(self, mapping: Any, seed: int) -> float:
+        """Return 0."""
+        return 0.0
+
+    def pulled(self, mapping: Any, targets: Array) -> None:
+        """Return nothing: there are no features."""
+
+    def refitted(self, state: MACState, targets: Array, pulled: Any) -> MACState:
+        """Return `state` with the regressor fitted to targets (n, L)."""
+        mapping = state.mapping.fitted(self.X, targets, generator(state.seed, state.iteration))
+        state = state._replace(mapping=mapping)
+        return state._replace(latent=self.images(state))
+
+    def terms(self, state: MACState) -> dict[str, float]:
+        """Return the terms of Q_mu."""
+        return {
+            "label": self.hinge(state.targets, state.heads),
+            "margin": 0.5 * float(np.vdot(state.heads.coef, state.heads.coef)),
+            "penalty": 0.5 * state.mu * self.distance(state.targets, state.latent),
+        }
+
+    def penalised(self, state: MACState) -> float:
+        """Return Q_mu."""
+        return math.fsum(self.terms(state).values())
+
+    def readings(self, state: MACState) -> dict[str, float]:
+        """Return mu."""
+        return {"mu": state.mu}
 
 
 class ADMM(Passes):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.solvers.gaussians import Mapping
 from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.linear_svm import Heads
 
@@ -24,7 +23,7 @@ class MACState(NamedTuple):
     latent : array of shape (n, L)
         F of the labelled rows.
     weights : array of shape (M, L)
-        W'.
+        W'; no rows where the mapping is a regressor.
     heads : Heads
         U, b and the multipliers alpha.
     multiplier : array of shape (n, P)
@@ -39,7 +38,7 @@ class MACState(NamedTuple):
         Relative decrease of the surrogate in the last step.
     surrogate : float
         What the solver descends.
-    mapping : Mapping
+    mapping : Mapping or RegressorMapping
     reg_w : float
         Given or chosen.
     scaling : str
@@ -62,7 +61,7 @@ class MACState(NamedTuple):
     stage: int
     decrease: float
     surrogate: float
-    mapping: Mapping
+    mapping: Any
     reg_w: float
     scaling: str
     search: LBFGSState | None
