@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from supdr import SNF
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_ridge import regression
+from supdr.solvers.remembering import remembered
 from supdr_viz.studies.few_labels import PLAIN, finished, folds, predictions
 
 RIDGES = (0.1, 1.0, 10.0)
@@ -25,6 +26,10 @@ DECADES = tuple(10.0**k for k in range(-6, 2))
 RATES = tuple(10.0**k for k in range(-5, 0))
 DEGREES = (1, 2, 3, 4)
 """The paper's grid: three ridges, eta_X and eta_Y, the degree; with `SHARES` 102,400 settings."""
+
+
+EXACT: dict[str, Any] = {"calibrate": False, "random_state": 0, **PLAIN}
+"""SNF in the coordinates of the data, predicting by eq. 12."""
 
 
 class _Transductive(RegressorMixin, BaseEstimator):
@@ -76,7 +81,7 @@ class Chosen(_Transductive):
 class Searched(_Transductive):
     """SNF with settings found by random search and cross-validation over the labelled rows, solved by L-BFGS.
 
-    While settings are compared the target has no weight: one fit serves all folds and all ridges on the target.  The
+    While settings are compared the target has no weight: one fit serves all draws, folds and ridges on the target.  The
     chosen ones are fitted anew with a weight of 1, and eq. 12 predicts.
 
     Parameters
@@ -92,15 +97,13 @@ class Searched(_Transductive):
         self.n_settings = n_settings
 
     def _predict_all(self, X: NDArray, y: NDArray) -> NDArray:
-        shared: dict[str, Any] = {"calibrate": False, "random_state": 0, **PLAIN}
         best, lowest = {}, np.inf
-        for settings in self.settings(X.shape[1]):
-            Z = SNF(**settings, **shared, target_weight=0.0, max_iter=60).fit(X, y).embedding_
+        for settings, Z in zip(self.settings(X.shape[1]), _latents(X, self.degrees, self.n_settings)):
             for reg_w in TARGET_RIDGES:
                 error = _validated(Z, y, settings["degree"], reg_w)
                 if error < lowest:
                     best, lowest = {**settings, "reg_w": reg_w}, error
-        return SNF(**best, **shared).fit(X, y).transduction_
+        return SNF(**best, **EXACT).fit(X, y).transduction_
 
     def settings(self, n_columns: int) -> Iterator[dict[str, Any]]:
         """Yield parameters of `SNF`, without the ridge on the target."""
@@ -112,6 +115,17 @@ class Searched(_Transductive):
                 "reg_v": float(rng.choice(RIDGES)),
                 "reg_z": float(rng.choice(RIDGES)),
             }
+
+
+@remembered
+def _latents(X: NDArray, degrees: tuple[int, ...], n_settings: int) -> tuple[NDArray, ...]:
+    """Return the latent rows of every setting of `Searched`; with a target weight of 0 labels have no part in them."""
+    y = np.full(len(X), np.nan)
+    y[0] = 0.0  # fit refuses a target without any label
+    return tuple(
+        SNF(**settings, **EXACT, target_weight=0.0, max_iter=60).fit(X, y).embedding_.copy()
+        for settings in Searched(degrees, n_settings).settings(X.shape[1])
+    )
 
 
 def _validated(Z: NDArray, y: NDArray, degree: int, reg_w: float) -> float:
@@ -146,8 +160,8 @@ class Loop(_Transductive):
         self.epochs = epochs
 
     def _predict_all(self, X: NDArray, y: NDArray) -> NDArray:
-        shared: dict[str, Any] = {"solver": "sgd", "init": "random", "random_state": 0, "calibrate": False, **PLAIN}
-        model = SNF(**self.settings(*X.shape), **shared, max_iter=self.epochs, tol=0.0)
+        settings = {**self.settings(*X.shape), **EXACT, "solver": "sgd", "init": "random"}
+        model = SNF(**settings, max_iter=self.epochs, tol=0.0)
         return model.fit(X, y).transduction_
 
     def settings(self, n: int, M: int) -> dict[str, Any]:
