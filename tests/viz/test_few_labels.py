@@ -11,7 +11,7 @@ from supdr_viz.frames.modes import modes_of, pairs
 from supdr_viz.frames.modes.few_labels_errors import ORDER, SHARES
 from supdr_viz.frames.types import Curves
 from supdr_viz.reproduce.few_labels_estimator import DECADES, DEGREES, RATES, STEP, Chosen, Loop, Searched
-from supdr_viz.reproduce.snf import RIVALS, SETS, WINS, win_rows
+from supdr_viz.reproduce.snf import RIVALS, SETS, WINS, paper_counts, win_rows
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings
@@ -249,6 +249,8 @@ def test_the_papers_figures_bear_its_count_of_wins():
             below, level = below + (own < min(others)), level + (own == min(others))
         assert below <= wins <= below + level
     assert printed("0.087 ± 0.027") == (0.087, 0.027)
+    assert paper_counts(1, "LS-SVM") == (11, 0)
+    assert paper_counts(2, "Hessian") == (6, 2)
 
 
 @pytest.mark.papers
