@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ def _table(number: int) -> Item:
             X, y = load_scaled(name, bench.data_dir)
             measured[name] = _errors(bench, X, y, share)
             found += _set_rows(name, X, y, share, measured[name])
-        return found + win_rows(number, measured)
+        return found + (win_rows(number, measured) if len(measured) == len(SETS) else [])
 
     return Item(
         f"snf-table-{number}",
@@ -101,6 +102,7 @@ TABLE_NOTE = (
     "four digits; three were at hand, and of .0137, .0139 and .0141 not the methods. The constant is the mean of the "
     "labels, with which the paper does not compare."
 )
+WIDE = "The deviation over our draws exceeds the paper's figure: the verdict says little."
 TABLE_REASON = (
     "The draws of the paper are not known, nor are the rivals' settings, and settings chosen with 4 to 50 labels vary "
     "from draw to draw."
@@ -113,7 +115,8 @@ def _set_rows(name: str, X: NDArray, y: NDArray, share: float, errors: Errors) -
     paper = reported(X, y, share)
     for method in ("SNF", *RIVALS):
         about = "method" if method == "SNF" else "rival"
-        found.append(Row(f"{name}: {method}", errors[method], *paper[method], about=about, paper_n=PAPER_FOLDS))
+        row = Row(f"{name}: {method}", errors[method], *paper[method], about=about, paper_n=PAPER_FOLDS)
+        found.append(replace(row, note=WIDE) if row.deviation > row.paper else row)
     bound = paper["SNF"].error
     found.append(
         Row(f"{name}: {DEFAULT}, against the paper's figure", errors[DEFAULT], bound, kind="at most", about="question")
