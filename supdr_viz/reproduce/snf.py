@@ -127,20 +127,21 @@ def _set_rows(name: str, X: NDArray, y: NDArray, share: float, errors: Errors) -
 
 
 def win_rows(number: int, measured: Mapping[str, Errors]) -> list[Row]:
-    """Return the rows on the number of sets on which SNF is ahead."""
-    means = {name: _means(errors, ("SNF", *RIVALS)) for name, errors in measured.items()}
-    what = "sets of eleven on which SNF's mean error is the lowest of six"
-    found = [Row(what, (lowest_in(means, "SNF"),), WINS[number], kind="at least")]
-    for rival in RIVALS:
-        pairs = {name: {"SNF": errors["SNF"], rival: errors[rival]} for name, errors in means.items()}
-        what = f"sets of eleven on which SNF's mean error is below that of {rival}"
-        below, level = paper_counts(number, rival)
-        note = f"In the paper on {below}, and level on {level}; the bound is more than half of the sets."
-        found.append(Row(what, (lowest_in(pairs, "SNF"),), MOST_SETS, kind="at least", note=note))
-    defaults = {name: _means(errors, (DEFAULT, *RIVALS)) for name, errors in measured.items()}
-    what = f"sets of eleven on which the mean error of {DEFAULT} is the lowest of six"
-    question = Row(what, (lowest_in(defaults, DEFAULT),), WINS[number], kind="at least", about="question")
-    return [*found, question]
+    """Return the rows on the number of sets on which SNF, searched or at its defaults, is ahead."""
+    found = []
+    for method, about in (("SNF", "method"), (DEFAULT, "question")):
+        means = {name: _means(errors, (method, *RIVALS)) for name, errors in measured.items()}
+        subject = f"sets of eleven on which the mean error of {method} is"
+        count = (lowest_in(means, method),)
+        found.append(Row(f"{subject} the lowest of six", count, WINS[number], kind="at least", about=about))
+        for rival in RIVALS:
+            pairs = {name: {method: errors[method], rival: errors[rival]} for name, errors in means.items()}
+            count = (lowest_in(pairs, method),)
+            row = Row(f"{subject} below that of {rival}", count, MOST_SETS, kind="at least", about=about)
+            below, level = paper_counts(number, rival)
+            note = f"In the paper on {below}, and level on {level}; the bound is more than half of the sets."
+            found.append(replace(row, note=note) if about == "method" else row)
+    return found
 
 
 def paper_counts(number: int, rival: str) -> tuple[int, int]:

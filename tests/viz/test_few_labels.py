@@ -181,10 +181,12 @@ def test_the_loop_learns_from_a_random_start():
 def test_rows_on_wins_count_sets():
     errors = dict.fromkeys(["SNF at its defaults", *RIVALS], (0.2, 0.2))
     ahead, behind = {**errors, "SNF": (0.1, 0.2)}, {**errors, "SNF": (0.1, 0.4)}
-    first, *others, defaults = win_rows(1, {"a": ahead, "b": behind, "c": {**ahead, "PFR": (0.1, 0.1)}})
-    assert (first.mean, first.paper, first.verdict) == (1, WINS[1], "not reproduced")
-    assert [row.mean for row in others] == [2 if rival != "PFR" else 1 for rival in RIVALS]
-    assert defaults.about == "question"
+    own, ours = np.split(np.array(win_rows(1, {"a": ahead, "b": behind, "c": {**ahead, "PFR": (0.1, 0.1)}})), 2)
+    assert (own[0].mean, own[0].paper, own[0].verdict) == (1, WINS[1], "not reproduced")
+    assert [row.mean for row in own[1:]] == [2 if rival != "PFR" else 1 for rival in RIVALS]
+    assert {row.about for row in own} == {"method"}
+    assert {row.about for row in ours} == {"question"}
+    assert ours[1 + RIVALS.index("PFR")].mean == 2  # level on the first two sets, behind on the third
 
 
 def test_work_comes_in_small_pieces_and_does_not_depend_on_them(monkeypatch):
