@@ -260,6 +260,17 @@ _SLDR = (
     ),
 )
 
+_SNF_SHELL = tuple(
+    {
+        "lr_reconstruction": replace(spec, help="Step size of SGD on X.", symbol="η_X"),
+        "lr_classification": replace(
+            spec, name="lr_target", label="Step, target", help="auto: as the target weight says.", symbol="η_Y"
+        ),
+    }.get(spec.name, spec)
+    for spec in SHELL
+    if spec.name != "row_bias"
+)
+
 PAPER_FORMS: dict[str, Entry] = {
     "NSDR": (
         "NSDR",
@@ -327,7 +338,7 @@ PAPER_FORMS: dict[str, Entry] = {
             replace(COEF0, shown_when=POLY),
             replace(CLASS_WEIGHT, shown_when={TASK: ("classification",)}),
             count("n_init", "Starts", 1, 10, "The first step goes to the most promising one."),
-            *(spec for spec in SHELL if spec.name not in ("row_bias", "lr_classification")),
+            *_SNF_SHELL,
         ),
     ),
 }

@@ -39,11 +39,10 @@ def check_settings(estimator: Any, n_rows: int, n_columns: int) -> None:
         check_integer("n_iter_no_change", estimator.n_iter_no_change)
     for name in ("reg_v", "reg_z", "lr_reconstruction"):
         check_number(name, getattr(estimator, name), "> 0", lambda value: value > 0.0)
-    if estimator.reg_w is not None:
-        check_number("reg_w", estimator.reg_w, "> 0, or None", lambda value: value > 0.0)
+    for name in ("reg_w", "lr_target", "init_scale"):
+        if getattr(estimator, name) is not None:
+            check_number(name, getattr(estimator, name), "> 0, or None", lambda value: value > 0.0)
     check_number("target_weight", estimator.target_weight, ">= 0", lambda value: value >= 0.0)
-    if estimator.init_scale is not None:
-        check_number("init_scale", estimator.init_scale, "> 0, or None", lambda value: value > 0.0)
     decay = estimator.lr_reconstruction * estimator.reg_z / (estimator.reg_v * n_columns * n_rows)
     if estimator.solver == "sgd" and decay >= 1.0:
         raise ValueError(
