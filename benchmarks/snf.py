@@ -1,9 +1,9 @@
 """SNF: speed, and the mean squared error with few labels beside its comparison methods.
 
-python benchmarks/snf.py --data-dir DIR [--only speed large reference sheet labels graphs defaults]
+python benchmarks/snf.py --data-dir DIR [--only speed large reference sheet defaults]
 
 The comparisons follow the protocol of `supdr_viz.studies.few_labels`; ``supdr-viz reproduce snf`` measures the
-paper's tables by the same one.
+paper's tables and its figure.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from supdr.datasets import make_curved_sheet
 from supdr.datasets.sheets import sheet_coordinates
 from supdr_viz.reproduce.snf import SETS
 from supdr_viz.studies.data import load_scaled, load_table, scaled
-from supdr_viz.studies.few_labels import CORE, FIRST_DRAW, GRAPHS, N_DRAWS, Cell, Study, drawn, known
+from supdr_viz.studies.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
 
 EPOCHS = 100
 
@@ -39,23 +39,6 @@ def fitted_values(model: SNF) -> np.ndarray:
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
-
-
-def print_errors(name: str, shares: tuple[float, ...], methods: tuple[str, ...], data_dir: Path) -> None:
-    """Print means and standard deviations over the draws, a line for every share of labels."""
-    study = Study(*load_table(name, data_dir, "regression"), shares, methods)
-    study.work(np.inf)
-    for share in shares:
-        found = {method: study.errors.get(Cell(method, share), [np.nan]) for method in methods}
-        cells = (f"{method} {np.mean(errors):.3f}±{np.std(errors):.3f}" for method, errors in found.items())
-        print(f"{name} {share:.0%}: {', '.join(cells)}", flush=True)
-
-
-def graphs(data_dir: Path) -> bool:
-    """Compare with the methods on graphs too, on two sets.  Printed to be read; no target for the ranking."""
-    for name in ("autoprice", "machine_cpu"):
-        print_errors(name, (0.05, 0.10), (*CORE, *GRAPHS), data_dir)
-    return True
 
 
 def generated() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -98,13 +81,6 @@ def defaults(data_dir: Path) -> bool:
     return p.print_verdict(
         "few labels: SNF's mean share of variance / that of the better peer", ours / min(others), 1.0
     )
-
-
-def labels(data_dir: Path) -> bool:
-    """Figure 1: the error against the share of labels."""
-    for name in ("boston_housing", "bodyfat", "autoprice"):
-        print_errors(name, (0.05, 0.10, 0.15, 0.20), CORE, data_dir)
-    return True
 
 
 def reference(data_dir: Path) -> bool:
@@ -220,8 +196,6 @@ PROTOCOLS: dict[str, Callable[[Path], bool]] = {
     "large": large,
     "reference": reference,
     "sheet": sheet,
-    "labels": labels,
-    "graphs": graphs,
     "defaults": defaults,
 }
 

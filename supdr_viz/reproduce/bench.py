@@ -18,11 +18,15 @@ ERRORS = 2.0
 FLOOR = 0.05
 """Share of the paper's figure within which a measured mean always agrees."""
 
+MOST_NOISE = 0.5
+"""Share of the paper's figure that two standard errors may be, for a measurement to tell anything."""
+
 RULE = (
     "A printed figure is reproduced if the measured mean differs from it by at most two standard errors of the "
     f"difference, or by at most {FLOOR:.0%} of the figure (of an accuracy: of the error), or by half of its last "
     "printed digit. The standard error takes the paper's deviation and number of folds where they are at hand, and "
-    "ours in their place otherwise. Beyond that a figure of the paper's own method is better or not reproduced; a "
+    "ours in their place otherwise. Where two standard errors are more than half of the figure the measurement is too "
+    "noisy to tell: undecided. Beyond that a figure of the paper's own method is better or not reproduced; a "
     "figure of a rival differs. A claim (at most, at least) is reproduced if the measured mean satisfies its bound, "
     "not reproduced if it does not, and undecided if it is less than two standard errors from the bound. "
     "Bounds that the paper does not print are our reading of its text and pictures. Our own questions are answered, "
@@ -93,10 +97,9 @@ class Row:
         return float(np.sqrt(own + (self.paper_sd or self.deviation) ** 2 / (self.paper_n or n)))
 
     @property
-    def tolerance(self) -> float:
-        """How far the mean may be from the paper's figure."""
-        size = abs(self.best - self.paper) if self.kind == "greater" else abs(self.paper)
-        return max(ERRORS * self.standard_error, FLOOR * size, 0.5 * self.digit)
+    def size(self) -> float:
+        """What the distance from the paper's figure is compared with: the figure, or the error behind an accuracy."""
+        return abs(self.best - self.paper) if self.kind == "greater" else abs(self.paper)
 
     @property
     def verdict(self) -> str:
@@ -105,8 +108,11 @@ class Row:
             return "not measured"
         if self.kind in BOUNDS:
             return self._against_bound()
-        if abs(self.mean - self.paper) <= self.tolerance:
+        distance, noise = abs(self.mean - self.paper), ERRORS * self.standard_error
+        if distance <= max(FLOOR * self.size, 0.5 * self.digit):
             return "reproduced"
+        if distance <= noise:
+            return "reproduced" if noise <= MOST_NOISE * self.size else "undecided"
         if self.about == "rival":
             return "differs"
         return "better" if (self.mean < self.paper) == (self.kind == "less") else "not reproduced"

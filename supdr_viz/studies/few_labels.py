@@ -6,7 +6,8 @@ parameters.  The others' settings come by cross-validation over the labelled row
 in the order of the table: the order of drawing has no part in them.  With few labels this choice is a lottery: the
 spread over the draws matters as much as the mean.
 
-The explorer, ``supdr-viz reproduce`` and ``benchmarks/snf.py`` all take it from here.
+The explorer, ``supdr-viz reproduce`` and ``benchmarks/snf.py`` all take it from here; ``supdr-viz reproduce`` chooses
+settings of SNF and LLR besides, see `supdr_viz.reproduce.few_labels_estimator`.
 """
 
 from __future__ import annotations

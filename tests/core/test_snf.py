@@ -146,6 +146,48 @@ def test_the_loop_in_plain_python():
     np.testing.assert_allclose(p.step(state).latent, Z, rtol=1e-12)
 
 
+def test_the_rates_of_algorithm_1():
+    """One epoch with eta_X, eta_Y and lambda_Z as the paper names them; the decay of labelled rows is lowered."""
+    rng = np.random.default_rng(0)
+    X, y, labelled = rng.standard_normal((14, 4)), rng.standard_normal(14), np.array([1, 3, 4, 8, 12])
+    (n, M), N, eta_X, eta_Y, lambda_Z, reg_v, reg_w, degree = X.shape, 5, 1e-2, 3e-2, 1e-3, 0.7, 0.4, 3
+    Z = 0.5 * rng.standard_normal((n, 2))
+    start, visits = Z.copy(), np.full(n, float(n))
+    visits[labelled] += N * eta_Y / eta_X
+    for j in range(M):
+        for rows, target, reg, eta in ((np.arange(n), X[:, j], reg_v, eta_X), (labelled, y[labelled], reg_w, eta_Y)):
+            bordered = np.ones((len(rows) + 1, len(rows) + 1))
+            bordered[:-1, :-1] = (Z[rows] @ Z[rows].T + 1.0) ** degree + reg * np.eye(len(rows))
+            bordered[-1, -1] = 0.0
+            alpha = np.linalg.solve(bordered, np.append(target, 0.0))[:-1]
+            for a, i in zip(alpha, rows):
+                for b, l in zip(alpha, rows):  # noqa: E741
+                    c = a * b * degree * (Z[i] @ Z[l] + 1.0) ** (degree - 1)
+                    z, other = Z[i].copy(), Z[l].copy()
+                    Z[i] += eta * (c * other - lambda_Z * n / visits[i] * z)
+                    Z[l] += eta * (c * z - lambda_Z * n / visits[l] * other)
+    hidden = np.full(n, np.nan)
+    hidden[labelled] = y[labelled]
+    settings = {"reg_v": reg_v, "reg_w": reg_w, "reg_z": lambda_Z * reg_v * M * n, "degree": degree, "init": start}
+    model = SNF(
+        solver="sgd", lr_reconstruction=eta_X, lr_target=eta_Y, max_iter=1, tol=0.0, preprocessing="none", **settings
+    )
+    np.testing.assert_allclose(model.fit(X, hidden).embedding_, Z, rtol=1e-12)
+
+
+def test_the_rate_of_the_target_sets_its_weight():
+    X, y, _ = sheet(n_samples=60, n_features=6, label_share=0.3)
+    settings = {"solver": "sgd", "max_iter": 5, "preprocessing": "none", "reg_v": 2.0, "reg_w": 0.5, "tol": 0.0}
+    by_rate = SNF(lr_reconstruction=1e-4, lr_target=5e-5, **settings).fit(X, y)
+    by_weight = SNF(lr_reconstruction=1e-4, target_weight=5e-5 * 6 * 2.0 / (1e-4 * 0.5), **settings).fit(X, y)
+    np.testing.assert_allclose(by_rate.embedding_, by_weight.embedding_, rtol=1e-10)
+    np.testing.assert_allclose(by_rate.history_["objective"], by_weight.history_["objective"], rtol=1e-10)
+    assert by_rate.history_["label"][-1] > 0
+    settings["solver"] = "lbfgs"
+    with_rate, without = SNF(lr_target=5e-5, **settings).fit(X, y), SNF(**settings).fit(X, y)
+    np.testing.assert_array_equal(with_rate.embedding_, without.embedding_)
+
+
 def test_the_optimum_is_where_small_epochs_rest():
     """Larger rates have another fixed point: Z moves between predictors and between pairs."""
     X, y, _ = sheet(n_samples=60, n_features=6, label_share=0.3)

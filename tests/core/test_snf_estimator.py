@@ -200,6 +200,8 @@ def test_a_collapsed_latent_matrix_is_reported():
         ({"reg_z": 0.0}, "reg_z must be a number > 0"),
         ({"target_weight": -0.1}, "target_weight must be a number >= 0; got -0.1"),
         ({"lr_reconstruction": np.inf}, "lr_reconstruction must be a number > 0"),
+        ({"lr_target": 0.0}, "lr_target must be a number > 0, or None; got 0.0"),
+        ({"lr_target": "slow"}, "lr_target must be a number > 0, or None"),
         ({"solver": "sgd", "reg_v": 1e-6, "reg_z": 10.0}, r"lr_reconstruction \* reg_z .* must be below 1 .* got 8.3"),
         ({"solver": "adam"}, "solver must be one of lbfgs, sgd; got 'adam'"),
         ({"init": "zeros"}, "init must be one of pca, random; got 'zeros'"),

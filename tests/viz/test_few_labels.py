@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 
 import supdr
+from supdr import SNF
 from supdr.baselines import LSSVM, Constant
 from supdr.datasets import make_curved_sheet
 from supdr_viz.frames.modes import modes_of, pairs
 from supdr_viz.frames.modes.few_labels_errors import ORDER, SHARES
 from supdr_viz.frames.types import Curves
-from supdr_viz.reproduce.few_labels_estimator import Chosen
-from supdr_viz.reproduce.snf import SETS
+from supdr_viz.reproduce.few_labels_estimator import DECADES, DEGREES, RATES, STEP, Chosen, Loop, Searched
+from supdr_viz.reproduce.snf import RIVALS, SETS, WINS, paper_counts, win_rows
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder
 from supdr_viz.settings.making import build_estimator
 from supdr_viz.settings.state import Settings
 from supdr_viz.studies import few_labels
 from supdr_viz.studies.data import load_scaled, scaled
 from supdr_viz.studies.few_labels import FOLDS, Cell, Study, folds, known
-from supdr_viz.studies.snf_paper import METHODS, reported
+from supdr_viz.studies.snf_paper import METHODS, lines, printed, reported
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
 
@@ -133,6 +134,61 @@ def test_the_sweeps_estimator_gives_the_studys_errors(study, method):
         assert study.errors[Cell(method, 0.3)][draw] == pytest.approx(error, rel=1e-12)
 
 
+def test_a_search_takes_the_setting_of_the_lowest_cross_validated_error():
+    data = make_curved_sheet(40, 6, label_share=0.3, random_state=0)
+    plain = {"preprocessing": "none", "calibrate": False, "random_state": 0}
+    search, tried = Searched(n_settings=3), []
+    for settings in search.settings(6):
+        Z = SNF(**settings, **plain, target_weight=0.0, max_iter=60).fit(data.X, data.y).embedding_
+        K = (Z @ Z.T + 1.0) ** settings["degree"]
+        for reg_w in (1e-3, 1e-2, 1e-1, 1.0, 10.0):
+            error = 0.0
+            for kept, held in folds(data.y):
+                bordered = np.ones((len(kept) + 1, len(kept) + 1))
+                bordered[:-1, :-1], bordered[-1, -1] = K[np.ix_(kept, kept)] + reg_w * np.eye(len(kept)), 0.0
+                *alpha, bias = np.linalg.solve(bordered, np.append(data.y[kept], 0.0))
+                error += np.sum((K[np.ix_(held, kept)] @ alpha + bias - data.y[held]) ** 2)
+            tried.append((error, {**settings, "reg_w": reg_w}))
+    best = min(tried, key=lambda pair: pair[0])[1]
+    expected = SNF(**best, **plain).fit(data.X, data.y).transduction_
+    np.testing.assert_array_equal(search.fit(data.X, data.y).transduction_, expected)
+    assert {settings["degree"] for settings in Searched(degrees=(1,)).settings(6)} == {1}
+
+
+def test_settings_of_the_loop_are_the_papers():
+    for number in range(30):
+        settings = Loop(number).settings(159, 15)
+        decay = settings["reg_z"] / (settings["reg_v"] * 15 * 159)
+        for value, grid in (
+            *((settings[name], DECADES) for name in ("reg_v", "reg_w")),
+            (decay, DECADES),
+            *((settings[name], RATES) for name in ("lr_reconstruction", "lr_target")),
+            (settings["degree"], DEGREES),
+            (settings["n_components"], (8, 11)),
+        ):
+            assert np.isclose(value, grid, rtol=1e-12).any()
+        assert STEP[0] <= settings["lr_reconstruction"] / settings["reg_v"] <= STEP[1]
+    assert Loop(3).settings(159, 15) == Loop(3).settings(159, 15) != Loop(4).settings(159, 15)
+
+
+@pytest.mark.filterwarnings("ignore:the latent rows collapsed")  # after one epoch
+def test_the_loop_learns_from_a_random_start():
+    data = make_curved_sheet(40, 5, label_share=0.3, random_state=0)
+    few, many = (Loop(0, epochs).fit(data.X, data.y).transduction_ for epochs in (1, 200))
+    assert np.nanmean((many - data.y) ** 2) < 0.2 * np.nanmean((few - data.y) ** 2)
+
+
+def test_rows_on_wins_count_sets():
+    errors = dict.fromkeys(["SNF at its defaults", *RIVALS], (0.2, 0.2))
+    ahead, behind = {**errors, "SNF": (0.1, 0.2)}, {**errors, "SNF": (0.1, 0.4)}
+    own, ours = np.split(np.array(win_rows(1, {"a": ahead, "b": behind, "c": {**ahead, "PFR": (0.1, 0.1)}})), 2)
+    assert (own[0].mean, own[0].paper, own[0].verdict) == (1, WINS[1], "not reproduced")
+    assert [row.mean for row in own[1:]] == [2 if rival != "PFR" else 1 for rival in RIVALS]
+    assert {row.about for row in own} == {"method"}
+    assert {row.about for row in ours} == {"question"}
+    assert ours[1 + RIVALS.index("PFR")].mean == 2  # level on the first two sets, behind on the third
+
+
 def test_work_comes_in_small_pieces_and_does_not_depend_on_them(monkeypatch):
     monkeypatch.setattr(few_labels, "N_DRAWS", DRAWS)
     X = np.random.default_rng(1).normal(size=(20, 3))
@@ -179,10 +235,24 @@ def test_a_method_that_cannot_be_fitted_has_no_error():
 def test_the_papers_values_belong_to_its_sets_and_shares():
     X, y = np.zeros((159, 15)), np.linspace(-1.0, 1.0, 159)
     y = -0.5773 + 0.3914 * (y - y.mean()) / y.std()  # level and spread of autoprice's target
-    assert reported(X, y, 0.05)["SNF"] == 0.049
-    assert reported(X, y, 0.1)["SNF"] == 0.037
+    assert reported(X, y, 0.05)["SNF"] == (0.049, 0.0)
+    assert reported(X, y, 0.1)["SNF"].error == 0.037
     assert reported(X, y, 0.2) == reported(X[1:], y[1:], 0.05) == {}
     assert reported(X, y + 0.1, 0.05) == {}  # another set of the same size
+
+
+def test_the_papers_figures_bear_its_count_of_wins():
+    """Equal to three digits may be a win or not."""
+    assert sorted({line["set"] for line in lines()}) == sorted(SETS)
+    for number, wins in WINS.items():
+        below, level = 0, 0
+        for line in (line for line in lines() if line["per cent"] == str(5 * number)):
+            *others, own = (printed(line[method]).error for method in METHODS)
+            below, level = below + (own < min(others)), level + (own == min(others))
+        assert below <= wins <= below + level
+    assert printed("0.087 ± 0.027") == (0.087, 0.027)
+    assert paper_counts(1, "LS-SVM") == (11, 0)
+    assert paper_counts(2, "Hessian") == (6, 2)
 
 
 @pytest.mark.papers

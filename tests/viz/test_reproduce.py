@@ -64,6 +64,7 @@ def test_the_verdict_follows_the_stated_rule(measured, paper, options, verdict):
 
 def test_noise_does_not_turn_twice_the_figure_into_the_figure():
     noisy = (0.002, 0.029, 0.015, 0.031, 0.003, 0.014)
+    assert Row("x", noisy, 0.008).verdict == "undecided"
     assert Row("x", noisy * 4, 0.008).verdict == "not reproduced"
     assert Row("x", noisy * 4, 0.008).standard_error < Row("x", noisy, 0.008).standard_error
 

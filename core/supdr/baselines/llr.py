@@ -42,7 +42,7 @@ random_state, verbose, missing_label
 
     # What SNF would ask for beyond the parameters below.
     kernel, degree, gamma, coef0 = "linear", 1, 0.5, 1.0
-    solver, lr_reconstruction = "lbfgs", 1e-3
+    solver, lr_reconstruction, lr_target = "lbfgs", 1e-3, None
     init_scale, n_init = None, 1
 
     def __init__(

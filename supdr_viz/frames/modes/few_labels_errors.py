@@ -48,7 +48,7 @@ def bars(
     Picture
     """
     found = {cell.method: np.array(errors) for cell, errors in study.errors.items()}
-    paper = reported(study.X, study.y, study.shares[0])
+    paper = {method: cell.error for method, cell in reported(study.X, study.y, study.shares[0]).items()}
     ends = [errors.mean() + errors.std() for errors in found.values()] + list(paper.values())
     scale = (RIGHT - LEFT) / max([*ends, 1e-12])
     pitch = (TOP - BOTTOM) / len(ORDER)

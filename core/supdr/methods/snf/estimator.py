@@ -73,7 +73,7 @@ class SNF(Weighted, FittedSNF):
         Constant of "poly", >= 0.
     target_weight : float, default=1.0
         mu, weight of the target's regression, >= 0.  At large values labelled rows move to where they fit their label,
-        unlabelled rows do not, and predictions suffer unless calibrated.
+        unlabelled rows do not, and predictions suffer unless calibrated.  Ignored where `lr_target` sets it.
     reg_v, reg_z : float, default=1.0
         Ridges (lambda_V, lambda_Z) on the regressions of X and on the latent rows, > 0.  Too large a product of the two
         makes all latent rows 0.
@@ -85,7 +85,10 @@ class SNF(Weighted, FittedSNF):
         "lbfgs": quasi-Newton on the latent rows, one factorisation for all columns, never raises F.  "sgd": the
         paper's loop, one factorisation per column.
     lr_reconstruction : float, default=1e-3
-        eta_X, step size of "sgd", > 0; `target_weight` fixes eta_Y.
+        eta_X, step size of "sgd" on the reconstruction, > 0.
+    lr_target : float or None, default=None
+        eta_Y, step size of "sgd" on the target, > 0.  It sets the target's weight to lr_target n_features reg_v /
+        (lr_reconstruction reg_w), reg_w = 0.1 for None.  None: eta_Y follows from `target_weight` by the same formula.
     preprocessing : {"minmax", "zscore", "whiten", "none"}, default="minmax"
         Fitted inside, on X and, for regression, on the known targets (which "whiten" only z-scores).  The ridges refer
         to the preprocessed units.
@@ -148,6 +151,10 @@ class SNF(Weighted, FittedSNF):
     With polynomial kernels of fewer than 0.6 n monomials a step costs O(n F (F + M + degree)) for F monomials; else
     kernel matrices are factorised in O(n^3), and at most 10,000 rows are accepted.
 
+    Algorithm 1 of the paper has two rates and a decay lambda_Z.  "sgd" takes its steps with lr_reconstruction = eta_X,
+    lr_target = eta_Y and reg_z = lambda_Z reg_v n_features n_samples; the decay of labelled rows is lowered so that
+    `reg_z` means the same for all rows.
+
     Missing cells (NaN in X) have no error.  While the run goes on they are variables of their own, which cost nothing
     once they equal their reconstruction.  `transform` leaves them out.
 
@@ -186,6 +193,7 @@ class SNF(Weighted, FittedSNF):
         reg_w: float | None = None,
         solver: str = "lbfgs",
         lr_reconstruction: float = 1e-3,
+        lr_target: float | None = None,
         preprocessing: str = "minmax",
         calibrate: bool = True,
         init: str | ArrayLike = "pca",
@@ -214,6 +222,7 @@ class SNF(Weighted, FittedSNF):
         self.reg_w = reg_w
         self.solver = solver
         self.lr_reconstruction = lr_reconstruction
+        self.lr_target = lr_target
         self.preprocessing = preprocessing
         self.calibrate = calibrate
         self.init = init
@@ -272,6 +281,7 @@ class SNF(Weighted, FittedSNF):
             init_scale=scale if self.init_scale is None else float(self.init_scale),
             n_init=int(self.n_init),
             lr_reconstruction=float(self.lr_reconstruction),
+            lr_target=None if self.lr_target is None else float(self.lr_target),
         )
         self._on_all, self._on_labelled = problem.on_all, problem.on_labelled
         check_matrices(self, isinstance(self._on_all, Dual) or self.solver == "sgd", len(X))

@@ -79,6 +79,8 @@ class SNFProblem(Problem):
         Their targets.
     weights : array of shape (N,) or None
         Of their squared residuals; None: 1.
+    lr_target : float or None
+        eta_Y of solver "sgd", which then sets `target_weight`; None: the other way round.
     """
 
     X: NDArray
@@ -96,6 +98,7 @@ class SNFProblem(Problem):
     init_scale: float
     n_init: int
     lr_reconstruction: float
+    lr_target: float | None = None
     on_all: Primal | Dual = field(init=False)
     on_labelled: Primal | Dual = field(init=False)
 

@@ -5,10 +5,11 @@ minimises: the factor 1 / (2 lambda) of eq. 6 is never undone, the target's pass
 its own, and the decay stands inside the loop over pairs, so that a row decays 2 n times per predictor.  In the units of
 eq. 5, with lr = eta_X,
 
-    eta_Y = target_weight lr reg_w / (M reg_v)      lambda_Z = reg_z / (reg_v M (n + N T eta_Y / eta_X))
+    target_weight = eta_Y M reg_v / (eta_X reg_w)      lambda_Z = reg_z / (reg_v M (n + N T eta_Y / eta_X))
 
-(without the second summand for unlabelled rows), which is how both are set here; one epoch with a small rate moves Z by
--lr / reg_v times the gradient.  The paper's lambda_Z thus means another ridge for every n and M.
+(without the second summand for unlabelled rows).  `lr_target` sets eta_Y, and with it the weight of the target; without
+it `target_weight` sets eta_Y.  One epoch with a small rate moves Z by -lr / reg_v times the gradient.  The paper's
+lambda_Z thus means another ridge for every n and M.
 
 The case table of eq. 13 lacks a factor 2 for i = l; the two update lines, both applied to z_i, restore it.  The target
 loop (line 12) prints i, l over all rows; omega exists for the labelled ones.  K is computed anew for every predictor,
@@ -44,11 +45,21 @@ class QuasiNewton(SNFProblem):
 class PaperLoop(SNFProblem):
     """solver="sgd": one step is one epoch, a pass over all predictors."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.lr_target is not None:
+            weight = self.lr_target * self.X.shape[1] * self.reg_v / (self.lr_reconstruction * self.reg_w)
+            object.__setattr__(self, "target_weight", weight)
+
     @property
     def advice(self) -> str:  # type: ignore[override]
         """What to do when the loop diverges."""
         rate = 0.1 * self.lr_reconstruction
-        return f"Reduce lr_reconstruction (say, to {rate:g}: its ratio to reg_v is the step) or raise reg_v or reg_z."
+        target = "" if self.lr_target is None else f" and lr_target (say, to {0.1 * self.lr_target:g})"
+        return (
+            f"Reduce lr_reconstruction (say, to {rate:g}: its ratio to reg_v is the step){target} or raise reg_v or "
+            "reg_z."
+        )
 
     def step(self, state: SNFState) -> SNFState:
         """One epoch."""
@@ -81,7 +92,9 @@ class PaperLoop(SNFProblem):
     def rates(self) -> tuple[float, NDArray]:
         """Return the rate of the target's pass and the decay of every row."""
         (n_rows, columns), targets = self.X.shape, self.Y.size
-        rate = self.target_weight * self.lr_reconstruction * self.reg_w / (columns * self.reg_v)
+        rate = self.lr_target
+        if rate is None:
+            rate = self.target_weight * self.lr_reconstruction * self.reg_w / (columns * self.reg_v)
         visits = np.full(n_rows, float(n_rows))
         visits[self.rows] += targets * rate / self.lr_reconstruction
         return rate, self.reg_z / (self.reg_v * columns * visits)
