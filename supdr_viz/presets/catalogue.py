@@ -92,8 +92,8 @@ _TABLE = {
 _TABLE_NOTES = {
     "breast_cancer_w": "The paper reports .070 for NSDR. Its loop erred on .049 here, a polynomial SVM on .066.",
     "ionosphere": "The paper reports .066 for NSDR. Its loop erred on .096 here, a polynomial SVM on .074.",
-    "pi_diabetes": "The paper reports .264 for NSDR. Its loop erred on .314 here, a polynomial SVM on .267. "
-    "Steps are slow here.",
+    "pi_diabetes": "The paper reports .264 for NSDR. Its loop erred on .314 here, a polynomial SVM on .267; "
+    "steps are slow here.",
     "sonar": "The paper reports .106 for NSDR. Its loop erred on .271 here, a polynomial SVM on .136.",
     "spect": "The paper reports .138 for NSDR. Its loop erred on .176 here, a polynomial SVM on .199, the "
     "majority class on .206.",

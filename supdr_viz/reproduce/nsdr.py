@@ -230,7 +230,8 @@ def costs(bench: Bench) -> list[Row]:
     loop = NSDR(**RING, **RING_MACHINE, **LOOP)
     epochs = {"max_iter": [bench.either(300, 3000)]}
     share = over_draws(bench, "disc", 40, bench.either(1, 5), loop, epochs, {"rises": rises})["rises"]
-    rows.append(Row("NSDR on Fig. 2: share of epochs after which F is higher", tuple(share[:, 0]), 0.0, kind="at most"))
+    what = "NSDR on Fig. 2: share of epochs after which F is higher, largest of the draws"
+    rows.append(Row(what, (float(share.max()),), 0.0, kind="at most"))
     return rows
 
 

@@ -70,7 +70,7 @@ def over_draws(
 def figure_1(bench: Bench) -> list[Row]:
     """Ten points in two bands: separable with labels, not without."""
     short, long = bench.either((100, 2000), (300, 3000))
-    ridges = {"reg_u": 1e-4, "reg_v": 1e-4, "reg_w": 1e-4}
+    ridges: dict[str, Any] = {"reg_u": 1e-4, "reg_v": 1e-4, "reg_w": 1e-4}
     draws: tuple[str, int, int] = ("linear", 10, bench.either(3, 20))
     metric = {"separable": separable}
     loop = LSDR(**DRAWN, **LOOP, **ridges)
