@@ -266,8 +266,8 @@ ITEMS = (
         "LSDR's are drawn at random from that grid, without the learning rates; block descent (15 and 40 rounds) takes "
         "the place of the loop. A quarter of the labelled rows chooses; the choice is fitted anew to all labels. "
         "LSDR's ridge on the weights is .1, 1 or 10, the values of Table 1.",
-        "Not explained: few draws and block descent may both matter. Sonar and ionosphere are not attained by Table 1's "
-        "own parameters either.",
+        "Not explained: few draws and block descent may both matter. Table 1's own parameters do not attain sonar and "
+        "ionosphere either.",
     ),
     Item(
         "nsdr-special-case",
