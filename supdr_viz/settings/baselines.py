@@ -48,12 +48,21 @@ _HEAD = (
         "head",
         "Classifier",
         "choice",
-        choices=choices(("knn", "nearest neighbours"), ("svm", "linear SVM")),
+        choices=choices(("knn", "nearest neighbours"), ("svm", "linear SVM"), ("rbf", "Gaussian SVM")),
         main=True,
         help="It sees the projected rows.",
     ),
     replace(_NEIGHBOURS, main=False, shown_when={"head": ("knn",)}),
-    replace(SVM_WEIGHT, main=False, shown_when={"head": ("svm",)}),
+    replace(SVM_WEIGHT, main=False, shown_when={"head": ("svm", "rbf")}),
+    replace(
+        GAMMA,
+        name="head_gamma",
+        label="Classifier's sharpness",
+        symbol="",
+        main=False,
+        help="Of the kernel exp(−γ‖z − z'‖²) on the projected rows.",
+        shown_when={"head": ("rbf",)},
+    ),
     PREPROCESSING,
 )
 
