@@ -1,20 +1,35 @@
-"""NSDR: Table 2 and Figs. 1 to 4 of Grabocka and Schmidt-Thieme."""
+"""NSDR: Table 2, Figs. 1 to 4, the special case, run times and costs of Grabocka and Schmidt-Thieme."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from supdr import LSDR, NSDR
-from supdr.datasets import make_noisy_plane
-from supdr.sensitivity import logarithmic
-from supdr_viz.reproduce.bench import Bench, Item, NotCovered, Row, everything
+from supdr_viz.reproduce.bench import Bench, Item, NotCovered, Row, lowest_in
+from supdr_viz.reproduce.nsdr_figures import (
+    LOOP,
+    PAPER_SETTING,
+    RING,
+    RING_MACHINE,
+    figure_1,
+    figure_2,
+    figure_3,
+    figure_4,
+    over_draws,
+    rises,
+)
+from supdr_viz.reproduce.nsdr_search import Searched
+from supdr_viz.reproduce.nsdr_seconds import descend, exponent, loops, seconds_of
 from supdr_viz.studies.data import filled, load_table
 
 PAPER = "NSDR (Grabocka, Schmidt-Thieme)"
@@ -35,9 +50,6 @@ TABLE_1_NSDR: dict[str, dict[str, Any]] = {
     "sonar": {"reg_u": 1e-2, "reg_v": 1.0, "n_components": 60, "beta": 0.1, "C": 0.1, "degree": 2},
     "spect": {"reg_u": 1e-2, "reg_v": 1e-5, "n_components": 22, "beta": 0.5, "C": 0.1, "degree": 3},
 }
-PAPER_SETTING: dict[str, Any] = {"row_bias": True, "init": "random", "init_scale": 0.1, "preprocessing": "zscore"}
-"""What the runs with Table 1's parameters have in common."""
-
 # Table 1: PCA-SVM (share of variance, C, degree), SVM (C, degree)
 _MACHINES: dict[str, tuple[tuple[Any, float, int], tuple[float, int]]] = {
     "breast_cancer_w": ((None, 10.0, 2), (10.0, 2)),
@@ -46,181 +58,294 @@ _MACHINES: dict[str, tuple[tuple[Any, float, int], tuple[float, int]]] = {
     "sonar": ((0.7, 10.0, 2), (0.1, 3)),
     "spect": ((None, 1.0, 3), (0.1, 2)),
 }
-# Table 2: error and its deviation of NSDR and LSDR; error of PCA-SVM and SVM (which column is which is inferred)
-_TABLE_2 = {
-    "breast_cancer_w": ((0.070, 0.018), (0.122, 0.013), 0.073, 0.082),
-    "ionosphere": ((0.066, 0.008), (0.097, 0.016), 0.140, 0.091),
-    "pi_diabetes": ((0.264, 0.023), (0.279, 0.016), 0.274, 0.280),
-    "sonar": ((0.106, 0.041), (0.188, 0.042), 0.226, 0.226),
-    "spect": ((0.138, 0.051), (0.142, 0.056), 0.206, 0.243),
+# Table 2: error and its deviation over five folds; 0 where the deviation is not at hand
+_TABLE_2: dict[str, dict[str, tuple[float, float]]] = {
+    "breast_cancer_w": {"NSDR": (0.070, 0.018), "LSDR": (0.122, 0.013), "PCA-SVM": (0.073, 0.0), "SVM": (0.082, 0.0)},
+    "ionosphere": {"NSDR": (0.066, 0.008), "LSDR": (0.097, 0.016), "PCA-SVM": (0.140, 0.0), "SVM": (0.091, 0.0)},
+    "pi_diabetes": {"NSDR": (0.264, 0.023), "LSDR": (0.279, 0.016), "PCA-SVM": (0.274, 0.0), "SVM": (0.280, 0.0)},
+    "sonar": {"NSDR": (0.106, 0.041), "LSDR": (0.188, 0.042), "PCA-SVM": (0.226, 0.0), "SVM": (0.226, 0.129)},
+    "spect": {"NSDR": (0.138, 0.051), "LSDR": (0.142, 0.056), "PCA-SVM": (0.206, 0.0), "SVM": (0.243, 0.103)},
 }
+SEARCHED_BY_NSDR = ("spect", "sonar", "ionosphere")
+"""The smaller sets, on which every draw of the search takes seconds."""
+
+_FOLDS = 5
+"""Folds behind a figure of Table 2."""
+
+
+def _load(name: str, bench: Bench) -> tuple[NDArray, NDArray]:
+    X, y = load_table(name, bench.data_dir)
+    return filled(X), y.astype(int)
 
 
 def table_2(bench: Bench) -> list[Row]:
-    """Errors on five sets: the paper's loop and its parameters, and the baselines."""
-    rows = []
-    cv, seeds = bench.either(2, 5), range(bench.either(1, 3))
+    """Errors on five sets: the paper's loop with Table 1's parameters, the machines beside it, and who wins."""
+    rows: list[Row] = []
+    means: dict[str, dict[str, float]] = {}
     for name in FIVE_SETS:
-        X, y = load_table(name, bench.data_dir)
-        X, y = filled(X), y.astype(int)
-        (nsdr, nsdr_sd), (lsdr, lsdr_sd), pca_svm, svm = _TABLE_2[name]
-        loop = {**PAPER_SETTING, "solver": "sgd", "max_iter": bench.either(20, 300), "calibrate": False}
-        fast = {**PAPER_SETTING, "solver": "bcd", "max_iter": bench.either(5, 100)}
-        protocol: dict[str, Any] = {"cv": cv, "seeds": seeds, "transductive": True}
-        own = NSDR(**TABLE_1_NSDR[name], **loop, kernel="poly")
-        rows.append(Row(f"{name}: NSDR, paper's loop", bench.values(own, X, y, **protocol), nsdr, nsdr_sd))
-        linear = LSDR(**TABLE_1_LSDR[name], **loop)
-        rows.append(Row(f"{name}: LSDR, paper's loop", bench.values(linear, X, y, **protocol), lsdr, lsdr_sd))
-        calibrated = LSDR(**TABLE_1_LSDR[name], **fast)
-        found = bench.values(calibrated, X, y, cv=cv, seeds=seeds)
-        rows.append(Row(f"{name}: LSDR, block descent, calibrated", found, lsdr, lsdr_sd))
-        (share, C, degree), (C_svm, degree_svm) = _MACHINES[name]
-        machine = make_pipeline(
-            MinMaxScaler((-1, 1)), PCA(share), SVC(C=C, kernel="poly", degree=degree, gamma=1, coef0=1)
-        )
-        rows.append(Row(f"{name}: PCA + SVM", bench.values(machine, X, y, cv=cv, seeds=seeds), pca_svm))
-        machine = make_pipeline(MinMaxScaler((-1, 1)), SVC(C=C_svm, kernel="poly", degree=degree_svm, gamma=1, coef0=1))
-        rows.append(Row(f"{name}: SVM", bench.values(machine, X, y, cv=cv, seeds=seeds), svm))
+        measured = _errors(bench, name)
+        for method, (figure, deviation) in _TABLE_2[name].items():
+            own = method in ("NSDR", "LSDR")
+            about, words = ("method", f"{method}, paper's loop") if own else ("rival", method)
+            rows.append(Row(f"{name}: {words}", measured[method], figure, deviation, about=about, paper_n=_FOLDS))
+        means[name] = {method: float(np.mean(measured[method])) for method in _TABLE_2[name]}
+        figure = _TABLE_2[name]["LSDR"][0]
+        what = f"{name}: LSDR by block descent, calibrated, on new rows"
+        rows.append(Row(what, measured["calibrated"], figure, kind="at most", about="question"))
+    return rows + _who_wins(means)
+
+
+def _errors(bench: Bench, name: str) -> dict[str, tuple[float, ...]]:
+    """Return the errors of every method on a set, one value a fold and partition."""
+    X, y = _load(name, bench)
+    folds: dict[str, Any] = {"cv": bench.either(2, _FOLDS), "seeds": range(bench.either(1, 3))}
+    loop = {**PAPER_SETTING, "solver": "sgd", "max_iter": bench.either(20, 300), "calibrate": False}
+    loops_on = {
+        "NSDR": NSDR(**TABLE_1_NSDR[name], **loop, kernel="poly"),
+        "LSDR": LSDR(**TABLE_1_LSDR[name], **loop),
+    }
+    found = {method: bench.values(model, X, y, **folds, transductive=True) for method, model in loops_on.items()}
+    inductive: dict[str, Any] = {**_machines(name)}
+    inductive["calibrated"] = LSDR(**TABLE_1_LSDR[name], **PAPER_SETTING, max_iter=bench.either(5, 100))
+    return found | {method: bench.values(model, X, y, **folds) for method, model in inductive.items()}
+
+
+def _machines(name: str) -> dict[str, Pipeline]:
+    """Return the support vector machines on principal components and on all columns, by Table 1."""
+    (share, C, degree), (C_all, degree_all) = _MACHINES[name]
+
+    def machine(C: float, degree: int) -> SVC:
+        """Return one with the paper's polynomial kernel."""
+        return SVC(C=C, kernel="poly", degree=degree, gamma=1, coef0=1)
+
+    return {
+        "PCA-SVM": make_pipeline(MinMaxScaler((-1, 1)), PCA(share), machine(C, degree)),
+        "SVM": make_pipeline(MinMaxScaler((-1, 1)), machine(C_all, degree_all)),
+    }
+
+
+def _who_wins(means: dict[str, dict[str, float]]) -> list[Row]:
+    """Return the claims of section 4.2 about the means of a set -> method -> mean error."""
+
+    def sets(better: str, *others: str) -> tuple[float]:
+        """Return on how many sets a method has the lowest mean of these."""
+        return (lowest_in({name: {key: of[key] for key in (better, *others)} for name, of in means.items()}, better),)
+
+    words = "number of the five sets on which"
+    return [
+        Row(f"{words} NSDR errs least of all", sets("NSDR", "LSDR", "PCA-SVM", "SVM"), 5, kind="at least"),
+        Row(f"{words} LSDR errs less than PCA-SVM", sets("LSDR", "PCA-SVM"), 3, kind="at least"),
+        Row(f"{words} NSDR errs less than LSDR", sets("NSDR", "LSDR"), 5, kind="at least"),
+    ]
+
+
+def search(bench: Bench) -> list[Row]:
+    """Choose hyper-parameters by a validation split among random draws from the printed grid."""
+    rows = []
+    for name in FIVE_SETS:
+        X, y = _load(name, bench)
+        for method, n_draws, n_rounds in (("NSDR", bench.either(2, 40), 15), ("LSDR", bench.either(4, 100), 40)):
+            if method == "NSDR" and name not in SEARCHED_BY_NSDR:
+                continue
+            model = Searched(method, n_draws, bench.either(5, n_rounds))
+            found = bench.values(model, X, y, cv=bench.either(2, _FOLDS), transductive=True)
+            rows.append(Row(f"{name}: {method}, {n_draws} draws", found, *_TABLE_2[name][method], paper_n=_FOLDS))
     return rows
 
 
-def separable(fitted: Any, X: NDArray, y: NDArray) -> float:
-    """Whether a line separates the latent rows."""
-    Z = fitted.embedding_
-    return float(SVC(C=1e6, kernel="linear").fit(Z, y).score(Z, y) == 1.0)
+def special_case(bench: Bench) -> list[Row]:
+    """Minimise the same objective as NSDR of degree 1 and as LSDR with the hinge."""
+    beta = 0.5
+    shared: dict[str, Any] = {
+        **{"n_components": 5, "beta": beta, "reg_u": 0.1, "reg_v": 0.1, "preprocessing": "zscore"},
+        **{"calibrate": False, "max_iter": bench.either(10, 200), "tol": 1e-8},
+    }
+    models = {
+        "NSDR": NSDR(kernel="poly", degree=1, C=1.0, **shared),
+        "LSDR": LSDR(loss="hinge", reg_w=(1.0 - beta) / 2.0, **shared),
+    }
+    scoring = {"error": "error", "objective": "objective"}
+    rows = []
+    for name in bench.either(FIVE_SETS[:1], FIVE_SETS[:3]):
+        X, y = _load(name, bench)
+        found: dict[str, dict[str, NDArray]] = {}
+        for method, model in models.items():
+            settings: dict[str, Any] = {"cv": bench.either(2, _FOLDS), "scoring": scoring, "transductive": True}
+            cell = bench.sweep(model, X, y, **settings).cells[0]
+            found[method] = {metric: np.array(cell.values(metric)) for metric in scoring}
+        ratio = found["NSDR"]["objective"] / found["LSDR"]["objective"]
+        rows.append(Row(f"{name}: objective of NSDR of degree 1 / of LSDR", tuple(ratio), 1.0))
+        gap = found["NSDR"]["error"] - found["LSDR"]["error"]
+        rows.append(Row(f"{name}: error of NSDR of degree 1 minus that of LSDR", tuple(gap), 0.0))
+    return rows
 
 
-def own_error(fitted: Any, X: NDArray, y: NDArray) -> float:
-    """Error of the fitted head on the training rows."""
-    return float(np.mean(fitted.transduction_ != y))
-
-
-def rmse(fitted: Any, X: NDArray, y: NDArray) -> float:
-    """Root of the mean squared error of the reconstruction, which enters the loss with weight beta."""
-    return float(np.sqrt(max(fitted.history_["reconstruction"][-1], 0.0) / (fitted.beta * X.size)))
-
-
-def figure_1(bench: Bench) -> list[Row]:
-    """Ten points in two bands: separable with labels, not without."""
-    settings: dict[str, Any] = {"reg_u": 1e-4, "reg_v": 1e-4, "reg_w": 1e-4, "solver": "bcd", "max_iter": 300}
-    found: dict[float, list[float]] = {0.4: [], 0.9999: []}
-    for seed in range(bench.either(3, 20)):
-        X, y = make_noisy_plane("linear", 10, noise=0.0, random_state=seed).to_xy()
-        model = LSDR(**settings, row_bias=True, calibrate=False, init="random", init_scale=0.1, preprocessing="none")
-        grid = {"beta": list(found)}
-        result = bench.sweep(model, X, y, grid, cv=everything(X), scoring={"separable": separable}, seeds=(seed,))
-        for number, beta in enumerate(found):
-            found[beta].append(result.cells[number].mean("separable"))
+def run_times(bench: Bench) -> list[Row]:
+    """Time an SVM, the paper's loop and block descent on one set, one after the other in one process."""
+    name = "ionosphere"
+    X, y = _load(name, bench)
+    machine = _machines(name)["SVM"]
+    shared: dict[str, Any] = {**PAPER_SETTING, **TABLE_1_NSDR[name], "kernel": "poly", "calibrate": False}
+    slow: list[float] = []
+    quick: list[float] = []
+    for repetition in range(bench.either(1, 3)):
+        train = next(StratifiedKFold(_FOLDS, shuffle=True, random_state=repetition).split(X, y))[0]
+        hidden = np.full(len(y), np.nan)
+        hidden[train] = y[train]
+        loop = NSDR(**shared, solver="sgd", max_iter=bench.either(20, 300), random_state=repetition)
+        descent = NSDR(**shared, max_iter=100, random_state=repetition)
+        clone(descent).set_params(max_iter=1).fit(X, hidden)  # compiles
+        clone(loop).set_params(max_iter=1).fit(X, hidden)
+        seconds = seconds_of(loop.fit, X, hidden)
+        target = float(loop.history_["objective"][-1])
+        slow.append(seconds / seconds_of(machine.fit, X[train], y[train]))
+        quick.append(seconds / seconds_of(descend, descent, X, hidden, target))
+        bench.seconds += seconds
     return [
-        Row("share of draws that LSDR separates", tuple(found[0.4]), 1.0, kind="at least"),
-        Row("share of draws that plain factorisation separates", tuple(found[0.9999]), 0.5, kind="at most"),
+        Row(
+            f"{name}: seconds of NSDR by the paper's loop / of an SVM",
+            tuple(slow),
+            1.0,
+            kind="at least",
+            note="The paper prints 158 s against .415 s, 381 times as long, and concludes that NSDR is the slower one.",
+        ),
+        Row(
+            f"{name}: seconds of the paper's loop / of block descent to the same objective",
+            tuple(quick),
+            10.0,
+            kind="at least",
+            about="question",
+        ),
     ]
 
 
-def figure_2(bench: Bench) -> list[Row]:
-    """Separate a disc from its ring: NSDR does, LSDR is said to fail."""
-    shared: dict[str, Any] = {**PAPER_SETTING, "preprocessing": "none", "beta": 0.7, "reg_u": 0.01, "reg_v": 0.01}
-    linear = LSDR(**shared, reg_w=2.0, max_iter=300, calibrate=False)
-    kernel = NSDR(**shared, kernel="poly", degree=3, C=0.5, max_iter=60, calibrate=False)
-    found: dict[str, list[float]] = {"LSDR": [], "NSDR": [], "LSDR rmse": [], "NSDR rmse": []}
-    scoring = {"error": own_error, "rmse": rmse}
-    for seed in range(bench.either(2, 10)):
-        X, y = make_noisy_plane("disc", 40, noise=0.0, random_state=seed).to_xy()
-        for name, model in (("LSDR", linear), ("NSDR", kernel)):
-            cell = bench.sweep(model, X, y, cv=everything(X), scoring=scoring, seeds=(seed,)).cells[0]
-            found[name].append(cell.mean("error"))
-            found[f"{name} rmse"].append(cell.mean("rmse"))
-    ratio = tuple(first / second for first, second in zip(found["LSDR rmse"], found["NSDR rmse"]))
-    return [
-        Row("training error of NSDR", tuple(found["NSDR"]), 0.05, kind="at most"),
-        Row("training error of LSDR", tuple(found["LSDR"]), 0.25, kind="at least"),
-        Row("reconstruction error of LSDR / NSDR", ratio, 1.0, kind="at least"),
-    ]
-
-
-def falls(fitted: Any, term: str) -> float:
-    """Return the last value of a loss as a share of its first one."""
-    return float(fitted.history_[term][-1] / fitted.history_[term][0])
-
-
-def reconstruction_left(fitted: Any, X: NDArray, y: NDArray) -> float:
-    """Reconstruction loss at the end as a share of that after the first epoch."""
-    return falls(fitted, "reconstruction")
-
-
-def label_left(fitted: Any, X: NDArray, y: NDArray) -> float:
-    """Label loss at the end as a share of that after the first epoch."""
-    return falls(fitted, "label")
-
-
-def figure_3(bench: Bench) -> list[Row]:
-    """Both losses fall together on ionosphere."""
-    X, y = load_table("ionosphere", bench.data_dir)
-    model = NSDR(
-        25,
-        beta=0.7,
-        kernel="poly",
-        degree=1,
-        C=1.0,
-        reg_u=1e-5,
-        reg_v=1e-5,
-        solver="sgd",
-        max_iter=bench.either(20, 300),
-        calibrate=False,
-        **{**PAPER_SETTING, "preprocessing": "minmax"},
+def costs(bench: Bench) -> list[Row]:
+    """Measure how the seconds of an epoch grow with the rows, and how often the objective rises."""
+    sizes = bench.either(
+        {"LSDR": (200, 400), "NSDR": (100, 200)}, {"LSDR": (500, 1000, 2000, 4000), "NSDR": (400, 800, 1600)}
     )
-    scoring = {"reconstruction": reconstruction_left, "label": label_left}
-    result = bench.sweep(model, X, y.astype(int), cv=bench.either(2, 5), scoring=scoring)
-    left = {name: tuple(map(float, result.cells[0].values(name))) for name in scoring}
-    return [
-        Row("reconstruction loss, last / first", left["reconstruction"], 0.5, kind="at most"),
-        Row("label loss, last / first", left["label"], 0.9, kind="at most"),
-    ]
-
-
-def figure_4(bench: Bench) -> list[Row]:
-    """SPECT: C and the degree move the error more than the two ridges do."""
-    X, y = load_table("spect", bench.data_dir)
-    setting = {**PAPER_SETTING, "preprocessing": "minmax"}
-    model = NSDR(11, beta=0.9, C=0.1, degree=2, kernel="poly", max_iter=15, calibrate=False, **setting)
-    size = bench.either(3, 20)
-    ridges = {"reg_u": logarithmic(1e-6, 10, size), "reg_v": logarithmic(1e-6, 10, size)}
-    kernel = {"C": logarithmic(0.01, 100, bench.either(3, 9)), "degree": [1, 2, 3, 4]}
-    protocol: dict[str, Any] = {"cv": bench.either(2, 5), "transductive": True}
-    spreads = []
-    for grid in (ridges, kernel):
-        means = bench.sweep(model, X, y.astype(int), grid, **protocol).means()
-        spreads.append(float(means.max() - means.min()))
-    majority = float(min(np.mean(y == 0), np.mean(y == 1)))
-    strong = bench.sweep(model, X, y.astype(int), {"reg_u": [10.0]}, **protocol)
-    return [
-        Row("spread of the error over C × degree / over λU × λV", (spreads[1] / spreads[0],), 1.0, kind="at least"),
-        Row("error at λU = 10: that of the majority", tuple(strong.cells[0].values("error")), majority, 0.01),
-    ]
+    rows = []
+    for method, model in loops(10).items():
+        began = time.perf_counter()
+        repetitions = range(bench.either(1, 3))
+        found = tuple(exponent(model, sizes[method], 20, bench.either(3, 7)) for _repetition in repetitions)
+        bench.seconds += time.perf_counter() - began
+        what = f"{method}: exponent of the seconds of an epoch in the number of rows"
+        rows.append(Row(what, found, 1.5, kind="at most"))
+    loop = NSDR(**RING, **RING_MACHINE, **LOOP)
+    epochs = {"max_iter": [bench.either(300, 3000)]}
+    share = over_draws(bench, "disc", 40, bench.either(1, 5), loop, epochs, {"rises": rises})["rises"]
+    what = "NSDR on Fig. 2: share of epochs after which F is higher, largest of the draws"
+    rows.append(Row(what, (float(share.max()),), 0.0, kind="at most"))
+    return rows
 
 
 ITEMS = (
     Item(
         "nsdr-table-2",
         PAPER,
-        "Table 2: errors on five sets",
+        "Table 2: errors on five sets, and who wins",
         table_2,
-        "Table 1's parameters, z-score; the paper's search for them is not repeated. d = 25 on ionosphere is assumed; "
-        "the heads of the baselines' columns are inferred.",
-        "Not explained: no scaling or solver tried attains NSDR on pi_diabetes, or LSDR on ionosphere and sonar. NSDR "
-        "attains sonar by block descent under min-max scaling, .127.",
+        "Five folds, here of three partitions. Table 1's parameters, 300 epochs and z-scores for NSDR and LSDR; the "
+        "number of epochs of Table 2 and the scaling are assumed, and so is d = 25 on ionosphere, which Table 1 leaves "
+        "out. The 16 missing cells of breast_cancer_w are filled with column means. Which of the two last columns of "
+        "Table 2 belongs to SVM is inferred: Table 1 prints PCA-SVM before SVM, but here the third column is "
+        "taken for SVM, because on ionosphere its figure (.091 against .140) fits what we measured for SVM. The other "
+        "sets do not decide it, and LSDR errs less than PCA-SVM on three sets either way. Of the deviations of these "
+        "two columns two are at hand.",
+        "Not explained: the scaling, the start and the epochs are not printed, and of the scalings and solvers tried "
+        "(docs/nsdr.md) none attains NSDR on ionosphere and pi_diabetes, or LSDR on ionosphere and sonar. There the "
+        "machines beside them err as the paper prints or less, so NSDR and LSDR win on fewer sets.",
     ),
-    Item("nsdr-figure-1", PAPER, "Fig. 1: separable with labels only", figure_1, "Points drawn by our own generator."),
+    Item(
+        "nsdr-search",
+        PAPER,
+        "Table 2 with parameters chosen by a validation split",
+        search,
+        "The paper searches 36,864 combinations for NSDR by its loop, in every fold. Here 40 of NSDR's and 100 of "
+        "LSDR's are drawn at random from that grid, without the learning rates; block descent (15 and 40 rounds) takes "
+        "the place of the loop. A quarter of the labelled rows chooses; the choice is fitted anew to all labels. "
+        "LSDR's ridge on the weights is .1, 1 or 10, the values of Table 1.",
+        "Not explained: few draws and block descent may both matter. Table 1's own parameters do not attain sonar and "
+        "ionosphere either.",
+    ),
+    Item(
+        "nsdr-special-case",
+        PAPER,
+        "Section 4.2: LSDR is NSDR of degree 1",
+        special_case,
+        "The two agree if LSDR has the hinge in place of the smooth hinge, no row bias (LSDR's has weight 1, NSDR's a "
+        "learnt one) and λW = (1 - β) / 2 for C = 1. Block descent from principal components, β = .5, d = 5.",
+    ),
+    Item(
+        "nsdr-figure-1",
+        PAPER,
+        "Fig. 1: separable with labels only",
+        figure_1,
+        "Points drawn by our own generator. Caption's β, ridges and learning rate; the number of epochs is not "
+        "printed there, 3,000 are taken. The ridge on LSDR's weights is not legible, 1e-4 is assumed.",
+    ),
     Item(
         "nsdr-figure-2",
         PAPER,
         "Fig. 2: a disc in a ring",
         figure_2,
-        "Points drawn by our own generator.",
-        "Run until it converges LSDR separates them too; the price is a reconstruction error twice NSDR's.",
+        "Points drawn by our own generator. The caption's settings: the paper's loop, 300 epochs, learning rates 1e-3. "
+        "Block descent stands beside it.",
+        "300 epochs are too few for NSDR on most of our draws; it goes on to separate them.",
     ),
-    Item("nsdr-figure-3", PAPER, "Fig. 3: both losses fall on ionosphere", figure_3),
-    Item("nsdr-figure-4", PAPER, "Fig. 4: sensitivity on SPECT", figure_4),
+    Item(
+        "nsdr-figure-3",
+        PAPER,
+        "Fig. 3: losses and errors fall together on ionosphere",
+        figure_3,
+        "The paper's loop, 300 epochs, five folds.",
+    ),
+    Item(
+        "nsdr-figure-4",
+        PAPER,
+        "Fig. 4: sensitivity on SPECT",
+        figure_4,
+        "Block descent, 15 rounds, in place of the loop. λU and λV over the eight printed values, C over .01 to 100.",
+    ),
+    Item(
+        "nsdr-seconds",
+        PAPER,
+        "Section 4.3: run time",
+        run_times,
+        "Processor time of one thread, in one process, one fit after the other. The paper's set is not at hand: "
+        "ionosphere is taken.",
+    ),
+    Item(
+        "nsdr-costs",
+        PAPER,
+        "Section 3.6: cost of an epoch, convergence",
+        costs,
+        "The paper gives O(I (n + n') m d) for both methods: in proportion to the rows, an exponent of 1. The bound "
+        "1.5 lies between that and a quadratic cost. Rows of noise, all labelled, 20 columns, d = 10. It calls "
+        "convergence guaranteed; F is taken with the primal value of the machine as it stands.",
+        "The second part of NSDR's epoch visits all pairs of support rows: O(n² d). Its loop is a min-max alternation, "
+        "in which F may rise.",
+    ),
 )
 
-NOT_COVERED: tuple[NotCovered, ...] = ()
+NOT_COVERED = (
+    NotCovered(
+        PAPER,
+        "Table 1: the parameters that the paper's search has chosen",
+        "They are used as printed. A search of our own does not find them again: other partitions, and some 40 "
+        "of 36,864 combinations.",
+    ),
+    NotCovered(
+        PAPER,
+        "Section 4.1: the search as printed",
+        "36,864 combinations in each of five folds by 300 epochs of the loop take weeks; see nsdr-search.",
+    ),
+    NotCovered(
+        PAPER,
+        "Section 4.1: the search for NSDR on breast_cancer_w and pi_diabetes",
+        "One of the 40 draws (λU = 1e-6, degree 4, C = 10) alone takes more than half a minute of processor time a fit "
+        "on breast_cancer_w, and pi_diabetes has more rows: the two would take longer than all other figures of this "
+        "paper. LSDR's search covers them.",
+    ),
+)

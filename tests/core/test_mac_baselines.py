@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep, lmnn
 from supdr.baselines.klda import KernelDiscriminants
 from supdr.baselines.lmnn import LargeMarginMap, _target_neighbours, triplet_loss
-from supdr.datasets import make_spirals
+from supdr.datasets import make_noisy_plane, make_spirals
 from tests.core.conventions import check_conventions
 
 PROJECTIONS = [PCAProjection, KernelPCAProjection, LDAProjection, KLDA, NCA, LMNN]
@@ -27,14 +27,14 @@ PROJECTIONS = [PCAProjection, KernelPCAProjection, LDAProjection, KLDA, NCA, LMN
 @check_conventions(
     PCAProjection(random_state=0),
     others=[cls(random_state=0) for cls in (*PROJECTIONS, TwoStep) if cls is not PCAProjection]
-    + [KLDA(head="svm"), LMNN(head="svm", random_state=0)],
+    + [KLDA(head="svm"), LMNN(head="svm", random_state=0), LDAProjection(head="rbf"), KLDA(head="rbf")],
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("cls", PROJECTIONS)
-@pytest.mark.parametrize("head", ["knn", "svm"])
+@pytest.mark.parametrize("head", ["knn", "svm", "rbf"])
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_three_classes_are_told_apart(cls, head, load):
     X, y = load(return_X_y=True)
@@ -43,7 +43,7 @@ def test_three_classes_are_told_apart(cls, head, load):
     assert model.transform(X).shape == (len(X), 2)
     np.testing.assert_allclose(model.latent_decision_function(model.transform(X)), model.decision_function(X))
     np.testing.assert_allclose(model.embedding_, model.transform(X[::2]))
-    assert hasattr(model, "support_") == (head == "svm")
+    assert hasattr(model, "support_") == (head != "knn")
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,42 @@ def test_three_classes_are_told_apart(cls, head, load):
             KernelPCAProjection(gamma=0.1),
             make_pipeline(KernelPCA(2, kernel="rbf", gamma=0.1, random_state=0), KNeighborsClassifier()),
         ),
+        (
+            LDAProjection(head="rbf", C=3.0),
+            make_pipeline(LinearDiscriminantAnalysis(), SVC(C=3.0, kernel="rbf", break_ties=True)),
+        ),
+        (
+            KernelPCAProjection(gamma=0.1, head="rbf", head_gamma=2.0),
+            make_pipeline(KernelPCA(2, kernel="rbf", gamma=0.1, random_state=0), SVC(gamma=2.0, break_ties=True)),
+        ),
+        (
+            KLDA(gamma=0.1, reg=0.01, head="rbf", head_gamma=5.0),
+            make_pipeline(KernelDiscriminants(2, 0.1, 0.01), SVC(gamma=5.0, break_ties=True)),
+        ),
     ],
-    ids=["pca-knn", "pca-svm", "lda-knn", "kernel-pca-knn"],
+    ids=["pca-knn", "pca-svm", "lda-knn", "kernel-pca-knn", "lda-rbf", "kernel-pca-rbf", "klda-rbf"],
 )
 def test_predictions_are_those_of_scikit_learn(ours, peer):
     X, y = load_iris(return_X_y=True)
     ours.set_params(random_state=0).fit(X, y)
     peer = make_pipeline(StandardScaler(), peer).fit(X, y)
     assert np.mean(ours.predict(X) == peer.predict(X)) >= 0.99
+
+
+@pytest.mark.parametrize(("C", "head_gamma"), [(1.0, "scale"), (0.1, 0.3), (50.0, 20.0)])
+def test_a_gaussian_machine_on_discriminants_has_the_parameters_it_is_given(C, head_gamma):
+    X, y = load_wine(return_X_y=True)
+    model = LDAProjection(head="rbf", C=C, head_gamma=head_gamma, preprocessing="none").fit(X, y)
+    latent = LinearDiscriminantAnalysis().fit(X, y).transform(X)
+    peer = SVC(C=C, kernel="rbf", gamma=head_gamma, break_ties=True).fit(latent, y)
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(latent), atol=1e-6)
+    np.testing.assert_array_equal(model.support_, peer.support_)
+
+
+def test_a_gaussian_machine_separates_a_disc_from_its_ring_where_a_line_cannot():
+    X, y = make_noisy_plane("disc", 200, noise=0.0, n_noise_features=0, random_state=0).to_xy()
+    assert PCAProjection(head="rbf").fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.95
+    assert PCAProjection(head="svm").fit(X[:100], y[:100]).score(X[100:], y[100:]) < 0.75
 
 
 # --- kernel discriminant analysis -------------------------------------------------------------------------------------
@@ -234,9 +262,11 @@ def test_mapping_step_is_optimal_for_its_classifier():
     [
         (PCAProjection(0), "n_components must be an integer"),
         (KLDA(n_components=0), "n_components must be an integer"),
-        (PCAProjection(head="tree"), "head must be one of knn, svm"),
+        (PCAProjection(head="tree"), "head must be one of knn, svm, rbf"),
         (PCAProjection(n_neighbors=0), "n_neighbors must be an integer"),
         (PCAProjection(C=0.0), "C must be a number > 0"),
+        (LDAProjection(head_gamma=0.0), "head_gamma must be 'scale' or a number > 0; got 0.0"),
+        (KLDA(head="rbf", head_gamma="median"), "head_gamma must be 'scale' or a number > 0; got 'median'"),
         (KLDA(gamma="scale"), "gamma must be 'median' or a number > 0; got 'scale'"),
         (KLDA(gamma=-1.0), "gamma must be 'median' or a number > 0; got -1.0"),
         (KLDA(reg=0.0), "reg must be a number > 0"),

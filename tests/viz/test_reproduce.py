@@ -5,10 +5,14 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import ParameterGrid, ParameterSampler, train_test_split
 
 from supdr_viz.cli import main
 from supdr_viz.reproduce.bench import RULE, Item, NotCovered, Row
 from supdr_viz.reproduce.command import items
+from supdr_viz.reproduce.nsdr_search import GRIDS, Searched
 from supdr_viz.reproduce.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
 from supdr_viz.studies.data import NoData, load_multifeat, load_table, scaled
 
@@ -73,14 +77,14 @@ def test_a_quick_item_writes_three_files_and_is_not_computed_twice(tmp_path, cap
     assert run(tmp_path, "nsdr-figure-1", "--quick") == 0
     first = capsys.readouterr().out
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
-    assert [row["item"] for row in rows] == ["nsdr-figure-1"] * 2
+    assert [row["item"] for row in rows] == ["nsdr-figure-1"] * 5
     assert rows[0]["verdict"] == "reproduced"
     document = (tmp_path / "out.md").read_text()
     assert RULE in document
     assert "supdr-viz reproduce nsdr-figure-1 --quick" in document
     assert "quick protocols" in document
     page = (tmp_path / "out.html").read_text()
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 5
     assert not re.search(r"""(src|href)=|https?://""", page)
     before = (tmp_path / "s.sqlite").read_bytes()
     assert run(tmp_path, "nsdr-figure-1", "--quick") == 0
@@ -182,3 +186,30 @@ def test_reports_name_the_commit_and_what_is_not_covered():
 def test_a_table_on_the_benchmark_sets(tmp_path, data_dir):
     assert run(tmp_path, "snf-figure-1", "--quick", "--data-dir", str(data_dir)) == 0
     assert "SNF's error" in (tmp_path / "out.md").read_text()
+
+
+def test_the_search_for_nsdr_draws_from_the_printed_grid():
+    learning_rates = 2 * 2
+    assert len(ParameterGrid(GRIDS["NSDR"])) * learning_rates == 36_864
+
+
+@pytest.mark.parametrize("method", ["NSDR", "LSDR"])
+def test_the_search_takes_the_draw_with_the_least_validation_error(method):
+    data = load_breast_cancer()
+    X, y = data.data[:150], data.target[:150].astype(float)
+    y[::5] = np.nan
+    searched = Searched(method, n_draws=4, max_iter=3).fit(X, y)
+    assert searched.transduction_.shape == (150,)
+    best = searched.best_.get_params()
+    rows = np.flatnonzero(~np.isnan(y))
+    _, held_out = train_test_split(rows, test_size=0.25, stratify=y[rows], random_state=0)
+    fewer = y.copy()
+    fewer[held_out] = np.nan
+    errors = {}
+    for drawn in ParameterSampler(GRIDS[method], 4, random_state=0):
+        settings = {**drawn, "n_components": max(1, round(drawn["share"] * 30))}
+        del settings["share"]
+        model = clone(searched.best_).set_params(**settings).fit(X, fewer)
+        errors[tuple(settings.values())] = np.mean(model.transduction_[held_out] != y[held_out])
+    assert len(errors) == 4
+    assert errors[tuple(best[name] for name in settings)] == min(errors.values())

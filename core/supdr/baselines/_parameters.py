@@ -31,11 +31,21 @@ HEAD = (
         "Classifier",
         ("knn", "nearest neighbours"),
         ("svm", "linear SVM"),
+        ("rbf", "Gaussian SVM"),
         main=True,
         help="It sees the projected rows.",
     ),
     replace(NEIGHBOURS, main=False, shown_when={"head": ("knn",)}),
-    replace(SVM_WEIGHT, main=False, shown_when={"head": ("svm",)}),
+    replace(SVM_WEIGHT, main=False, shown_when={"head": ("svm", "rbf")}),
+    replace(
+        SCALED_GAMMA,
+        name="head_gamma",
+        label="Classifier's sharpness",
+        symbol="",
+        main=False,
+        help="Of the kernel exp(−γ‖z − z'‖²) on the projected rows.",
+        shown_when={"head": ("rbf",)},
+    ),
     PREPROCESSING,
 )
 STEPS = count("n_steps", "Steps", 1, 200, "Of L-BFGS, at most.")

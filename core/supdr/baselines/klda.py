@@ -118,7 +118,7 @@ class KernelDiscriminants(BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class KLDA(Projection):
-    """Kernel discriminant analysis with Gaussians, then k nearest neighbours or a linear SVM.
+    """Kernel discriminant analysis with Gaussians, then k nearest neighbours or an SVM.
 
     Parameters
     ----------
@@ -128,12 +128,14 @@ class KLDA(Projection):
         exp(-gamma |x - x'|^2), > 0; "median" uses the median distance.
     reg : float, default=1e-3
         Added to the covariance within classes, > 0.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
@@ -153,6 +155,7 @@ class KLDA(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0

@@ -165,7 +165,7 @@ def _target_neighbours(X: NDArray, y: NDArray, k: int) -> tuple[NDArray, NDArray
 
 @dataclass(eq=False, repr=False)
 class LMNN(Projection):
-    """Large margin nearest neighbours in few dimensions, then k nearest neighbours or a linear SVM.
+    """Large margin nearest neighbours in few dimensions, then k nearest neighbours or an SVM.
 
     Parameters
     ----------
@@ -177,12 +177,14 @@ class LMNN(Projection):
         Weight of the distance to other classes, in (0, 1).
     n_steps : int, default=100
         Steps of the optimisation, >= 1.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
@@ -204,6 +206,7 @@ class LMNN(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0

@@ -64,7 +64,7 @@ def pacmap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> ND
 
 @dataclass(eq=False, repr=False)
 class PaCMAP(Projection):
-    """PaCMAP (the package's) of the labelled rows, then k nearest neighbours or a linear SVM.
+    """PaCMAP (the package's) of the labelled rows, then k nearest neighbours or an SVM.
 
     Needs the package pacmap (``pip install "supdr-viz[pacmap]"``).
 
@@ -78,12 +78,14 @@ class PaCMAP(Projection):
         Pairs at middle distance, which attract at first, by neighbours, > 0.
     further : float, default=2.0
         Far pairs, which repel, by neighbours, > 0; at least one pair a row is taken.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the latent rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
 
@@ -120,6 +122,7 @@ class PaCMAP(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0

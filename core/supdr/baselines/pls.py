@@ -58,18 +58,20 @@ class Scores(BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class PLSProjection(Projection):
-    """Partial least squares on the classes, then k nearest neighbours or a linear SVM.
+    """Partial least squares on the classes, then k nearest neighbours or an SVM.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimension.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
@@ -81,6 +83,7 @@ class PLSProjection(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0

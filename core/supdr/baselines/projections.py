@@ -1,7 +1,7 @@
 """Reduction first, classifier second: the pipelines that the papers compare with.
 
-A projection is learnt (with or without labels), then k nearest neighbours or a linear support vector machine is trained
-on the projected rows.
+A projection is learnt (with or without labels), then k nearest neighbours or a support vector machine, linear or
+Gaussian, is trained on the projected rows.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from supdr.baselines.one_shot import OneShot
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.parameters import Parameter
 from supdr.solvers.distances import median_distance
-
-HEADS = ("knn", "svm")
 
 
 class Reduced(BaseEstimator):
@@ -72,18 +70,23 @@ class Projection(OneShot):
     ----------
     n_components : int or None
         Latent dimension, >= 1; no more than data or method allow is used.
-    head : {"knn", "svm"}
-        Classifier on the projected rows: nearest neighbours or a linear support vector machine.
+    head : {"knn", "svm", "rbf"}
+        Classifier on the projected rows: nearest neighbours, a linear support vector machine or one with the kernel
+        exp(-head_gamma |z - z'|^2).
     n_neighbors : int
         Neighbours of "knn", >= 1.
     C : float
-        Hinge weight of "svm", > 0.
+        Hinge weight of "svm" and "rbf", > 0.
+    head_gamma : float or "scale"
+        Sharpness of "rbf", > 0; "scale" is 1 / (d v), with the number d of latent coordinates and the variance v of all
+        their values.
     """
 
     n_components: int | None
     head: str
     n_neighbors: int
     C: float
+    head_gamma: float | str
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         raise NotImplementedError
@@ -94,8 +97,7 @@ class Projection(OneShot):
         labelled = targets.labelled
         n_labelled, n_classes = int(labelled.sum()), len(targets.classes)
         n_components = min(2 if self.n_components is None else self.n_components, X.shape[1], n_labelled)
-        head = make_head(self.head, self.n_neighbors, self.C, n_labelled)
-        return Reduced(self._reducer(X[labelled], n_classes, n_components), head)
+        return Reduced(self._reducer(X[labelled], n_classes, n_components), make_head(self, n_labelled))
 
     def _latent(self, X: NDArray) -> NDArray:
         return np.asarray(self.model_.reducer.transform(X))
@@ -104,26 +106,25 @@ class Projection(OneShot):
         return head_scores(self.head, self.model_.head, latent)
 
 
-def make_head(kind: str, n_neighbors: int, C: float, n_rows: int) -> Any:
+def make_head(estimator: Any, n_rows: int) -> Any:
     """Return the classifier of a pipeline, not fitted.
 
     Parameters
     ----------
-    kind : {"knn", "svm"}
-    n_neighbors : int
-        Of "knn"; no more than `n_rows` are used.
-    C : float
-        Hinge weight of "svm".
+    estimator : estimator
+        With ``head, n_neighbors, C, head_gamma``.
     n_rows : int
-        Number of labelled rows.
+        Number of labelled rows; no more neighbours are used.
 
     Returns
     -------
     classifier
     """
-    if kind == "svm":
-        return SVC(C=C, kernel="linear", break_ties=True)
-    return KNeighborsClassifier(min(n_neighbors, n_rows))
+    if estimator.head == "svm":
+        return SVC(C=estimator.C, kernel="linear", break_ties=True)
+    if estimator.head == "rbf":
+        return SVC(C=estimator.C, kernel="rbf", gamma=estimator.head_gamma, break_ties=True)
+    return KNeighborsClassifier(min(estimator.n_neighbors, n_rows))
 
 
 def head_scores(kind: str, head: Any, latent: NDArray) -> NDArray:
@@ -131,7 +132,7 @@ def head_scores(kind: str, head: Any, latent: NDArray) -> NDArray:
 
     Parameters
     ----------
-    kind : {"knn", "svm"}
+    kind : {"knn", "svm", "rbf"}
     head : classifier
         Of `make_head`, fitted.
     latent : array of shape (n, d)
@@ -140,7 +141,7 @@ def head_scores(kind: str, head: Any, latent: NDArray) -> NDArray:
     -------
     array
     """
-    if kind == "svm":
+    if kind != "knn":
         return head.decision_function(latent).reshape(len(latent), -1)
     share = head.predict_proba(latent)
     return share[:, 1:] - 0.5 if share.shape[1] == 2 else share
@@ -174,18 +175,20 @@ def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
 
 @dataclass(eq=False, repr=False)
 class PCAProjection(Projection):
-    """Principal components, then k nearest neighbours or a linear SVM.
+    """Principal components, then k nearest neighbours or an SVM.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimension.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
@@ -197,6 +200,7 @@ class PCAProjection(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0
@@ -208,7 +212,7 @@ class PCAProjection(Projection):
 
 @dataclass(eq=False, repr=False)
 class KernelPCAProjection(Projection):
-    """Kernel principal components with Gaussians, then k nearest neighbours or a linear SVM.
+    """Kernel principal components with Gaussians, then k nearest neighbours or an SVM.
 
     Parameters
     ----------
@@ -216,12 +220,14 @@ class KernelPCAProjection(Projection):
         Latent dimension.
     gamma : float or "median", default="median"
         exp(-gamma |x - x'|^2), > 0; "median" uses the median distance.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
@@ -234,6 +240,7 @@ class KernelPCAProjection(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0
@@ -257,18 +264,20 @@ class _Discriminants(LinearDiscriminantAnalysis):
 
 @dataclass(eq=False, repr=False)
 class LDAProjection(Projection):
-    """Discriminant directions, then k nearest neighbours or a linear SVM.
+    """Discriminant directions, then k nearest neighbours or an SVM.
 
     Parameters
     ----------
     n_components : int or None, default=None
         Latent dimension, at most K - 1; None is K - 1, or the number of columns if that is smaller.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     """
@@ -280,6 +289,7 @@ class LDAProjection(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0
@@ -292,18 +302,20 @@ class LDAProjection(Projection):
 
 @dataclass(eq=False, repr=False)
 class NCA(Projection):
-    """Neighbourhood components analysis (scikit-learn's), then k nearest neighbours or a linear SVM.
+    """Neighbourhood components analysis (scikit-learn's), then k nearest neighbours or an SVM.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimension.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     n_steps : int, default=50
         Steps of the optimisation, >= 1.
     preprocessing, random_state, verbose, missing_label
@@ -317,6 +329,7 @@ class NCA(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     n_steps: int = 50
     preprocessing: str = "zscore"
     random_state: int | None = None

@@ -204,7 +204,7 @@ class TSNEProblem(Problem):
 
 @dataclass(eq=False, repr=False)
 class TSNE(SupervisedReducer):
-    """t-SNE of all training rows, then k nearest neighbours or a linear SVM on the labelled ones.
+    """t-SNE of all training rows, then k nearest neighbours or an SVM on the labelled ones.
 
     t-SNE knows no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
     rows, weights 1 / distance.  Rows of the training set keep their own places.
@@ -217,12 +217,14 @@ class TSNE(SupervisedReducer):
         Effective number of neighbours, >= 1; at most a third of the rows is used.
     n_exaggerated : int, default=250
         First steps, in which neighbours attract each other twelvefold, >= 0.
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the latent rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     max_iter : int, default=1000
         Number of steps.
     tol : float, default=1e-6
@@ -271,6 +273,7 @@ class TSNE(SupervisedReducer):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     max_iter: int = 1000
     tol: float = 1e-6
     preprocessing: str = "zscore"
@@ -297,9 +300,9 @@ class TSNE(SupervisedReducer):
 
     @property
     def support_(self) -> NDArray:
-        """Training rows that are support vectors of the classifier; only with ``head="svm"``."""
-        if self.head != "svm":
-            raise AttributeError("only the head 'svm' has support vectors")
+        """Training rows that are support vectors of the classifier; not with ``head="knn"``."""
+        if self.head == "knn":
+            raise AttributeError("nearest neighbours have no support vectors; the heads 'svm' and 'rbf' do")
         return np.flatnonzero(self._training[1].labelled)[self._classifier().support_]
 
     def _own_latent(self) -> NDArray:
@@ -317,7 +320,7 @@ class TSNE(SupervisedReducer):
         if "classifier" not in self._memo:
             targets = self._training[1]
             labelled = targets.labelled
-            head = make_head(self.head, self.n_neighbors, self.C, int(labelled.sum()))
+            head = make_head(self, int(labelled.sum()))
             self._memo["classifier"] = head.fit(self._state.latent[labelled], targets.codes[labelled])
         return self._memo["classifier"]
 

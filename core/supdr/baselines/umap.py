@@ -58,7 +58,7 @@ def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDAr
 
 @dataclass(eq=False, repr=False)
 class UMAP(Projection):
-    """UMAP (umap-learn's) of the labelled rows, then k nearest neighbours or a linear SVM.
+    """UMAP (umap-learn's) of the labelled rows, then k nearest neighbours or an SVM.
 
     Needs the package umap-learn (``pip install "supdr-viz[umap]"``).
 
@@ -72,12 +72,14 @@ class UMAP(Projection):
         Neighbours of a row in UMAP's graph, >= 2; no more than there are rows.
     min_dist : float, default=0.1
         Least distance between latent rows, in [0, 1].
-    head : {"knn", "svm"}, default="knn"
+    head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the latent rows.
     n_neighbors : int, default=5
         Neighbours of "knn".
     C : float, default=1.0
-        Hinge weight of "svm".
+        Hinge weight of "svm" and "rbf".
+    head_gamma : float or "scale", default="scale"
+        Sharpness of "rbf"; as in `Projection`.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
 
@@ -120,6 +122,7 @@ class UMAP(Projection):
     head: str = "knn"
     n_neighbors: int = 5
     C: float = 1.0
+    head_gamma: float | str = "scale"
     preprocessing: str = "zscore"
     random_state: int | None = None
     verbose: int = 0

@@ -63,7 +63,7 @@ def make_noisy_plane(
 ) -> Dataset:
     """Two classes that differ in a plane, hidden among features of pure noise.
 
-    With noise=0, kind "linear" with 10 points and kind "disc" with 40 are the data of Figures 1 and 2 of the paper
+    With noise=0, kind "linear" with 10 points and kind "disc" with 40 are like the data of Figures 1 and 2 of the paper
     on nonlinear supervised dimensionality reduction (NSDR).
 
     Parameters
