@@ -229,6 +229,14 @@ _SLDR = (
         ),
         help="L-BFGS on the gate: projections in closed form, if the kernel is linear.",
     ),
+    scale(
+        "step_size",
+        "Step size",
+        1e-6,
+        1,
+        "Constant, of all blocks; auto: line searches.",
+        shown_when={"solver": ("alternating",)},
+    ),
     count("n_init", "Starts", 1, 10, "Run side by side; the best is shown."),
     ParameterSpec(
         "starts",
