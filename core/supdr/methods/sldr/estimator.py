@@ -10,8 +10,9 @@ x^m (D_m) view m   W_m (D_m, R_m) its projection   x^G (D_G) gating columns   T 
 Source: M. Gonen, E. Alpaydin, "Supervised and Localized Dimensionality Reduction from Multiple Feature Representations
 or Kernels", eq. 1-5, algorithm 1, appendix A.  Errata: in A.2 the kernel inside the sum over h is k_h, not k_m
 (`sldr.problem`); eq. 5 maximises over alpha only; eq. 4 must read eta(x | V, T); T made orthonormal without changing
-V moves the gate (`sldr.solvers`); "small random numbers" hold for T and W, which are projected at once, but V
-started small ends in a poor optimum: `init_scale` is 1.
+V moves the gate (`sldr.solvers`).  "Small random numbers" do nothing to T and W, which are projected at once; V started
+small suits several views, but gates of local models that see the same columns then start without a gradient:
+`init_scale` is 1.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class SLDR(FittedSLDR):
         price of one SVM on whole views; "random": the paper's, which end in poor optima far more often.  "lbfgs" with
         the linear kernel needs neither.
     init_scale : float, default=1.0
-        Standard deviation of the starting V and v0, > 0.  Small values start with equal gates and end badly.
+        Standard deviation of the starting V and v0, > 0.  Small values, as in the paper, suit random projections of
+        several views; local models of the same columns whose gates start equal have no gradient to part by.
     n_init : int, default=5
         Random starts, >= 1, advanced together.  The best is shown: by J or, with early stopping, by the held-out rows.
     starts : {"average", "best"}, default="average"
@@ -162,7 +164,8 @@ class SLDR(FittedSLDR):
     over C).  With the linear kernel n_components does not restrict "lbfgs" on two classes: one direction per view is
     enough, the other columns of W_m are for the eye.  With more heads than n_components its predictions use all heads'
     directions, ``transform`` and ``projections_`` show the leading ones; "alternating" is restricted to n_components.
-    The paper's method is ``SLDR(2, solver="alternating", starts="best", n_init=1, init="random")``.
+    The paper's method is ``SLDR(2, n_gating=10, solver="alternating", starts="best", n_init=1, init="random",
+    init_scale=0.01)``; the paper says "small" and gives no number.
 
     References
     ----------
