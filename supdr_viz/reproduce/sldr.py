@@ -267,7 +267,7 @@ def _headlines(rivals: Mapping[str, Measured], ours: Measured) -> list[Row]:
 
 def _view_rows(found: Measured) -> list[Row]:
     return [
-        Row("views in use, of six", found.values["views"], 4.0, kind="at most", note=f"C = {found.settings['C']:g}."),
+        Row("views in use, of six", found.values["views"], 4.0, digit=1.0, note=f"C = {found.settings['C']:g}."),
         Row(
             "share of starts that use neither KAR nor PIX",
             found.values["neither"],

@@ -253,7 +253,13 @@ _SLDR = (
         choices=choices(("closed_form", "closed form"), "random"),
         help="Those that suit the first gate, or the paper's random ones.",
     ),
-    scale("init_scale", "Start scale", 1e-2, 10, "Deviation of the first gate weights; small ones suit several views only."),
+    scale(
+        "init_scale",
+        "Start scale",
+        1e-2,
+        10,
+        "Deviation of the first gate weights; small ones suit several views only.",
+    ),
     replace(COEF0, shown_when=POLY),
     scale("svm_tol", "SVM tolerance", 1e-6, 1e-1, "Of the support vector machines.", step=0.5),
     *(
