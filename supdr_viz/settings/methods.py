@@ -231,6 +231,14 @@ _SLDR = (
         ),
         help="L-BFGS on the gate: projections in closed form, if the kernel is linear.",
     ),
+    scale(
+        "step_size",
+        "Step size",
+        1e-6,
+        1,
+        "Constant, of all blocks; auto: line searches.",
+        shown_when={"solver": ("alternating",)},
+    ),
     count("n_init", "Starts", 1, 10, "Run side by side; the best is shown."),
     ParameterSpec(
         "starts",
@@ -247,7 +255,13 @@ _SLDR = (
         choices=choices(("closed_form", "closed form"), "random"),
         help="Those that suit the first gate, or the paper's random ones.",
     ),
-    scale("init_scale", "Start scale", 1e-2, 10, "Deviation of the first gate weights; small ones end badly."),
+    scale(
+        "init_scale",
+        "Start scale",
+        1e-2,
+        10,
+        "Deviation of the first gate weights; small ones suit several views only.",
+    ),
     replace(COEF0, shown_when=POLY),
     scale("svm_tol", "SVM tolerance", 1e-6, 1e-1, "Of the support vector machines.", step=0.5),
     *(
