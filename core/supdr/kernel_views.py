@@ -1,4 +1,4 @@
-"""Precomputed kernels as views: kernel principal components with fold-in of new rows."""
+"""Precomputed kernels as views, with fold-in of new rows: kernel principal components, or the kernel's own columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import check_integer, check_number
+from supdr.engine.checks import check_choice, check_integer, check_number
 
 ASYMMETRY = 1e-8
 """Largest accepted asymmetry, as a share of the largest entry."""
@@ -20,32 +20,40 @@ NEGATIVE = 1e-6
 
 
 class KernelViews(TransformerMixin, BaseEstimator):
-    """Turn precomputed kernels into column groups that reproduce the centred kernels.
+    """Turn precomputed kernels into column groups, one view per kernel.
 
-    Kc = HKH = U diag(l) U' of every kernel; its features are U diag(l)^1/2, whose inner products are Kc.  New rows,
-    given by their kernel values with the training rows, are centred with the training means and folded in by
-    (k* - rowmean(k*) - colmean(K) + mean(K)) U diag(l)^-1/2.
+    Kernel principal components ("kpca"): Kc = HKH = U diag(l) U' of every kernel; its features are U diag(l)^1/2, whose
+    inner products are Kc.  New rows, given by their kernel values with the training rows, are centred with the training
+    means and folded in by (k* - rowmean(k*) - colmean(K) + mean(K)) U diag(l)^-1/2.  Centring is part of the model: a
+    gated sum of kernels without a bias per view changes with it.
 
-    Centring is part of the model: a gated sum of kernels without a bias per view changes with it.
+    The empirical kernel map ("empirical"): the features of a row are its kernel values with the training rows,
+    (k(x, x_1), ..., k(x, x_n)).  Inner products of the training rows' features are K K', not K.  The kernel may be
+    indefinite, since nothing is decomposed.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Features kept of every kernel, >= 1; None: all whose eigenvalue counts.
+        Features kept of every kernel by "kpca", >= 1; None: all whose eigenvalue counts.  "empirical" has one per
+        training row and takes None only.
+    method : {"kpca", "empirical"}, default="kpca"
+        What the features of a row are.  Gonen and Alpaydin (section 3) find kernel principal components better.
     tol : float, default=1e-10
-        Eigenvalues up to this share of the largest are dropped, in [0, 1).
+        Eigenvalues up to this share of the largest are dropped by "kpca", in [0, 1).
 
     Attributes
     ----------
     views_ : tuple of int
         Numbers of columns of every view, for `supdr.SLDR`'s `views`.
     eigenvalues_ : tuple of arrays
-        Those kept, of every kernel.
+        Those kept, of every kernel; empty with "empirical".
 
     References
     ----------
     B. Scholkopf, A. Smola, K.-R. Muller, "Nonlinear component analysis as a kernel eigenvalue problem", Neural
-    Computation 10 (1998).
+    Computation 10 (1998); B. Scholkopf et al., "Input space versus feature space in kernel-based methods", IEEE
+    Transactions on Neural Networks 10 (1999), for the empirical kernel map; M. Gonen, E. Alpaydin, "Supervised and
+    Localized Dimensionality Reduction from Multiple Feature Representations or Kernels", section 3.
 
     Examples
     --------
@@ -56,17 +64,18 @@ class KernelViews(TransformerMixin, BaseEstimator):
     (4, 22)
     """
 
-    def __init__(self, n_components: int | None = None, *, tol: float = 1e-10) -> None:
+    def __init__(self, n_components: int | None = None, *, method: str = "kpca", tol: float = 1e-10) -> None:
         self.n_components = n_components
+        self.method = method
         self.tol = tol
 
     def fit(self, X: ArrayLike | Sequence[ArrayLike], y: Any = None) -> Self:
-        """Decompose the kernels of the training rows.
+        """Take the kernels of the training rows in.
 
         Parameters
         ----------
         X : sequence of array-likes of shape (n, n), or array-like of shape (P, n, n) or (n, P n)
-            Symmetric positive semi-definite kernel matrices; one table holds them side by side.
+            Symmetric kernel matrices, positive semi-definite for "kpca"; one table holds them side by side.
         y : object
             Ignored.
 
@@ -77,15 +86,33 @@ class KernelViews(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a kernel is not square, not symmetric, not positive semi-definite, not finite, or zero after centring.
+            If a parameter is out of range, or a kernel is not square, not symmetric or not finite; with "kpca", if it
+            is not positive semi-definite or zero after centring.
         """
+        self._check_parameters()
+        tables = [_checked(K, number) for number, K in enumerate(_kernels(X))]
+        self._n_rows = len(tables[0])
+        if self.method == "empirical":
+            self.eigenvalues_: tuple[NDArray, ...] = ()
+            self.views_ = (self._n_rows,) * len(tables)
+        else:
+            self._find_components(tables)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("method", self.method, ("kpca", "empirical"))
         if self.n_components is not None:
             check_integer("n_components", self.n_components)
+            if self.method == "empirical":
+                raise ValueError(f"n_components must be None with method='empirical'; got {self.n_components!r}")
         check_number("tol", self.tol, "in [0, 1)", lambda value: 0 <= value < 1)
+
+    def _find_components(self, tables: Sequence[NDArray]) -> None:
+        """Decompose the centred kernels; note what folds new rows in."""
         self._maps, self._means, values = [], [], []
-        for number, K in enumerate(_kernels(X)):
+        for number, K in enumerate(tables):
             means = K.mean(axis=0)
-            eigenvalues, vectors = _decompose(_checked(K, number), means, number)
+            eigenvalues, vectors = _decompose(K, means, number)
             kept = eigenvalues > self.tol * eigenvalues[0]
             if self.n_components is not None:
                 kept[self.n_components :] = False
@@ -97,7 +124,6 @@ class KernelViews(TransformerMixin, BaseEstimator):
             values.append(eigenvalues[kept])
         self.eigenvalues_ = tuple(values)
         self.views_ = tuple(len(each) for each in values)
-        return self
 
     def transform(self, X: ArrayLike | Sequence[ArrayLike]) -> NDArray:
         """Fold rows in by their kernel values with the training rows.
@@ -117,17 +143,21 @@ class KernelViews(TransformerMixin, BaseEstimator):
             If the number of kernels or of columns differs from those of the fit, or values are not finite.
         """
         check_is_fitted(self, "views_")
-        n = len(self._means[0])
+        n = self._n_rows
         tables = _kernels(X, n_columns=n)
-        if len(tables) != len(self._maps):
-            raise ValueError(f"X must hold {len(self._maps)} kernels, as in fit; got {len(tables)}")
-        features = []
-        for number, (K, matrix, means) in enumerate(zip(tables, self._maps, self._means)):
+        if len(tables) != len(self.views_):
+            raise ValueError(f"X must hold {len(self.views_)} kernels, as in fit; got {len(tables)}")
+        for number, K in enumerate(tables):
             if K.shape[1] != n or not np.isfinite(K).all():
                 raise ValueError(
                     f"kernel {number} must be finite with {n} columns, one per training row; got {K.shape}"
                 )
-            features.append((K - K.mean(axis=1, keepdims=True) - means + means.mean()) @ matrix)
+        if not self.eigenvalues_:
+            return np.hstack(tables)
+        features = [
+            (K - K.mean(axis=1, keepdims=True) - means + means.mean()) @ matrix
+            for K, matrix, means in zip(tables, self._maps, self._means)
+        ]
         return np.ascontiguousarray(np.hstack(features))
 
     def __sklearn_is_fitted__(self) -> bool:

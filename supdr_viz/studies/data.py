@@ -24,7 +24,15 @@ OPENML = {
 }
 """Name of a set -> number or name on openml.org.  The others are read from local copies only."""
 
-VIEWS = ("fac", "fou", "kar", "mor", "pix", "zer")
+MULTIFEAT = {
+    "fac": ("mfeat-factors", 216),
+    "fou": ("mfeat-fourier", 76),
+    "kar": ("mfeat-karhunen", 64),
+    "mor": ("mfeat-morphological", 6),
+    "pix": ("40979", 240),  # mfeat-pixel with numbers; its oldest version has levels
+    "zer": ("mfeat-zernike", 47),
+}
+"""Array in ``multifeat.npz`` -> name or number on openml.org, number of columns."""
 
 MOST_COLUMNS = 100_000
 """Of files in the user's own folder, which nobody uploads."""
@@ -94,15 +102,61 @@ def load_scaled(name: str, data_dir: Path | None) -> tuple[NDArray, NDArray]:
 def load_multifeat(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int, ...]]:
     """Return X, y (digits 5 to 9 are class 1) and the sizes of the six views.
 
+    From ``multifeat.npz`` in `data_dir`, one array per view and y; else from OpenML, one table per view.
+
     Raises
     ------
     NoData
-        If there is no ``multifeat.npz`` in `data_dir`.
+        If there is no such file and OpenML does not give the six tables in the order of the UCI files.
     """
     path = (data_dir or Path()) / "multifeat.npz"
     if data_dir is None or not path.exists():
-        raise NoData("MULTIFEAT is read from multifeat.npz, one array per view and y: name its folder by --data-dir")
+        return _multifeat_of_openml()
     with np.load(path, allow_pickle=False) as data:
-        X = np.hstack([data[name] for name in VIEWS])
-        sizes = tuple(data[name].shape[1] for name in VIEWS)
+        X = np.hstack([data[name] for name in MULTIFEAT])
+        sizes = tuple(data[name].shape[1] for name in MULTIFEAT)
         return X.astype(float), (data["y"].ravel() >= 5).astype(int), sizes
+
+
+def _multifeat_of_openml() -> tuple[NDArray, NDArray, tuple[int, ...]]:
+    """Fetch the six tables.  Nothing in them says which rows belong together but their order: 200 of each digit."""
+    from supdr.datasets import load_openml
+
+    where = "name a folder with multifeat.npz (one array per view and y) by --data-dir"
+    digits = np.repeat(np.arange(10), 200)
+    tables = []
+    for view, (name, width) in MULTIFEAT.items():
+        try:
+            X, y = load_openml(name, task="classification").to_xy()
+        except (OSError, ValueError) as error:
+            raise NoData(f"MULTIFEAT's view {view} could not be fetched from OpenML ({error}): {where}") from error
+        blocks = len({(code, digit) for code, digit in zip(y, digits)})
+        if X.shape != (len(digits), width) or len(y) != len(digits) or blocks != 10 or len(set(y)) != 10:
+            raise NoData(
+                f"MULTIFEAT's view {view} on OpenML ({name}) must have {len(digits)} rows, 200 of each digit in the "
+                f"order of the UCI files, and {width} columns; it has shape {X.shape} or another order: {where}"
+            )
+        tables.append(X)
+    return np.hstack(tables), (digits >= 5).astype(int), tuple(width for _, width in MULTIFEAT.values())
+
+
+def load_proteinfold(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int, ...]]:
+    """Return X, y and the sizes of the twelve views of PROTEIN, each reduced to 27 columns.
+
+    Of the 27 folds in their usual order the first 15 (all alpha, all beta) are class 0, the others (alpha/beta,
+    alpha+beta) class 1.
+
+    Raises
+    ------
+    NoData
+        If there is no ``proteinfold_reduced.npz`` in `data_dir`.
+    """
+    path = (data_dir or Path()) / "proteinfold_reduced.npz"
+    if data_dir is None or not path.exists():
+        raise NoData(
+            "PROTEIN is read from proteinfold_reduced.npz, one array per view and y (folds 0 to 26): name its folder "
+            "by --data-dir"
+        )
+    with np.load(path, allow_pickle=False) as data:
+        tables = [data[name].astype(float) for name in data.files if name != "y"]
+        return np.hstack(tables), (data["y"].ravel() >= 15).astype(int), tuple(table.shape[1] for table in tables)

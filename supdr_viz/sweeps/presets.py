@@ -39,9 +39,9 @@ def _all() -> list[Preset[SweepSettings]]:
     )
     views = Settings(
         data="multiview_digits",
-        data_options={"n_samples": 500},
+        data_options={"n_samples": 500, "classes": "halves"},
         method="SLDR",
-        method_options={"C": 10.0, "solver": "alternating", "n_init": 3, "starts": "best"},
+        method_options={"C": 10.0, "solver": "alternating", "init": "random", "n_init": 1, "starts": "best"},
     )
     mapped = Settings(
         data="digits",
@@ -85,12 +85,16 @@ def _all() -> list[Preset[SweepSettings]]:
             "",
             SweepSettings(
                 views,
-                (Axis("n_components", "list", listed=(1, 2, 3, 5)), Axis("n_gating", "list", listed=(2, 4, 6, 10))),
+                (
+                    Axis("n_components", "list", listed=(1, 2, 3, 4, 5)),
+                    Axis("n_gating", "list", listed=(2, 4, 6, 8, 10)),
+                ),
                 metric="accuracy",
                 folds=2,
             ),
-            "One direction per view is too little for ten digits: accuracy .4 to .5 with R = 1, .7 to .9 with 2, "
-            "about .9 from 3 on. The paper's other picture: the share of support vectors.",
+            "Digits 0 to 4 against 5 to 9, the paper's grid: accuracy .91 to .95 everywhere, one direction per view is "
+            "enough. Cells differ by their random starts more than by R or R_G. The paper has the same picture of the "
+            "share of support vectors.",
         ),
         Preset(
             "mac-dimensions",

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
 
 from supdr import SLDR
 from supdr.datasets import load, load_digits, make_gauss4, make_multiview_digits, make_zigzag, read_file
@@ -194,6 +195,27 @@ def test_kernels_may_come_in_three_shapes():
     np.testing.assert_allclose(clone(KernelViews(3)).fit_transform(train), KernelViews(3).fit(train).transform(train))
 
 
+def test_the_empirical_kernel_map_is_the_kernel_matrix():
+    _, _, train, new = kernels()
+    front = KernelViews(method="empirical").fit(train)
+    assert front.views_ == (30, 30)
+    np.testing.assert_array_equal(front.transform(train), np.hstack(train))
+    for form in (list, np.stack, np.hstack):
+        np.testing.assert_array_equal(clone(front).fit(form(train)).transform(form(new)), np.hstack(new))
+    indefinite = np.diag([1.0, 1.0, -1.0])
+    np.testing.assert_array_equal(KernelViews(method="empirical").fit_transform([indefinite]), indefinite)
+
+
+def test_a_linear_model_on_the_empirical_map_is_a_kernel_expansion():
+    """Ridge on the rows of K against its closed form in the coefficients of f(x) = sum_i a_i k(x, x_i)."""
+    A, _, (_, K), (_, folded) = kernels()
+    y = np.sin(A[:, 0])
+    front = KernelViews(method="empirical").fit([K])
+    model = Ridge(alpha=0.1, fit_intercept=False, solver="svd").fit(front.transform([K]), y)
+    expansion = np.linalg.solve(K @ K + 0.1 * np.eye(30), K @ y)
+    np.testing.assert_allclose(model.predict(front.transform([folded])), folded @ expansion, rtol=1e-8)
+
+
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
@@ -215,13 +237,17 @@ def test_bad_kernels(bad, message):
 
 def test_kernels_of_new_rows_must_fit():
     _, _, train, new = kernels()
-    front = KernelViews().fit(train)
-    with pytest.raises(ValueError, match="2 kernels"):
-        front.transform(new[:1])
-    with pytest.raises(ValueError, match="30 columns"):
-        front.transform([table[:, :-1] for table in new])
-    with pytest.raises(NotFittedError):
-        KernelViews().transform(new)
-    for settings in ({"n_components": 0}, {"tol": 1.0}):
+    for method in ("kpca", "empirical"):
+        front = KernelViews(method=method).fit(train)
+        with pytest.raises(ValueError, match="2 kernels"):
+            front.transform(new[:1])
+        with pytest.raises(ValueError, match="30 columns"):
+            front.transform([table[:, :-1] for table in new])
+        with pytest.raises(NotFittedError):
+            KernelViews(method=method).transform(new)
+    empirical = {"n_components": 3, "method": "empirical"}
+    for settings in ({"n_components": 0}, {"tol": 1.0}, {"method": "nystroem"}, empirical):
         with pytest.raises(ValueError, match=next(iter(settings))):
             KernelViews(**settings).fit(train)
+    with pytest.raises(ValueError, match="kernel 1 must be symmetric"):
+        KernelViews(method="empirical").fit([np.eye(3), np.triu(np.ones((3, 3)))])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from supdr import SLDR
@@ -131,6 +132,51 @@ def test_the_objective_never_rises(solver, kernel, n_init):
     assert (np.diff(objective) <= 0.0).all()
     assert objective[-1] < 0.9 * objective[0]
     assert (fitted.history_["dual"] <= objective).all()
+
+
+# --- constant steps ---------------------------------------------------------------------------------------------------
+
+
+@every_kernel
+def test_constant_steps_of_the_lengths_that_searches_accept_do_the_same(kernel):
+    searching = problem(Alternating, kernel, init="random")
+    begin = searching.start(0).best
+    searched = searching.advance(begin)
+    constant = problem(Alternating, kernel, init="random", step_size=tuple(step / 2.0 for step in searched.steps))
+    moved = constant.advance(begin)
+    assert searched.length == max(constant.step_size)
+    assert moved.heads.primal == pytest.approx(searched.heads.primal, rel=1e-9)
+    np.testing.assert_allclose(moved.point.gate_weights, searched.point.gate_weights, rtol=1e-7)
+    assert moved.steps == begin.steps  # a later search goes on from where the last one was
+
+
+@pytest.mark.parametrize("step_size", [2e-4, (1e-3, 2e-4, 2e-4)])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_small_constant_steps_descend(kernel, step_size):
+    X, y = make_zigzag(150, random_state=0).to_xy()
+    settings = {"solver": "alternating", "kernel": kernel, "n_init": 1, "tol": 0.0, "max_iter": 20, "random_state": 0}
+    fitted = SLDR(1, step_size=step_size, init="random", svm_tol=1e-6, **settings).fit(X, y)
+    objective = fitted.history_["objective"]
+    assert (np.diff(objective) < 0.0).all()
+    assert (fitted.history_["step_size"][1:] == np.max(step_size)).all()
+    once = SLDR(1, step_size=np.multiply(step_size, 2), init="random", **settings).fit(X, y).history_["objective"]
+    assert once[-1] < objective[-1]  # twice the step goes further
+
+
+def test_a_run_goes_on_with_steps_of_another_length():
+    X, y = make_zigzag(150, random_state=0).to_xy()
+    settings = {"solver": "alternating", "n_init": 1, "max_iter": 5, "random_state": 0}
+    model = SLDR(1, step_size=1e-9, **settings).fit(X, y)
+    assert model.stop_ == "converged"
+    went_on = SLDR(1, **settings).fit(X, y, start=model.snapshot_)
+    assert went_on.history_["objective"][-1] < 0.9 * model.history_["objective"][-1]
+
+
+def test_steps_that_overflow_are_refused_and_said():
+    X, y = make_zigzag(150, random_state=0).to_xy()
+    with pytest.warns(ConvergenceWarning, match="a smaller step_size"):
+        fitted = SLDR(1, solver="alternating", step_size=1e308, n_init=1, max_iter=3, random_state=0).fit(X, y)
+    assert np.isfinite(fitted.transform(X)).all()
 
 
 # --- identities of the linear kernel ----------------------------------------------------------------------------------

@@ -44,6 +44,11 @@ NO_GATING_COLUMNS = [[], 3, "abc", [[0], [1, 2]], [0, None], [0.5], pd.NA]
         ({"kernel": "rbf", "gamma": 0.0}, "gamma"),
         ({"kernel": "poly", "degree": 0}, "degree"),
         ({"solver": "sgd"}, "solver"),
+        *(
+            ({"step_size": steps, "solver": solver}, "step_size must be a number > 0, three of them")
+            for steps in (0.0, -1e-3, np.nan, np.inf, "fast", True, (), (0.1, 0.1), (0.1, 0.0, 0.1), (0.1, "a", 0.1))
+            for solver in ("alternating", "lbfgs")
+        ),
         ({"preprocessing": "whiten"}, "preprocessing"),
         ({"init": "pca"}, "init must"),
         ({"init_scale": 0.0}, "init_scale"),

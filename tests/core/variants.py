@@ -27,6 +27,7 @@ SOLVERS = {
     ],
     "SLDR": [
         {"solver": "alternating"},
+        {"solver": "alternating", "step_size": 1e-3},
         {"solver": "lbfgs"},
         {"solver": "joint"},
         {"kernel": "rbf"},

@@ -9,12 +9,15 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ParameterGrid, ParameterSampler, train_test_split
 
+from supdr import datasets
+from supdr.datasets import Dataset, FileProblem
 from supdr_viz.cli import main
 from supdr_viz.reproduce.bench import RULE, Item, NotCovered, Row
 from supdr_viz.reproduce.command import items
 from supdr_viz.reproduce.nsdr_search import GRIDS, Searched
 from supdr_viz.reproduce.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
-from supdr_viz.studies.data import NoData, load_multifeat, load_table, scaled
+from supdr_viz.reproduce.sldr import PartAccuracy, Search
+from supdr_viz.studies.data import MULTIFEAT, NoData, load_multifeat, load_proteinfold, load_table, scaled
 
 PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1", "snf-table-2")
 
@@ -92,10 +95,14 @@ def test_a_quick_item_writes_three_files_and_is_not_computed_twice(tmp_path, cap
     assert (tmp_path / "s.sqlite").read_bytes() == before
 
 
-def test_missing_data_are_said_and_the_rest_goes_on(tmp_path, capsys):
+def test_missing_data_are_said_and_the_rest_goes_on(tmp_path, capsys, monkeypatch):
+    def unreachable(name, *, task):
+        raise FileProblem("OpenML could not be reached")
+
+    monkeypatch.setattr(datasets, "load_openml", unreachable)
     assert run(tmp_path, "sldr-table-2", "nsdr-figure-1", "--quick") == 1
     said = capsys.readouterr().out
-    assert "not measured: MULTIFEAT is read from multifeat.npz" in said
+    assert "not measured: MULTIFEAT's view fac could not be fetched from OpenML" in said
     assert "reproduced      share of draws that LSDR separates" in said
     assert "Not measured: MULTIFEAT" in (tmp_path / "out.md").read_text()
 
@@ -117,9 +124,79 @@ def test_local_copies_of_the_data(tmp_path):
     np.testing.assert_array_equal(y, [10, 20, 40])
     with pytest.raises(NoData, match="baseball is not on OpenML"):
         load_table("baseball", tmp_path)
-    with pytest.raises(NoData, match="npz"):
-        load_multifeat(tmp_path)
+    with pytest.raises(NoData, match=r"proteinfold_reduced\.npz"):
+        load_proteinfold(tmp_path)
     np.testing.assert_array_equal(scaled(np.array([[0.0, 7.0], [5.0, 7.0], [10.0, 7.0]])), [[-1.0], [0.0], [1.0]])
+
+
+def six_tables(order=None, widths=None):
+    """Return what OpenML would give of MULTIFEAT: every row says which view and which row it is; classes are texts."""
+    digits = np.repeat(np.arange(10), 200)
+    order = np.arange(2000) if order is None else order
+
+    def load(name, *, task):
+        view = [number for number, _ in MULTIFEAT.values()].index(name)
+        width = (widths or {}).get(name, list(MULTIFEAT.values())[view][1])
+        X = np.zeros((2000, width))
+        X[:, 0], X[:, 1] = np.arange(2000)[order], view
+        names, codes = np.unique(np.char.mod("%d", digits[order] + 1), return_inverse=True)  # "10" before "2"
+        return Dataset(X=X, y=codes.astype(float), target_names=tuple(names), task=task)
+
+    return load
+
+
+def test_multifeat_comes_from_openml_row_by_row(monkeypatch, tmp_path):
+    monkeypatch.setattr(datasets, "load_openml", six_tables())
+    X, y, sizes = load_multifeat(None)
+    assert sizes == (216, 76, 64, 6, 240, 47)
+    begins = np.cumsum((0, *sizes[:-1]))
+    np.testing.assert_array_equal(X[:, begins], np.tile(np.arange(2000.0)[:, None], 6))
+    np.testing.assert_array_equal(X[0, begins + 1], np.arange(6))
+    np.testing.assert_array_equal(y, np.repeat([0, 1], 1000))
+    tables = dict(zip(MULTIFEAT, np.split(X + 0.5, begins[1:], axis=1)))
+    np.savez(tmp_path / "multifeat.npz", y=np.repeat(np.arange(10), 200), **tables)
+    np.testing.assert_array_equal(load_multifeat(tmp_path)[0], X + 0.5)  # a local copy comes first
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"order": np.random.default_rng(0).permutation(2000)}, "view fac on OpenML .* another order"),
+        ({"order": np.r_[1, 200, 2:200, 0, 201:2000]}, "view fac on OpenML .* another order"),
+        ({"widths": {"mfeat-zernike": 46}}, "view zer on OpenML .* 47 columns"),
+    ],
+)
+def test_tables_in_another_order_or_of_another_width_are_refused(monkeypatch, settings, message):
+    monkeypatch.setattr(datasets, "load_openml", six_tables(**settings))
+    with pytest.raises(NoData, match=message):
+        load_multifeat(None)
+
+
+def test_without_a_network_multifeat_says_what_to_do(monkeypatch, tmp_path):
+    def unreachable(name, *, task):
+        raise FileProblem("OpenML could not be reached")
+
+    monkeypatch.setattr(datasets, "load_openml", unreachable)
+    with pytest.raises(NoData, match=r"could not be reached.*name a folder with multifeat\.npz"):
+        load_multifeat(tmp_path)
+
+
+def test_settings_are_chosen_by_validation_and_judged_on_other_rows():
+    search = Search(
+        [{"C": 1.0, "R": 1}, {"C": 10.0, "R": 1}, {"C": 1.0, "R": 2}],
+        {"validation": np.array([[0.9, 0.8], [0.8, 0.8], [0.95, 0.9]]), "accuracy": np.array([[1, 2], [3, 4], [5, 6]])},
+    )
+    assert search.best().values["accuracy"] == (5.0, 6.0)
+    assert search.best(R=1).values["accuracy"] == (1.0, 2.0)
+    assert search.best(C=10.0).settings == {"C": 10.0, "R": 1}
+
+    class Zero:
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    y = np.array([0, 0, 0, 1])
+    assert PartAccuracy(0, 2)(Zero(), np.zeros((4, 1)), y) == 100.0
+    assert PartAccuracy(2, 4)(Zero(), np.zeros((4, 1)), y) == 50.0
 
 
 def test_local_copies_may_have_many_columns(tmp_path):

@@ -79,6 +79,7 @@ class LMKL(SLDR):
     gamma = None
     coef0 = 0.0
     solver = "lbfgs"
+    step_size = None
     init = "random"
     starts = "best"
     early_stopping = False

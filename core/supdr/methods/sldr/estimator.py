@@ -10,20 +10,23 @@ x^m (D_m) view m   W_m (D_m, R_m) its projection   x^G (D_G) gating columns   T 
 Source: M. Gonen, E. Alpaydin, "Supervised and Localized Dimensionality Reduction from Multiple Feature Representations
 or Kernels", eq. 1-5, algorithm 1, appendix A.  Errata: in A.2 the kernel inside the sum over h is k_h, not k_m
 (`sldr.problem`); eq. 5 maximises over alpha only; eq. 4 must read eta(x | V, T); T made orthonormal without changing
-V moves the gate (`sldr.solvers`); "small random numbers" hold for T and W, which are projected at once, but V
-started small ends in a poor optimum: `init_scale` is 1.
+V moves the gate (`sldr.solvers`).  "Small random numbers" do nothing to T and W, which are projected at once; V started
+small suits several views, but gates of local models that see the same columns then start without a gradient:
+`init_scale` is 1.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from supdr.engine.checks import check_number
+from supdr.engine.column_groups import listed
 from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout, local_dimensions, make_layout
@@ -73,8 +76,10 @@ class SLDR(FittedSLDR):
         What C is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
     solver : {"lbfgs", "alternating", "joint"}, default="lbfgs"
         "lbfgs": the gate alone by L-BFGS, projections in closed form, which the linear kernel has; with other kernels
-        the same as "joint".  "alternating": the paper's Algorithm 1 with line searches.  "joint": all blocks by
-        L-BFGS.
+        the same as "joint".  "alternating": the paper's Algorithm 1.  "joint": all blocks by L-BFGS.
+    step_size : float, sequence of three float, or None, default=None
+        Steps of "alternating", > 0: one for all, or one in W, one in T, one in V and v0.  Constant steps do not look at
+        J, which may rise; the gradient grows with C.  None: line searches, by halving until J falls.
     preprocessing : {"zscore", "minmax", "none"}, default="zscore"
         Fitted inside; each view is then divided by the root of its number of columns, except with "none".
     init : {"closed_form", "random"}, default="closed_form"
@@ -82,7 +87,8 @@ class SLDR(FittedSLDR):
         price of one SVM on whole views; "random": the paper's, which end in poor optima far more often.  "lbfgs" with
         the linear kernel needs neither.
     init_scale : float, default=1.0
-        Standard deviation of the starting V and v0, > 0.  Small values start with equal gates and end badly.
+        Standard deviation of the starting V and v0, > 0.  Small values, as in the paper, suit random projections of
+        several views; local models of the same columns whose gates start equal have no gradient to part by.
     n_init : int, default=5
         Random starts, >= 1, advanced together.  The best is shown: by J or, with early stopping, by the held-out rows.
     starts : {"average", "best"}, default="average"
@@ -160,7 +166,8 @@ class SLDR(FittedSLDR):
     over C).  With the linear kernel n_components does not restrict "lbfgs" on two classes: one direction per view is
     enough, the other columns of W_m are for the eye.  With more heads than n_components its predictions use all heads'
     directions, ``transform`` and ``projections_`` show the leading ones; "alternating" is restricted to n_components.
-    The paper's method is ``SLDR(2, solver="alternating", starts="best", n_init=1, init="random")``.
+    The paper's method is ``SLDR(2, n_gating=10, solver="alternating", starts="best", n_init=1, init="random",
+    init_scale=0.01)``; the paper says "small" and gives no number.
 
     References
     ----------
@@ -193,6 +200,7 @@ class SLDR(FittedSLDR):
         C: float = 10.0,
         class_weight: Any = None,
         solver: str = "lbfgs",
+        step_size: float | Sequence[float] | None = None,
         preprocessing: str = "zscore",
         init: str = "closed_form",
         init_scale: float = 1.0,
@@ -221,6 +229,7 @@ class SLDR(FittedSLDR):
         self.C = C
         self.class_weight = class_weight
         self.solver = solver
+        self.step_size = step_size
         self.preprocessing = preprocessing
         self.init = init
         self.init_scale = init_scale
@@ -240,6 +249,7 @@ class SLDR(FittedSLDR):
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        self._constant_steps()
         self._layout = self._layout_of(X.shape[1])
         self._sizes = local_dimensions(self.n_components, self._layout.widths, targets.values.shape[1])
         self._kernel()
@@ -273,15 +283,17 @@ class SLDR(FittedSLDR):
             n_init=int(self.n_init),
             patience=PATIENCE[self.solver],
             held_out=held_out,
+            step_size=self._constant_steps(),
         )
         return self._made
 
     def _finish(self) -> None:
         failures = int(self.history_["svm_failures"].sum())
         if failures:
+            smaller = "" if self.step_size is None else ", a smaller step_size"
             warnings.warn(
                 f"{failures} trial steps were refused because their support vector machines did not reach "
-                f"svm_tol={self.svm_tol:g}; try a smaller C, a larger svm_tol or another kernel",
+                f"svm_tol={self.svm_tol:g}; try a smaller C, a larger svm_tol{smaller} or another kernel",
                 ConvergenceWarning,
                 stacklevel=5,
             )
@@ -291,6 +303,19 @@ class SLDR(FittedSLDR):
     def _layout_of(self, n_features: int) -> Layout:
         scaled = self.preprocessing != "none"
         return make_layout(self.views, int(self.n_models), self.gating_columns, n_features, scaled=scaled)
+
+    def _constant_steps(self) -> tuple[float, ...] | None:
+        """Return `step_size` as one number for W, one for T, one for V and v0, or None."""
+        if self.step_size is None:
+            return None
+        accepted = "> 0, three of them (for W, for T, for V and v0), or None"
+        entries = listed(self.step_size)
+        steps = [self.step_size] * 3 if entries is None else entries
+        if len(steps) != 3:
+            raise ValueError(f"step_size must be a number {accepted}; got {self.step_size!r}")
+        for step in steps:
+            check_number("step_size", step, accepted, lambda value: value > 0)
+        return tuple(map(float, steps))
 
     def _kernel(self) -> Kernel:
         gamma = 1.0 / max(self._sizes) if self.gamma is None else self.gamma

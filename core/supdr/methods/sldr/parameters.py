@@ -68,6 +68,15 @@ PARAMETERS = (
         main=True,
         help="L-BFGS on the gate: projections in closed form, if the kernel is linear.",
     ),
+    scale(
+        "step_size",
+        "Step size",
+        1e-6,
+        1,
+        "Constant, of all blocks; auto: line searches.",
+        shown_when={"solver": ("alternating",)},
+        accepts=(),  # may be one per block
+    ),
     count("n_init", "Starts", 1, 10, "Run side by side; the best is shown.", restart=True),
     choice(
         "starts",
@@ -90,7 +99,7 @@ PARAMETERS = (
         "Start scale",
         1e-2,
         10,
-        "Deviation of the first gate weights; small ones end badly.",
+        "Deviation of the first gate weights; small ones suit several views only.",
         restart=True,
     ),
     replace(COEF0, shown_when=POLY),

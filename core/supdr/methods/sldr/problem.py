@@ -65,6 +65,8 @@ class SLDRProblem(Problem):
     held_out : HeldOut or None
     weights : array of shape (n,) or None
         What C is multiplied by in each row; None: 1.
+    step_size : tuple of three float or None
+        Constant steps of "alternating" in W, in T, and in V and v0; None: line searches.
     """
 
     views: Views
@@ -82,6 +84,7 @@ class SLDRProblem(Problem):
     patience: int = 1
     held_out: HeldOut | None = None
     weights: NDArray | None = None
+    step_size: tuple[float, ...] | None = None
     costs: NDArray = field(init=False)
     settings: tuple = field(init=False)
 
@@ -92,7 +95,7 @@ class SLDRProblem(Problem):
         data = 0
         for array in (self.gating, *{id(X): X for X in self.views}.values()):
             data = zlib.crc32(array.tobytes(), data)
-        weights = (self.C, self.svm_tol, self.tol, self.patience)
+        weights = (self.C, self.svm_tol, self.tol, self.patience, self.step_size)
         row_weights = np.ones(len(self.signs)) if self.weights is None else self.weights
         object.__setattr__(self, "costs", self.C * row_weights)
         labels = zlib.crc32(self.signs.tobytes() + row_weights.tobytes())

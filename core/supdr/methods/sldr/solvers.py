@@ -28,10 +28,12 @@ class Alternating(SLDRProblem):
 
     Erratum: the paper makes T orthonormal without changing V, which moves the gate.  T'T = 1 is only a gauge, since V
     is free: T = QR, V <- V R'.
+
+    Appendix A.4 allows constant steps in place of line searches: `step_size`.
     """
 
     def advance(self, candidate: Candidate) -> Candidate:
-        """One outer iteration: three line searches."""
+        """One outer iteration: a step in each of three blocks."""
         solved = self.again(candidate)
         first, second, third = candidate.steps
 
@@ -44,7 +46,7 @@ class Alternating(SLDRProblem):
             return point._replace(projections=tuple(moved))
 
         failures = 0
-        solved, first, length, failed = self._search(solved, projected, first, 0.0)
+        solved, first, length, failed = self._move(solved, projected, 0, first, 0.0)
         failures += failed
         if solved.point.gate_projection is not None:
             before, old = solved.point, solved.point.gate_projection
@@ -55,7 +57,7 @@ class Alternating(SLDRProblem):
                 T, V = orthonormal_gauge(old - step * in_projection, before.gate_weights)
                 return before._replace(gate_projection=T, gate_weights=V)
 
-            solved, second, moved, failed = self._search(solved, turned, second, 0.0)
+            solved, second, moved, failed = self._move(solved, turned, 1, second, 0.0)
             length, failures = max(length, moved), failures + failed
         _, in_weights, in_offset = self.gate_gradient(solved)
         last = solved.point
@@ -66,9 +68,19 @@ class Alternating(SLDRProblem):
             return last._replace(gate_weights=weights, gate_offset=offset)
 
         slope = float((in_weights**2).sum() + (in_offset**2).sum())
-        solved, third, moved, failed = self._search(solved, gated, third, ARMIJO * slope)
+        solved, third, moved, failed = self._move(solved, gated, 2, third, ARMIJO * slope)
         steps, length = (first, second, third), max(length, moved)
         return Candidate(solved.point, solved.gate, solved.heads, steps, length=length, failures=failures + failed)
+
+    def _move(
+        self, solved: Solved, move: Callable[[float], Point], block: int, step: float, decrease: float
+    ) -> tuple[Solved, float, float, int]:
+        """Take the constant step of a block, or search along the line from `step` on; returns what `_search` does."""
+        if self.step_size is None:
+            return self._search(solved, move, step, decrease)
+        length = self.step_size[block]
+        moved = self.solve(move(length), solved.heads)
+        return (moved, step, length, 0) if moved.heads.closed else (solved, step, 0.0, 1)
 
     def _search(
         self, solved: Solved, move: Callable[[float], Point], step: float, decrease: float
