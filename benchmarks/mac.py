@@ -2,9 +2,10 @@
 
     python benchmarks/mac.py [--data-dir DIR] [--only PART ...]
 
-Parts: svm, steps, z, optimum, errata, digits, calibration, passes, compile, svc, large, plane.
+Parts: svm, steps, z, optimum, schedule, errata, digits, calibration, passes, compile, svc, large, plane.
 
-"plane" also needs the multiple-features set (--data-dir) and, for the comparison, umap-learn where it is installed.
+"plane" also needs the multiple-features set (--data-dir) and, for the comparison, umap-learn where it is installed;
+"schedule" reads two sets from the folder or from OpenML.
 Compare times only within one run: they depend on what else the machine does.
 """
 
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from mac_claims import PLAIN, calibration, digits, errata, optimum, seconds
+from mac_claims import PLAIN, calibration, digits, errata, optimum, schedule, seconds
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -283,6 +284,7 @@ PARTS: dict[str, Callable] = {
     "steps": steps,
     "z": z,
     "optimum": optimum,
+    "schedule": schedule,
     "errata": errata,
     "digits": digits,
     "calibration": calibration,
@@ -292,7 +294,7 @@ PARTS: dict[str, Callable] = {
     "large": large,
     "plane": plane,
 }
-ONE_THREAD = ("svm", "steps", "z", "optimum", "errata", "digits", "calibration", "passes")
+ONE_THREAD = ("svm", "steps", "z", "optimum", "schedule", "errata", "digits", "calibration", "passes")
 
 
 def main() -> int:
@@ -304,7 +306,7 @@ def main() -> int:
     for name in arguments.only:
         print(f"\n{name}: {PARTS[name].__doc__.splitlines()[0]}", flush=True)
         with threadpool_limits(limits=1 if name in ONE_THREAD else None):
-            PARTS[name](*([arguments.data_dir] if name == "plane" else []))
+            PARTS[name](*([arguments.data_dir] if name in ("plane", "schedule") else []))
     return 0
 
 
