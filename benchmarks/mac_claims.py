@@ -41,6 +41,7 @@ def optimum() -> None:
     for reg_w, M in OPTIMUM_CASES:
         for solver, max_iter in (("fixed_point", 20), ("lbfgs", 80), ("mac", 60)):
             _gap(X, y, 2, reg_w, M, 0.15, solver, max_iter, 1e-7)
+        _gap(X, y, 2, reg_w, M, 0.15, "mac", 60, 1e-7, max_inner=50)
     for n_classes in (3, 4):
         X, y = make_spirals(n_classes, 200, turns=1.0, random_state=0).to_xy()
         for reg_w, M in ((0.1, 60), (1e-3, 60), (0.1, 200), (1e-3, 200)):
@@ -48,7 +49,16 @@ def optimum() -> None:
 
 
 def _gap(
-    X: np.ndarray, y: np.ndarray, L: int, reg_w: float, M: int, width: float, solver: str, max_iter: int, tol: float
+    X: np.ndarray,
+    y: np.ndarray,
+    L: int,
+    reg_w: float,
+    M: int,
+    width: float,
+    solver: str,
+    max_iter: int,
+    tol: float,
+    max_inner: int = 1,
 ) -> None:
     model = MAC(
         L,
@@ -59,6 +69,7 @@ def _gap(
         early_stopping=False,
         solver=solver,
         max_iter=max_iter,
+        max_inner=max_inner,
         tol=tol,
         preprocessing="none",
         random_state=0,
@@ -66,7 +77,7 @@ def _gap(
     elapsed = seconds(lambda: model.fit(X, y))
     value, bound = model.history_["objective"].min(), model.history_["bound"][-1]
     print(
-        f"K={L} reg_w={reg_w:g} M={M} {solver}: E {value:.4f}, certificate {bound:.4f}, "
+        f"K={L} reg_w={reg_w:g} M={M} {solver}, max_inner {max_inner}: E {value:.4f}, certificate {bound:.4f}, "
         f"{100 * (value / bound - 1):.2f} % above, {model.n_iter_} steps, {elapsed:.2f} s"
     )
 
