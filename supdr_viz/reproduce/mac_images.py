@@ -126,7 +126,7 @@ def fig_6_digits(bench: Bench) -> list[Row]:
     X, y = np.vstack([X, X_test]), np.concatenate([y, y_test])
     test = np.arange(2 * count, len(X))
     settings = {"n_centers": M, "centers": "random", "gamma": GAMMA, "max_iter": bench.either(5, 40)}
-    judged = {"early_stopping": True, "validation_fraction": 0.5, "n_iter_no_change": 1}
+    judged = {"early_stopping": True, "validation_fraction": 0.5, "n_iter_no_change": 4}
     model = MAC(**{**PASSES, **settings, **judged})
     over = bench.either((1, 5, 10), (1, 2, 3, 5, 9, 10, 20))
     how: dict[str, Any] = {"cv": [(np.arange(2 * count), test)]}
