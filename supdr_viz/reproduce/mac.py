@@ -144,11 +144,17 @@ SIMPLEX = "The start is a regular simplex."
 
 def _other_starts(bench: Bench, K: int, X: NDArray, y: NDArray, how: dict[str, Any]) -> list[Row]:
     """Return the edges and the errors that starts without a simplex lead to."""
-    starts = {
+    starts: dict[str, dict[str, Any]] = {
         "blobs around random means": {"init": "blobs"},
         "random, one against one": {"init": "random", "scheme": "ovo"},
     }
-    plain = {"gamma": 0.5 / 0.12**2, "centers": "random", "n_centers": min(300, len(X)), **PASSES, "max_iter": 40}
+    plain: dict[str, Any] = {
+        "gamma": 0.5 / 0.12**2,
+        "centers": "random",
+        "n_centers": min(300, len(X)),
+        **PASSES,
+        "max_iter": 40,
+    }
     rows = []
     for name, start in starts.items():
         grid = {"n_components": [K - 2, K - 1]}
@@ -180,7 +186,7 @@ def fig_4(bench: Bench) -> list[Row]:
         "LDA + nearest neighbour": (make_pipeline(LinearDiscriminantAnalysis(), neighbour), None),
         "LMNN (2)": (LMNN(2, n_steps=20, n_neighbors=1, preprocessing="none", random_state=0), None),
     }
-    errors = by_validation(bench, MAC(1, **PASSES, **ours), X, y, splits, grid)
+    errors = by_validation(bench, MAC(1, **PASSES, **ours), X, y, splits, {"C": grid["C"][::3]})
     linear = by_validation(bench, LinearSVC(random_state=0), X, y, splits, grid)
     chosen = by_validation(bench, MAC(1, **{**PASSES, **ours, "reg_w": "loo"}), X, y, splits)
     rows = [
@@ -256,7 +262,8 @@ ITEMS = (
         "Fig. 4: 20 newsgroups, PC or Mac",
         fig_4,
         "Counts of 3,289 words, weighed by tf-idf; ten splits of 60 % to train, 20 % to choose C by, 20 % to test; the "
-        "weighing and the shares are ours. λ = 0.001, C from 0.001 to 1,000. The claims are the order of the methods.",
+        "weighing and the shares are ours. λ = 0.001; C from 0.001 to 1,000 in decades, for MAC every third. The "
+        "claims are the order of the methods.",
         "With λ = 0.001 the linear map interpolates: the passes start from codes that it fits exactly, and C changes "
         "nothing. A ridge chosen by leave-one-out stands beside it.",
     ),
@@ -269,23 +276,14 @@ ITEMS = (
         "three draws. The dimensions of the other projections are ours.",
     ),
     Item(
-        "mac-figure-6-digits",
-        PAPER,
-        "Fig. 6, table and error over L: ten digits of MNIST",
-        fig_6_digits,
-        "10,000 rows to train, 10,000 to stop by (four passes without a smaller error; the paper: one), 10,000 to "
-        "test; M = 2,500 random centres, σ = 4, λ = 0.001, C = 1. "
-        "The paper does not say C. C = 10 for the SVMs. One draw.",
-        "One against the rest a random start is drawn to u = 0, b = -1, where every machine says no.",
-    ),
-    Item(
         "mac-figure-6",
         PAPER,
         "Fig. 6, middle: MAC against two steps",
         fig_6_passes,
         "500 images of MNIST, L = 2, C = 1, random start, 100 passes, five starts; μ grows when a pass lowers Q by "
         "less than 1 % or after 50 passes. The paper's other experiments have λ = 0.001; other λ are our questions.",
-        "The order depends on λ: the larger λ, the nearer MAC comes to the optimum.",
+        "With λ = 0.001 MAC stays at the trivial classifier from all five starts, two steps from two. With 0.1, 1 and 10 two "
+        "steps stay there from all starts, MAC from two, one and none; where it leaves, E is mostly 3 to 25 % too high.",
     ),
     Item(
         "mac-figure-6-speed",
@@ -294,6 +292,16 @@ ITEMS = (
         fig_6_speed,
         "Ratios in one process; times of passes, fits and predictions are of the processor, one thread.",
         "Given the classifiers the map is an SVM itself, which takes about as long as a pass.",
+    ),
+    Item(
+        "mac-figure-6-digits",
+        PAPER,
+        "Fig. 6, table and error over L: ten digits of MNIST",
+        fig_6_digits,
+        "10,000 rows to train, 10,000 to stop by (four passes without a smaller error; the paper: one), 10,000 to "
+        "test; M = 2,500 centres by k-means, σ = 4, λ = 0.001, C = 1. "
+        "The paper does not say C. C = 10 for the SVMs. One draw.",
+        "One against the rest a random start is drawn to u = 0, b = -1, where every machine says no.",
     ),
     Item(
         "mac-start",
