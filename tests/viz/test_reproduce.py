@@ -8,16 +8,27 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ParameterGrid, ParameterSampler, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
 
 from supdr import datasets
 from supdr.datasets import Dataset, FileProblem
 from supdr_viz.cli import main
-from supdr_viz.reproduce.bench import RULE, Item, NotCovered, Row
+from supdr_viz.reproduce.bench import RULE, Bench, Item, NotCovered, Row
 from supdr_viz.reproduce.command import items
+from supdr_viz.reproduce.mac_protocol import by_validation, thirds
 from supdr_viz.reproduce.nsdr_search import GRIDS, Searched
 from supdr_viz.reproduce.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
 from supdr_viz.reproduce.sldr import PartAccuracy, Search
-from supdr_viz.studies.data import MULTIFEAT, NoData, load_multifeat, load_proteinfold, load_table, scaled
+from supdr_viz.studies.data import (
+    MULTIFEAT,
+    NoData,
+    load_mnist,
+    load_multifeat,
+    load_pc_or_mac,
+    load_proteinfold,
+    load_table,
+    scaled,
+)
 
 PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1", "snf-table-2")
 
@@ -290,3 +301,34 @@ def test_the_search_takes_the_draw_with_the_least_validation_error(method):
         errors[tuple(settings.values())] = np.mean(model.transduction_[held_out] != y[held_out])
     assert len(errors) == 4
     assert errors[tuple(best[name] for name in settings)] == min(errors.values())
+
+
+def test_a_parameter_is_chosen_by_the_validation_rows_and_judged_on_the_test_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = y[:, None] + 0.3 * rng.standard_normal((120, 2))
+    splits = thirds(y, 2)
+    for train, held in splits:
+        assert not set(train) & set(held)
+    for rows in (held[: len(held) // 2] for _, held in splits):
+        assert 0 < y[rows].sum() < len(rows)
+    chosen = by_validation(Bench(), KNeighborsClassifier(), X, y, splits, {"n_neighbors": [72, 1]})
+    one = by_validation(Bench(), KNeighborsClassifier(1), X, y, splits)
+    all_ = by_validation(Bench(), KNeighborsClassifier(72), X, y, splits)
+    assert chosen == one
+    assert max(one) < min(all_)
+
+
+def test_images_and_words_are_read_from_a_folder(tmp_path):
+    rng = np.random.default_rng(0)
+    images = {"X_train": rng.integers(0, 255, (5, 28, 28), np.uint8), "X_test": np.zeros((2, 784), np.uint8)}
+    np.savez(tmp_path / "mnist.npz", **images, y_train=np.arange(5)[:, None], y_test=np.arange(2))
+    X, y, X_test, y_test = load_mnist(tmp_path)
+    assert (images["X_train"].reshape(5, 784) == X).all()
+    assert X_test.shape == (2, 784)
+    assert y.tolist() == [0, 1, 2, 3, 4]
+    assert list(y_test) == [0, 1]
+    np.savez(tmp_path / "pcmac.npz", X=np.ones((4, 3), np.uint8), y=np.array([0, 0, 1, 1]))
+    X, y = load_pc_or_mac(tmp_path)
+    assert X.dtype == float
+    assert y.tolist() == [0, 0, 1, 1]
