@@ -37,6 +37,7 @@ class _Unsupervised(SDRGLM):
 
     task = "classification"
     class_weight = None
+    column_weight = None
     recon_weight = 1.0
     recon_ratio = 1.0
     reg_w = 1.0

@@ -313,11 +313,13 @@ def number_losses(
     return losses
 
 
-def null_loss_about(codes: NDArray, count: NDArray, centre: NDArray, losses: NDArray) -> float:
-    """Return H from the cells' counts, their means and the sum of `number_losses`; all (D,)."""
+def null_loss_about(
+    codes: NDArray, count: NDArray, centre: NDArray, losses: NDArray, column_weight: NDArray | None = None
+) -> float:
+    """Return H from the cells' counts, their means and the sum of `number_losses`, times weights; all (D,)."""
     everything = losses.copy()
     null_bits(codes, count, centre, everything)
-    return float(everything.sum())
+    return float(everything.sum() if column_weight is None else everything @ column_weight)
 
 
 def null_parameters(codes: NDArray, centre: NDArray, n_components: int) -> NDArray:

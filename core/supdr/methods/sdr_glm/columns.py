@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.targets import Targets, missing_values
@@ -58,6 +58,42 @@ def _all_bits(X: NDArray) -> bool:
     except ValueError:
         return False
     return True
+
+
+def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray | None:
+    """Return the weights of the columns of X, (D,), or None if all are 1.
+
+    Parameters
+    ----------
+    weights : array-like or None
+        As the user gave them.
+    n_columns : int
+        D.
+
+    Returns
+    -------
+    array of shape (D,) or None
+
+    Raises
+    ------
+    ValueError
+        If they are no finite numbers >= 0, one per column, of which one is positive.
+    """
+    if weights is None:
+        return None
+    wanted = f"column_weight must hold one finite number >= 0 per column ({n_columns}), at least one of them > 0"
+    try:
+        found = np.array(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{wanted}; got {weights!r}") from None
+    if found.shape != (n_columns,):
+        raise ValueError(f"{wanted}; got shape {found.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
+    if len(wrong):
+        raise ValueError(f"{wanted}; got {found[wrong[0]]:g} for column {wrong[0]}")
+    if not found.any():
+        raise ValueError(f"{wanted}; all are 0")
+    return None if (found == 1.0).all() else found
 
 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:

@@ -1,12 +1,13 @@
 """SDR-GLM: one latent matrix explains features and targets, each by a generalised linear model.
 
-    J = lam sum_nd l(X_nd; TX_nd) + sum_nk l(Y_nk; TY_nk) - reg_u/2 |U|^2 - reg_v/2 |Vt|^2 - reg_w/2 |Wt|^2
+    J = sum_d m_d (lam sum_n l(X_nd; TX_nd) - reg_v/2 |vt_d|^2) + sum_nk l(Y_nk; TY_nk)
+        - reg_u/2 |U|^2 - reg_w/2 |Wt|^2
 
 with TX = [U, 1] Vt and TY = [U, 1] Wt, over observed cells; the last rows of Vt and Wt are the biases b_x and b_y,
-which are penalised as well.  J is maximised; snapshots report -J and its parts.  The likelihoods stand in
+which are penalised as well; m_d = 1, or the weight of column d.  J is maximised; snapshots report -J and its parts.  The likelihoods stand in
 `supdr.functions.families`.  Every step maximises a quadratic minorant that touches J, so J never falls:
 
-    U-step   [lam sum_d a v v' + sum_k aY w w' + reg_u I] u_n = lam sum_d v (g - a b_x) + sum_k w (gY - aY b_y)
+    U-step   [lam sum_d m a v v' + sum_k aY w w' + reg_u I] u_n = lam sum_d m v (g - a b_x) + sum_k w (gY - aY b_y)
     W-step   [sum_n aY ua ua' + reg_w I] wt_k = sum_n gY ua
     V-step   [lam sum_n a ua ua' + reg_v I] vt_d = lam sum_n g ua
 
@@ -42,7 +43,14 @@ from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.functions.families import BOUNDS, FAMILIES
 from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
-from supdr.methods.sdr_glm.columns import centred, column_preprocessing, decode_columns, feature_codes, target_side
+from supdr.methods.sdr_glm.columns import (
+    centred,
+    checked_column_weight,
+    column_preprocessing,
+    decode_columns,
+    feature_codes,
+    target_side,
+)
 from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
@@ -68,6 +76,10 @@ class SDRGLM(Weighted, FittedSDRGLM):
     class_weight : None, "balanced" or dict of class to float, default=None
         What the likelihood of the label is multiplied by for the rows of each class, > 0.  "balanced": every class
         weighs the same in all.  Ignored for regression; not with several labels.
+    column_weight : array-like of shape (n_features,) or None, default=None
+        What each column of X is multiplied by in the reconstruction, likelihood and ridge of its loadings alike, >= 0:
+        with 2 a column counts as if it were there twice, with 0 it has no say in the latent rows, though it gets
+        loadings.  None: 1.  The paper names it an extension (section 6) and gives no formula.
     recon_weight : float or "auto", default="auto"
         Weight lam of the reconstruction likelihood, > 0.  ``"auto"``: recon_ratio H_Y / H_X, where H is what the means
         leave unexplained in a labelled row, or in a row of X; it depends neither on the number of columns nor on that
@@ -101,8 +113,8 @@ class SDRGLM(Weighted, FittedSDRGLM):
     gauge : bool, default=True
         Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
-        Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, or if
-        there are no more rows than columns.
+        Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, if
+        columns have weights, or if there are no more rows than columns.
     calibrate : bool, default=True
         Whether `predict` uses a predictor refitted on latent rows of the labelled rows that were made without them.
         False is the paper's prediction, which answers the majority when lam is small.
@@ -204,6 +216,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
         {"n_components", "task", "family_x", "family_y", "preprocessing", "init", "random_state", "missing_label"}
+        | {"column_weight"}
     )
 
     def __init__(
@@ -212,6 +225,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         *,
         task: str = "classification",
         class_weight: Any = None,
+        column_weight: ArrayLike | None = None,
         recon_weight: float | str = "auto",
         recon_ratio: float = 0.03,
         reg_u: float = 1.0,
@@ -241,6 +255,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self.n_components = n_components
         self.task = task
         self.class_weight = class_weight
+        self.column_weight = column_weight
         self.recon_weight = recon_weight
         self.recon_ratio = recon_ratio
         self.reg_u = reg_u
@@ -282,6 +297,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
         self._input_codes = feature_codes(self.family_x, self._columns_of(X))
+        self._column_weight = checked_column_weight(self.column_weight, X.shape[1])
 
     def _validate(
         self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
@@ -302,7 +318,10 @@ class SDRGLM(Weighted, FittedSDRGLM):
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
         columns = self._columns_of(X)
-        preprocessing, self._codes = column_preprocessing(columns, self.preprocessing, self._input_codes)
+        kind = self.preprocessing
+        if self._column_weight is not None and isinstance(kind, str) and kind == "whiten":
+            kind = "zscore"  # whitened columns are mixtures of all
+        preprocessing, self._codes = column_preprocessing(columns, kind, self._input_codes)
         preprocessing, self._shift = centred(preprocessing, columns, self._codes)
         return preprocessing
 
@@ -355,6 +374,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
             inner=1 if self.solver == "literal" else self.inner,
             gauge=bool(self.gauge),
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
+            column_weight=self._column_weight,
         )
 
     def _finish(self) -> None:

@@ -7,13 +7,15 @@ it would be too sure of itself.  How strongly the predictor is shrunk is chosen 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import PoissonRegressor
 
 from supdr.engine.interruption import checkpoint
 from supdr.functions.families import BERNOULLI, GAUSSIAN, SMALLEST_MEAN, means, residuals
-from supdr.methods.sdr_glm.features import ColumnSums, WeightedFeatures
+from supdr.methods.sdr_glm.features import ColumnSums
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.targets import TargetSide
@@ -49,7 +51,7 @@ def left_out_latent(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, 
         chosen = slice(fold, None, N_FOLDS)
         others = np.delete(np.arange(len(latent)), rows[chosen])
         without = _loadings(problem, latent, loadings, others)
-        new = WeightedFeatures(problem.X[rows[chosen]], problem.codes, problem.c, problem.bound)
+        new = replace(problem.weighted_features, X=problem.X[rows[chosen]])
         found[chosen] = embed(new, without, problem.weight, problem.reg_u)
     return found
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.functions.families import BERNOULLI, GAUSSIAN
-from supdr.methods.sdr_glm.features import WeightedFeatures
+from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.solvers.low_rank import row_blocks
 from supdr.solvers.positive_definite import solve_in_place, solve_positive
 
@@ -54,7 +54,7 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
     latent = np.zeros((len(X), n_components))
     if (features.codes == GAUSSIAN).all() and not np.isnan(X).any():
         strength = 2.0 * features.c * weight
-        turned = np.ascontiguousarray(loadings.T)
+        turned = np.ascontiguousarray(times(loadings, features.weights).T)
         gram = loadings @ turned
         system = strength * gram[:-1, :-1] + reg_u * np.eye(n_components)
         for rows in row_blocks(X.shape):
@@ -62,9 +62,12 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
             latent[rows] = solve_positive(system, strength * cross.T).T
         return latent
     loadings = np.ascontiguousarray(loadings)
-    unsettled = 0
+    column_weight = np.ones(X.shape[1]) if features.weights is None else features.weights
+    ridge, unsettled = reg_u / weight, 0
     for rows in row_blocks(X.shape):
-        unsettled += _climb(features.codes, X[rows], loadings, features.c, reg_u / weight, NEWTON_STEPS, latent[rows])
+        unsettled += _climb(
+            features.codes, column_weight, X[rows], loadings, features.c, ridge, NEWTON_STEPS, latent[rows]
+        )
     if unsettled:
         warnings.warn(
             f"the latent coordinates of {unsettled} of {len(X)} rows are not exact after {NEWTON_STEPS} Newton steps",
@@ -75,7 +78,7 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
+def _climb(codes, column_weight, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
     """Write the u that maximises l(x; u V + b_x) - ridge / 2 |u|^2 into every row of latent (n, L), which is 0.
 
     Returns the number of rows that need more than `most_steps` Newton steps.  O(D L^2) a row and step.
@@ -90,10 +93,10 @@ def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
         x, u = X[i], latent[i]
         theta[:] = loadings[n_components]
         slope[:] = 0.0
-        value, size = _likelihood(codes, x, theta, slope, 0.0, c)
+        value, size = _likelihood(codes, column_weight, x, theta, slope, 0.0, c)
         settled = False
         for _ in range(most_steps):
-            _derivatives(codes, x, theta, c, first, second)
+            _derivatives(codes, column_weight, x, theta, c, first, second)
             largest = 0.0
             for left in range(n_components):
                 step[left] = _dot(first, loadings[left]) - ridge * u[left]
@@ -111,7 +114,7 @@ def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
             settled = promise <= SETTLED * (size + 0.5 * ridge * _dot(u, u))
             length = 1.0
             while not settled:
-                found, size = _likelihood(codes, x, theta, slope, length, c)
+                found, size = _likelihood(codes, column_weight, x, theta, slope, length, c)
                 found -= 0.5 * ridge * (_dot(u, u) + length * (2.0 * _dot(u, step) + length * _dot(step, step)))
                 if found >= value + ARMIJO * length * promise:
                     value = found
@@ -129,7 +132,7 @@ def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _likelihood(codes, x, theta, slope, length, c):  # noqa: ANN001
+def _likelihood(codes, column_weight, x, theta, slope, length, c):  # noqa: ANN001
     """Return the log-likelihood of a row at theta + length slope, and the size of what was added up."""
     total, size = 0.0, 0.0
     for j in range(x.shape[0]):
@@ -138,17 +141,17 @@ def _likelihood(codes, x, theta, slope, length, c):  # noqa: ANN001
             continue
         t = theta[j] + length * slope[j]
         if codes[j] == GAUSSIAN:
-            total -= c * (s - t) * (s - t)
-            size += c * (s * s + t * t)
+            total -= column_weight[j] * c * (s - t) * (s - t)
+            size += column_weight[j] * c * (s * s + t * t)
         else:
             normaliser = max(t, 0.0) + math.log1p(math.exp(-abs(t))) if codes[j] == BERNOULLI else math.exp(t)
-            total += s * t - normaliser
-            size += abs(s * t) + normaliser
+            total += column_weight[j] * (s * t - normaliser)
+            size += column_weight[j] * (abs(s * t) + normaliser)
     return total, size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _derivatives(codes, x, theta, c, first, second):  # noqa: ANN001
+def _derivatives(codes, column_weight, x, theta, c, first, second):  # noqa: ANN001
     """Write dl / dtheta into first and - d2l / dtheta2 into second, both (D,); 0 where a cell is missing."""
     for j in range(x.shape[0]):
         s, t = x[j], theta[j]
@@ -166,6 +169,8 @@ def _derivatives(codes, x, theta, c, first, second):  # noqa: ANN001
             mean = math.exp(t)
             first[j] = s - mean
             second[j] = mean
+        first[j] *= column_weight[j]
+        second[j] *= column_weight[j]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})

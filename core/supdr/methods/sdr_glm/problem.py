@@ -54,6 +54,8 @@ class SDRGLMProblem(Problem):
         Ridges, already scaled.
     c, bound, inner, gauge, init
         As in `supdr.SDRGLM`, `inner` resolved.
+    column_weight : array of shape (D,) or None
+        None: 1.
     """
 
     X: NDArray
@@ -69,6 +71,7 @@ class SDRGLMProblem(Problem):
     inner: int | None = None
     gauge: bool = True
     init: Any = "svd"
+    column_weight: NDArray | None = None
 
     advice = "Try stronger ridges (reg_u, reg_v, reg_w)."
 
@@ -99,8 +102,14 @@ class SDRGLMProblem(Problem):
         """The feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
         if not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
-            return WeightedFeatures(self.X, self.codes, self.c, self.bound)
-        return GramFeatures(self.X, self.c) if n_rows <= n_columns else SharedFeatures(self.X, self.c)
+            return self.weighted_features
+        shape = GramFeatures if n_rows <= n_columns else SharedFeatures
+        return shape(self.X, self.c, self.column_weight)
+
+    @property
+    def weighted_features(self) -> WeightedFeatures:
+        """The feature side in the form that every kind of data has."""
+        return WeightedFeatures(self.X, self.codes, self.c, self.bound, self.column_weight)
 
     def release(self) -> None:
         """Free the Gram matrix; it is computed again when needed."""
@@ -114,7 +123,7 @@ class SDRGLMProblem(Problem):
     @cached_property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return column_facts(self.rows, self.cells, self.codes, self.c)
+        return column_facts(self.rows, self.cells, self.codes, self.c, self.column_weight)
 
     @cached_property
     def target_null(self) -> NullFacts:
@@ -159,7 +168,11 @@ class SDRGLMProblem(Problem):
             return self.init
         if self.init == "random":
             return self.rows.normal(rng, self.n_components)
-        return leading_rows(self.cells, self.column_null[1], self.n_components, rng, self.rows)
+        cells, centre = self.cells, self.column_null[1]
+        if self.column_weight is not None:
+            root = np.sqrt(self.column_weight)
+            cells, centre = cells * root, centre * root
+        return leading_rows(cells, centre, self.n_components, rng, self.rows)
 
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
@@ -239,7 +252,7 @@ class SDRGLMProblem(Problem):
         }
 
     def singular_values(self, state: SDRGLMState) -> NDArray:
-        """Return the singular values of U V, largest first, (L,)."""
+        """Return the singular values of U V, its columns times the roots of their weights, largest first, (L,)."""
         gram = self.features.gram(self._point(state).loadings)
         return product_singular_values(self.rows.total(_square, state.latent), gram[:-1, :-1])
 
@@ -251,6 +264,7 @@ class SDRGLMProblem(Problem):
         """
         centre = self.column_null[1]
         factor = np.where(self.codes == GAUSSIAN, 2.0 * self.c, 1.0)
+        factor = factor if self.column_weight is None else factor * np.sqrt(self.column_weight)
         level = float(np.sqrt(self.reg_u * self.reg_v)) / self.weight
         # Power iteration: its value only grows towards the largest singular value, and mostly one product decides.
         direction: Any = generator(0, 0).standard_normal(self.X.shape[1])
@@ -324,7 +338,9 @@ class SDRGLMProblem(Problem):
         )
 
 
-def column_facts(rows: Any, cells: Any, codes: NDArray, c: float) -> tuple[float, NDArray]:
+def column_facts(
+    rows: Any, cells: Any, codes: NDArray, c: float, column_weight: NDArray | None = None
+) -> tuple[float, NDArray]:
     """Return H_X, what the means of columns leave to be explained, and these means (D,).
 
     Parameters
@@ -337,10 +353,13 @@ def column_facts(rows: Any, cells: Any, codes: NDArray, c: float) -> tuple[float
         Families.
     c : float
         Weight of Gaussian cells.
+    column_weight : array of shape (D,), optional
+        What the columns' shares of H_X are multiplied by.
     """
     count, total = rows.total(cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)
-    return null_loss_about(codes, count, centre, rows.total(_number_losses, cells, codes, centre, c)), centre
+    losses = rows.total(_number_losses, cells, codes, centre, c)
+    return null_loss_about(codes, count, centre, losses, column_weight), centre
 
 
 # --- the work on rows ---------------------------------------------------------------------------------------------

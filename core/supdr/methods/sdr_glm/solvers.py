@@ -119,7 +119,7 @@ class Literal(Fast):
     @cached_property
     def features(self) -> WeightedFeatures:
         """The feature side in the form that every kind of data has."""
-        return WeightedFeatures(self.X, self.codes, self.c, self.bound)
+        return self.weighted_features
 
 
 SOLVERS: dict[str, type[SDRGLMProblem]] = {"fast": Fast, "literal": Literal}
