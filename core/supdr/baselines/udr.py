@@ -44,6 +44,7 @@ class _Unsupervised(SDRGLM):
     reg_scaling = "none"
     family_y = "auto"
     gaussian_c = 1.0
+    negative_binomial_size = 1.0
     bound = "jj"
     inner = 1
     gauge = True

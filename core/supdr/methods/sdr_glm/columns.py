@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.targets import Targets, missing_values
-from supdr.functions.families import BERNOULLI, GAUSSIAN, check_values, family_codes
+from supdr.functions.families import BERNOULLI, GAUSSIAN, TARGET_FAMILIES, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.rows.whole import largest
 
@@ -282,7 +282,8 @@ def target_families(
         If the family does not fit the task.
     """
     if not (several_labels or n_classes):
-        return family_codes("gaussian" if family_y == "auto" else family_y, n_columns, "family_y")
+        names = "gaussian" if isinstance(family_y, str) and family_y == "auto" else family_y
+        return family_codes(names, n_columns, "family_y", TARGET_FAMILIES)
     accepted = LABEL_FAMILIES[:2] if several_labels else LABEL_FAMILIES
     if not isinstance(family_y, str) or family_y not in accepted:
         raise ValueError(f"family_y must be one of {', '.join(accepted)} for classification; got {family_y!r}")

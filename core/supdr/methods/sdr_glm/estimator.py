@@ -94,16 +94,19 @@ class SDRGLM(Weighted, FittedSDRGLM):
     reg_scaling : {"lam", "none"}, default="lam"
         ``"lam"``: reg_u and reg_v are multiplied by lam, in the fit and in `transform`.  ``"none"`` is the paper's
         reading; then sqrt(reg_u reg_v) / (2 c lam) is a threshold below which Gaussian components vanish.
-    family_x : {"auto", "bernoulli", "gaussian", "poisson"} or list of names, default="auto"
-        Family of all columns, or one per column.  ``"auto"``: Bernoulli if X holds nothing but 0 and 1, else Gaussian.
+    family_x : {"auto", "bernoulli", "gaussian", "poisson", "gamma", "negative_binomial"} or list, default="auto"
+        Family of all columns, or one per column.  Gamma columns are positive, with logarithms of means as parameters
+        and shape 1; negative binomial ones are counts that vary more than Poisson ones.  ``"auto"``: Bernoulli if X holds nothing but 0 and 1, else Gaussian.
     family_y : {"auto", "bernoulli", "softmax", "gaussian", "poisson"} or list of names, default="auto"
         Classification: "bernoulli" (one-vs-rest if there are several classes) or "softmax"; "auto" takes "bernoulli"
         for two classes or several labels, else "softmax".  Regression: "gaussian" ("auto"), "poisson", "bernoulli" (the
         prediction is the mean), or one per target.
     gaussian_c : float, default=1.0
         c, the weight of a Gaussian cell's squared error, > 0.
+    negative_binomial_size : float, default=1.0
+        r of negative binomial columns, > 0: their variance is m + m^2 / r for a mean m.
     bound : {"jj", "bohning"}, default="jj"
-        Minorant of Bernoulli cells: Jaakkola and Jordan's, or the one of constant curvature, which is slower.
+        Minorant of Bernoulli and negative binomial cells: Jaakkola and Jordan's, or the one of constant curvature, which is slower.
     solver : {"fast", "literal"}, default="fast"
         ``"literal"``: the paper's sweep.  ``"fast"``: the same steps, with shared matrices for complete Gaussian data
         and one expansion per sweep for others, and with `inner` and `gauge`.
@@ -235,6 +238,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         family_x: str | Sequence[str] = "auto",
         family_y: str | Sequence[str] = "auto",
         gaussian_c: float = 1.0,
+        negative_binomial_size: float = 1.0,
         bound: str = "jj",
         solver: str = "fast",
         inner: int | None = None,
@@ -265,6 +269,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self.family_x = family_x
         self.family_y = family_y
         self.gaussian_c = gaussian_c
+        self.negative_binomial_size = negative_binomial_size
         self.bound = bound
         self.solver = solver
         self.inner = inner
@@ -288,7 +293,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         if self.inner is not None:
             check_integer("inner", self.inner)
         check_choice_or_number("recon_weight", self.recon_weight, ("auto",), "> 0", lambda value: value > 0.0)
-        for name in ("recon_ratio", "reg_u", "reg_v", "reg_w", "gaussian_c"):
+        for name in ("recon_ratio", "reg_u", "reg_v", "reg_w", "gaussian_c", "negative_binomial_size"):
             check_number(name, getattr(self, name), "> 0", lambda value: value > 0.0)
         check_choice("reg_scaling", self.reg_scaling, ("lam", "none"))
         check_choice("bound", self.bound, BOUNDS)
@@ -375,6 +380,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
             gauge=bool(self.gauge),
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             column_weight=self._column_weight,
+            size=self._size,
         )
 
     def _finish(self) -> None:

@@ -46,6 +46,7 @@ def gather_facts(
     c: float,
     bound: str,
     column_weight: NDArray | None = None,
+    size: float = 1.0,
 ) -> tuple[Facts, Any]:
     """Return the facts, and the targets as the problem takes them.
 
@@ -65,6 +66,8 @@ def gather_facts(
         As for `supdr.methods.sdr_glm.columns.target_side`.
     column_weight : array of shape (D,), optional
         Of the columns of X.
+    size : float
+        r of negative binomial columns of X.
 
     Returns
     -------
@@ -78,4 +81,4 @@ def gather_facts(
     scaling = target_scaling(rows, target_part, codes, n_columns)
     sides = rows.each(target_side, target_part, codes, scaling, several_labels, c, bound)
     null = null_facts(rows, sides, codes, n_columns)
-    return Facts(codes, scaling, null, column_facts(rows, cells, column_codes, c, column_weight)), sides
+    return Facts(codes, scaling, null, column_facts(rows, cells, column_codes, c, column_weight, size)), sides

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.functions.families import POISSON, expand, log_likelihood, log_likelihoods
+from supdr.functions.families import LIMITED, expand, log_likelihood, log_likelihoods
 from supdr.solvers.low_rank import (
     augmented,
     packed_products,
@@ -174,6 +174,8 @@ class WeightedFeatures:
         Curvature of Bernoulli cells.
     weights : array of shape (D,) or None
         What columns, and the ridges of their loadings, are multiplied by, >= 0; None: 1.
+    size : float
+        r of negative binomial cells.
     """
 
     X: NDArray
@@ -181,13 +183,19 @@ class WeightedFeatures:
     c: float
     bound: str
     weights: NDArray | None = None
+    size: float = 1.0
 
     in_rows = False
 
     @cached_property
-    def poisson(self) -> NDArray:
-        """Indices of the Poisson columns."""
-        return np.flatnonzero(self.codes == POISSON)
+    def limited(self) -> NDArray:
+        """Indices of the columns whose minorant holds near its point of contact only."""
+        return np.flatnonzero(np.isin(self.codes, list(LIMITED)))
+
+    @cached_property
+    def signs(self) -> NDArray:
+        """Whether parameters of these columns may rise (1) or fall (-1) by at most 1."""
+        return np.array([LIMITED[code] for code in self.codes[self.limited].tolist()])
 
     def value(self, latent: NDArray, loadings: NDArray) -> float:
         """Return L_X."""
@@ -198,8 +206,8 @@ class WeightedFeatures:
 
     def _block_value(self, X: NDArray, theta: NDArray) -> float:
         if self.weights is None:
-            return log_likelihood(self.codes, X, theta, self.c)
-        return float(log_likelihoods(self.codes, X, theta, self.c).sum(axis=0) @ self.weights)
+            return log_likelihood(self.codes, X, theta, self.c, self.size)
+        return float(log_likelihoods(self.codes, X, theta, self.c, self.size).sum(axis=0) @ self.weights)
 
     def gram(self, loadings: NDArray) -> NDArray:
         """Return Vt Vt', columns weighted, (L + 1, L + 1)."""
@@ -207,7 +215,7 @@ class WeightedFeatures:
 
     def expand(self, rows: slice | NDArray, latent: NDArray, loadings: NDArray) -> tuple[NDArray, NDArray]:
         """Return a and g of these rows, (n, D) each, touching at their latent rows (n, L)."""
-        return expand(self.codes, self.X[rows], self._theta(latent, loadings), self.c, self.bound)
+        return expand(self.codes, self.X[rows], self._theta(latent, loadings), self.c, self.bound, self.size)
 
     def _theta(self, latent: NDArray, loadings: NDArray) -> NDArray:
         return augmented(latent) @ loadings
@@ -247,11 +255,11 @@ class WeightedFeatures:
         return np.ascontiguousarray(both[:, width:]), np.ascontiguousarray(right[:, :n_components])
 
     def row_shares(self, rows: slice | NDArray, change: NDArray, loadings: NDArray) -> NDArray:
-        """Return by how much the largest Poisson parameter of each row would rise, (n,)."""
-        if not len(self.poisson):
+        """Return by how much the parameters of each row would move where they may by at most 1, (n,)."""
+        if not len(self.limited):
             return np.zeros(len(change))
-        rise = change @ loadings[:-1, self.poisson]
-        return np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, rise).max(axis=1)
+        rise = (change @ loadings[:-1, self.limited]) * self.signs
+        return np.where(np.isnan(self.X[rows][:, self.limited]), 0.0, rise).max(axis=1)
 
     def column_systems(self, latent: NDArray, loadings: NDArray) -> ColumnSums:
         """Return the columns' systems, touching at these latent rows and loadings."""
@@ -261,10 +269,11 @@ class WeightedFeatures:
         return sums
 
     def column_rise(self, latent: NDArray, change: NDArray) -> NDArray:
-        """Return by how much the largest parameter of each Poisson column would rise if its loadings changed so."""
-        rise = np.zeros(len(self.poisson))
+        """Return by how much parameters of each limited column would move if its loadings changed so."""
+        rise = np.zeros(len(self.limited))
         for rows in row_blocks(self.X.shape):
-            part = np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, augmented(latent[rows]) @ change)
+            moved = (augmented(latent[rows]) @ change) * self.signs
+            part = np.where(np.isnan(self.X[rows][:, self.limited]), 0.0, moved)
             rise = np.maximum(rise, part.max(axis=0))
         return rise
 

@@ -42,6 +42,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
 
     family_y: Any
     gaussian_c: float
+    negative_binomial_size: float
     bound: str
 
     # --- use ----------------------------------------------------------------------------------------------------------
@@ -126,6 +127,10 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         root = None if self._column_weight is None else np.sqrt(self._column_weight)
         return leading_singular_values(times(X, root), self._state.latent.shape[1])
 
+    @property
+    def _size(self) -> float:
+        return float(self.negative_binomial_size)
+
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
     def _expose(self, state: SDRGLMState) -> None:
@@ -138,7 +143,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     def _row_map(self) -> Callable[[NDArray], NDArray]:
         components, intercept_x = self._loadings()
         loadings = np.concatenate([components, intercept_x[None]])
-        of_cells = self._codes, float(self.gaussian_c), self.bound, self._column_weight
+        of_cells = self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size
         return partial(_embedded, loadings, of_cells, self.recon_weight_, self._reg_u)
 
     def _hold(self, rows: Any) -> Any:
@@ -158,6 +163,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
             "c": float(self.gaussian_c),
             "bound": self.bound,
             "column_weight": self._column_weight,
+            "size": self._size,
         }
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
@@ -165,7 +171,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         components, intercept_x = self._loadings()
         theta = latent @ components
         theta += intercept_x
-        return means(self._codes, theta)
+        return means(self._codes, theta, self._size)
 
     def _theta(self, latent: NDArray, calibrated: bool) -> NDArray:
         """Return the natural parameters of the targets of latent rows, (n, K)."""
@@ -208,7 +214,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
 
 
 def _embedded(
-    loadings: NDArray, of_cells: tuple[NDArray, float, str, NDArray | None], weight: float, reg_u: float, X: NDArray
+    loadings: NDArray, of_cells: tuple[NDArray, float, str, NDArray | None, float], weight: float, reg_u: float, X: NDArray
 ) -> NDArray:
     check_values(of_cells[0], X, "X")
     return embed(WeightedFeatures(X, *of_cells), loadings, weight, reg_u)

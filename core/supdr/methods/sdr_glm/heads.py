@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import PoissonRegressor
 
 from supdr.engine.interruption import checkpoint
-from supdr.functions.families import BERNOULLI, GAUSSIAN, SMALLEST_MEAN, means, residuals
+from supdr.functions.families import BERNOULLI, GAUSSIAN, SMALLEST_MEAN, curvatures, residuals
 from supdr.methods.sdr_glm.features import ColumnSums
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
@@ -73,10 +73,8 @@ def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: 
     for block in blocks:
         checkpoint()
         theta = augmented(latent[block]) @ loadings
-        mean = means(codes, theta)
-        curvature = np.where(codes == GAUSSIAN, 2.0 * c, np.where(codes == BERNOULLI, mean * (1.0 - mean), mean))
-        curvature[np.isnan(X[block])] = 0.0
-        sums.add(curvature, curvature * theta + residuals(codes, X[block], theta, c), latent[block])
+        curvature = curvatures(codes, X[block], theta, c, problem.size)
+        sums.add(curvature, curvature * theta + residuals(codes, X[block], theta, c, problem.size), latent[block])
     return np.ascontiguousarray(
         solve_systems(sums.grams, problem.reg_v / problem.weight, sums.rights[:, : len(loadings)]).T
     )

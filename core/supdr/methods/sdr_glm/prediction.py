@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from supdr.functions.families import BERNOULLI, GAUSSIAN
+from supdr.functions.families import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.solvers.low_rank import row_blocks
 from supdr.solvers.positive_definite import solve_in_place, solve_positive
@@ -66,7 +66,15 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
     ridge, unsettled = reg_u / weight, 0
     for rows in row_blocks(X.shape):
         unsettled += _climb(
-            features.codes, column_weight, X[rows], loadings, features.c, ridge, NEWTON_STEPS, latent[rows]
+            features.codes,
+            column_weight,
+            X[rows],
+            loadings,
+            features.c,
+            features.size,
+            ridge,
+            NEWTON_STEPS,
+            latent[rows],
         )
     if unsettled:
         warnings.warn(
@@ -78,7 +86,7 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _climb(codes, column_weight, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
+def _climb(codes, column_weight, X, loadings, c, count_size, ridge, most_steps, latent):  # noqa: ANN001
     """Write the u that maximises l(x; u V + b_x) - ridge / 2 |u|^2 into every row of latent (n, L), which is 0.
 
     Returns the number of rows that need more than `most_steps` Newton steps.  O(D L^2) a row and step.
@@ -93,10 +101,10 @@ def _climb(codes, column_weight, X, loadings, c, ridge, most_steps, latent):  # 
         x, u = X[i], latent[i]
         theta[:] = loadings[n_components]
         slope[:] = 0.0
-        value, size = _likelihood(codes, column_weight, x, theta, slope, 0.0, c)
+        value, size = _likelihood(codes, column_weight, x, theta, slope, 0.0, c, count_size)
         settled = False
         for _ in range(most_steps):
-            _derivatives(codes, column_weight, x, theta, c, first, second)
+            _derivatives(codes, column_weight, x, theta, c, count_size, first, second)
             largest = 0.0
             for left in range(n_components):
                 step[left] = _dot(first, loadings[left]) - ridge * u[left]
@@ -114,7 +122,7 @@ def _climb(codes, column_weight, X, loadings, c, ridge, most_steps, latent):  # 
             settled = promise <= SETTLED * (size + 0.5 * ridge * _dot(u, u))
             length = 1.0
             while not settled:
-                found, size = _likelihood(codes, column_weight, x, theta, slope, length, c)
+                found, size = _likelihood(codes, column_weight, x, theta, slope, length, c, count_size)
                 found -= 0.5 * ridge * (_dot(u, u) + length * (2.0 * _dot(u, step) + length * _dot(step, step)))
                 if found >= value + ARMIJO * length * promise:
                     value = found
@@ -132,7 +140,7 @@ def _climb(codes, column_weight, X, loadings, c, ridge, most_steps, latent):  # 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _likelihood(codes, column_weight, x, theta, slope, length, c):  # noqa: ANN001
+def _likelihood(codes, column_weight, x, theta, slope, length, c, count_size):  # noqa: ANN001
     """Return the log-likelihood of a row at theta + length slope, and the size of what was added up."""
     total, size = 0.0, 0.0
     for j in range(x.shape[0]):
@@ -143,15 +151,23 @@ def _likelihood(codes, column_weight, x, theta, slope, length, c):  # noqa: ANN0
         if codes[j] == GAUSSIAN:
             total -= column_weight[j] * c * (s - t) * (s - t)
             size += column_weight[j] * c * (s * s + t * t)
+        elif codes[j] == GAMMA:
+            share = s * math.exp(-t)
+            total -= column_weight[j] * (t + share)
+            size += column_weight[j] * (abs(t) + share)
         else:
-            normaliser = max(t, 0.0) + math.log1p(math.exp(-abs(t))) if codes[j] == BERNOULLI else math.exp(t)
+            if codes[j] == POISSON:
+                normaliser = math.exp(t)
+            else:
+                trials = 1.0 if codes[j] == BERNOULLI else s + count_size
+                normaliser = trials * (max(t, 0.0) + math.log1p(math.exp(-abs(t))))
             total += column_weight[j] * (s * t - normaliser)
             size += column_weight[j] * (abs(s * t) + normaliser)
     return total, size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _derivatives(codes, column_weight, x, theta, c, first, second):  # noqa: ANN001
+def _derivatives(codes, column_weight, x, theta, c, count_size, first, second):  # noqa: ANN001
     """Write dl / dtheta into first and - d2l / dtheta2 into second, both (D,); 0 where a cell is missing."""
     for j in range(x.shape[0]):
         s, t = x[j], theta[j]
@@ -161,10 +177,13 @@ def _derivatives(codes, column_weight, x, theta, c, first, second):  # noqa: ANN
         elif codes[j] == GAUSSIAN:
             first[j] = 2.0 * c * (s - t)
             second[j] = 2.0 * c
-        elif codes[j] == BERNOULLI:
-            small = math.exp(-abs(t))
-            first[j] = s - (1.0 if t >= 0.0 else small) / (1.0 + small)
-            second[j] = small / ((1.0 + small) * (1.0 + small))
+        elif codes[j] == BERNOULLI or codes[j] == NEGATIVE_BINOMIAL:
+            small, trials = math.exp(-abs(t)), 1.0 if codes[j] == BERNOULLI else s + count_size
+            first[j] = s - trials * (1.0 if t >= 0.0 else small) / (1.0 + small)
+            second[j] = trials * small / ((1.0 + small) * (1.0 + small))
+        elif codes[j] == GAMMA:
+            second[j] = s * math.exp(-t)
+            first[j] = second[j] - 1.0
         else:
             mean = math.exp(t)
             first[j] = s - mean

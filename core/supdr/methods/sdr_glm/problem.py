@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem, generator
 from supdr.functions.families import (
+    GAMMA,
     GAUSSIAN,
+    NEGATIVE_BINOMIAL,
     cell_sums,
     null_loss_about,
     null_parameters,
@@ -56,6 +58,8 @@ class SDRGLMProblem(Problem):
         As in `supdr.SDRGLM`, `inner` resolved.
     column_weight : array of shape (D,) or None
         None: 1.
+    size : float
+        r of negative binomial columns.
     """
 
     X: NDArray
@@ -72,6 +76,7 @@ class SDRGLMProblem(Problem):
     gauge: bool = True
     init: Any = "svd"
     column_weight: NDArray | None = None
+    size: float = 1.0
 
     advice = "Try stronger ridges (reg_u, reg_v, reg_w)."
 
@@ -109,7 +114,7 @@ class SDRGLMProblem(Problem):
     @property
     def weighted_features(self) -> WeightedFeatures:
         """The feature side in the form that every kind of data has."""
-        return WeightedFeatures(self.X, self.codes, self.c, self.bound, self.column_weight)
+        return WeightedFeatures(self.X, self.codes, self.c, self.bound, self.column_weight, self.size)
 
     def release(self) -> None:
         """Free the Gram matrix; it is computed again when needed."""
@@ -123,7 +128,7 @@ class SDRGLMProblem(Problem):
     @cached_property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return column_facts(self.rows, self.cells, self.codes, self.c, self.column_weight)
+        return column_facts(self.rows, self.cells, self.codes, self.c, self.column_weight, self.size)
 
     @cached_property
     def target_null(self) -> NullFacts:
@@ -263,7 +268,11 @@ class SDRGLMProblem(Problem):
         column means: ridges on both factors are sqrt(reg_u reg_v) times the nuclear norm of their product.
         """
         centre = self.column_null[1]
-        factor = np.where(self.codes == GAUSSIAN, 2.0 * self.c, 1.0)
+        factor = np.select(
+            [self.codes == GAUSSIAN, self.codes == GAMMA, self.codes == NEGATIVE_BINOMIAL],
+            [2.0 * self.c, 1.0 / np.where(centre > 0.0, centre, 1.0), self.size / (self.size + centre)],
+            1.0,
+        )
         factor = factor if self.column_weight is None else factor * np.sqrt(self.column_weight)
         level = float(np.sqrt(self.reg_u * self.reg_v)) / self.weight
         # Power iteration: its value only grows towards the largest singular value, and mostly one product decides.
@@ -281,7 +290,7 @@ class SDRGLMProblem(Problem):
     def _fresh_loadings(self, latent: Any) -> NDArray:
         if not self.weighted:
             return self.gaussian_loadings(latent)
-        begin = null_parameters(self.codes, self.column_null[1], self.n_components)
+        begin = null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
         return self.weighted_loadings(None, latent, begin)
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
@@ -290,14 +299,14 @@ class SDRGLMProblem(Problem):
         return self.features.solve_loadings(sums, self.weight, self.reg_v)
 
     def weighted_loadings(self, sums: ColumnSums | None, latent: Any, loadings: NDArray) -> NDArray:
-        """Return the loadings that maximise a minorant, whose sums may be given, Poisson columns shortened."""
+        """Return the loadings that maximise a minorant, whose sums may be given; limited columns are shortened."""
         if sums is None:
             sums = self.rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
-        found, poisson = solve_columns(sums, len(loadings), self.reg_v / self.weight), self.features.poisson
-        if len(poisson):
-            change = found[:, poisson] - loadings[:, poisson]
+        found, limited = solve_columns(sums, len(loadings), self.reg_v / self.weight), self.features.limited
+        if len(limited):
+            change = found[:, limited] - loadings[:, limited]
             rise = self.rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
-            found[:, poisson] = loadings[:, poisson] + change / np.maximum(1.0, rise)
+            found[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
         return found
 
     def _fresh_head(self, latent: Any) -> NDArray:
@@ -339,7 +348,7 @@ class SDRGLMProblem(Problem):
 
 
 def column_facts(
-    rows: Any, cells: Any, codes: NDArray, c: float, column_weight: NDArray | None = None
+    rows: Any, cells: Any, codes: NDArray, c: float, column_weight: NDArray | None = None, size: float = 1.0
 ) -> tuple[float, NDArray]:
     """Return H_X, what the means of columns leave to be explained, and these means (D,).
 
@@ -355,18 +364,20 @@ def column_facts(
         Weight of Gaussian cells.
     column_weight : array of shape (D,), optional
         What the columns' shares of H_X are multiplied by.
+    size : float
+        r of negative binomial cells.
     """
     count, total = rows.total(cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)
-    losses = rows.total(_number_losses, cells, codes, centre, c)
+    losses = rows.total(_number_losses, cells, codes, centre, c, size)
     return null_loss_about(codes, count, centre, losses, column_weight), centre
 
 
 # --- the work on rows ---------------------------------------------------------------------------------------------
 
 
-def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float) -> NDArray:
-    return number_losses(codes, X, centre, c)
+def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float, size: float) -> NDArray:
+    return number_losses(codes, X, centre, c, size=size)
 
 
 def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:

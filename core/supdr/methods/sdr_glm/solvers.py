@@ -76,11 +76,11 @@ class Fast(SDRGLMProblem):
     def _weighted_sweep(self, point: Point) -> tuple[Point, tuple[NDArray]]:
         """One expansion serves U-, W- and V-step: all maximise the same minorant.
 
-        With Poisson columns, whose minorant holds near its point of contact only, V has an expansion of its own.
+        With columns whose minorant holds near its point of contact only, V has an expansion of its own.
         Returned beside the point: [U, 1]'[U, 1].
         """
         latent, loadings, head = point
-        once = self.expands_once and not len(self.features.poisson)
+        once = self.expands_once and not len(self.features.limited)
         last = (self.inner or 1) - 1
         for number in range(last + 1):
             work = self.feature_part, self.target_part, latent, loadings, head, self.weight, self.reg_u
@@ -199,7 +199,7 @@ def _weighted_rows(
 def _shortened(
     targets: TargetSide, before: NDArray, found: NDArray, rise: NDArray, head: NDArray, rows: slice
 ) -> NDArray:
-    """Shorten the steps of rows in which a Poisson parameter would rise by more than 1: J rises all the way."""
+    """Shorten the steps of rows in which a limited parameter would move by more than 1: J rises all the way."""
     poisson = targets.poisson
     if not (len(poisson) or rise.any()):
         return found
