@@ -106,6 +106,14 @@ def test_minorant_touches_and_stays_below(code, bound):
     assert gap.min() > -1e-11 * (1.0 + np.abs(literal(code, s, t0)).max())
 
 
+def test_negative_binomial_counts_of_great_size_are_poisson_counts():
+    rng, size = np.random.default_rng(9), 1e9
+    s, t = cells(POISSON, rng), rng.standard_normal((40, 3))
+    found = fam.residuals(codes_of(NEGATIVE_BINOMIAL), s, t - np.log(size), C, size)
+    np.testing.assert_allclose(found, fam.residuals(codes_of(POISSON), s, t), atol=1e-6)
+    np.testing.assert_allclose(fam.means(codes_of(NEGATIVE_BINOMIAL), t - np.log(size), size), np.exp(t))
+
+
 def test_jaakkola_jordan_as_printed_once_corrected():
     """Eq. 6 with its signs put right: -log 2 - log cosh(th/2) + T th^2/4 + (2s-1) t/2 - T t^2/4."""
     rng = np.random.default_rng(3)

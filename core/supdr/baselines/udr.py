@@ -45,6 +45,7 @@ class _Unsupervised(SDRGLM):
     family_y = "auto"
     gaussian_c = 1.0
     negative_binomial_size = 1.0
+    nonnegative = False
     bound = "jj"
     inner = 1
     gauge = True

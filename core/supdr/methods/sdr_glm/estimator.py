@@ -4,8 +4,9 @@
         - reg_u/2 |U|^2 - reg_w/2 |Wt|^2
 
 with TX = [U, 1] Vt and TY = [U, 1] Wt, over observed cells; the last rows of Vt and Wt are the biases b_x and b_y,
-which are penalised as well; m_d = 1, or the weight of column d.  J is maximised; snapshots report -J and its parts.  The likelihoods stand in
-`supdr.functions.families`.  Every step maximises a quadratic minorant that touches J, so J never falls:
+which are penalised as well; m_d = 1, or the weight of column d.  J is maximised; snapshots report -J and its parts.
+The likelihoods stand in `supdr.functions.families`.  Every step maximises a quadratic minorant that touches J, so J
+never falls:
 
     U-step   [lam sum_d m a v v' + sum_k aY w w' + reg_u I] u_n = lam sum_d m v (g - a b_x) + sum_k w (gY - aY b_y)
     W-step   [sum_n aY ua ua' + reg_w I] wt_k = sum_n gY ua
@@ -95,8 +96,9 @@ class SDRGLM(Weighted, FittedSDRGLM):
         ``"lam"``: reg_u and reg_v are multiplied by lam, in the fit and in `transform`.  ``"none"`` is the paper's
         reading; then sqrt(reg_u reg_v) / (2 c lam) is a threshold below which Gaussian components vanish.
     family_x : {"auto", "bernoulli", "gaussian", "poisson", "gamma", "negative_binomial"} or list, default="auto"
-        Family of all columns, or one per column.  Gamma columns are positive, with logarithms of means as parameters
-        and shape 1; negative binomial ones are counts that vary more than Poisson ones.  ``"auto"``: Bernoulli if X holds nothing but 0 and 1, else Gaussian.
+        Family of all columns, or one per column.  ``"auto"``: Bernoulli if X holds nothing but 0 and 1, else Gaussian.
+        Gamma columns are positive numbers of shape 1 (`column_weight` is another shape), and their parameters are
+        logarithms of means; negative binomial columns are counts that vary more than Poisson ones.
     family_y : {"auto", "bernoulli", "softmax", "gaussian", "poisson"} or list of names, default="auto"
         Classification: "bernoulli" (one-vs-rest if there are several classes) or "softmax"; "auto" takes "bernoulli"
         for two classes or several labels, else "softmax".  Regression: "gaussian" ("auto"), "poisson", "bernoulli" (the
@@ -104,9 +106,16 @@ class SDRGLM(Weighted, FittedSDRGLM):
     gaussian_c : float, default=1.0
         c, the weight of a Gaussian cell's squared error, > 0.
     negative_binomial_size : float, default=1.0
-        r of negative binomial columns, > 0: their variance is m + m^2 / r for a mean m.
+        r of negative binomial columns, > 0: their variance is m + m^2 / r for a mean m.  Steps get small where it is
+        far above the counts, which are nearly Poisson then.
     bound : {"jj", "bohning"}, default="jj"
-        Minorant of Bernoulli and negative binomial cells: Jaakkola and Jordan's, or the one of constant curvature, which is slower.
+        Minorant of Bernoulli and negative binomial cells: Jaakkola and Jordan's, or the one of constant curvature,
+        which is slower.
+    nonnegative : bool, default=False
+        Whether U and V are >= 0, so that parts add up, above the level b_x, which is free like the predictor.  Every
+        quadratic is then maximised under that bound, coordinate by coordinate, in place of the multiplicative steps of
+        nonnegative matrix factorisation, which the paper names (section 6); there is no gauge.  "whiten" becomes
+        "zscore".
     solver : {"fast", "literal"}, default="fast"
         ``"literal"``: the paper's sweep.  ``"fast"``: the same steps, with shared matrices for complete Gaussian data
         and one expansion per sweep for others, and with `inner` and `gauge`.
@@ -117,7 +126,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, if
-        columns have weights, or if there are no more rows than columns.
+        columns have weights, if factors are nonnegative, or if there are no more rows than columns.
     calibrate : bool, default=True
         Whether `predict` uses a predictor refitted on latent rows of the labelled rows that were made without them.
         False is the paper's prediction, which answers the majority when lam is small.
@@ -219,7 +228,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
         {"n_components", "task", "family_x", "family_y", "preprocessing", "init", "random_state", "missing_label"}
-        | {"column_weight"}
+        | {"column_weight", "nonnegative"}
     )
 
     def __init__(
@@ -240,6 +249,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         gaussian_c: float = 1.0,
         negative_binomial_size: float = 1.0,
         bound: str = "jj",
+        nonnegative: bool = False,
         solver: str = "fast",
         inner: int | None = None,
         gauge: bool = True,
@@ -271,6 +281,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self.gaussian_c = gaussian_c
         self.negative_binomial_size = negative_binomial_size
         self.bound = bound
+        self.nonnegative = nonnegative
         self.solver = solver
         self.inner = inner
         self.gauge = gauge
@@ -299,6 +310,8 @@ class SDRGLM(Weighted, FittedSDRGLM):
         check_choice("bound", self.bound, BOUNDS)
         check_choice("solver", self.solver, SOLVERS)
         check_start(self.init, ("svd", "random"), (len(X), self.n_components))
+        if self.nonnegative and not isinstance(self.init, str) and np.min(self.init) < 0.0:
+            raise ValueError(f"init must be >= 0 with nonnegative=True; got {np.min(self.init):g}")
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
         self._input_codes = feature_codes(self.family_x, self._columns_of(X))
@@ -324,7 +337,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
         columns = self._columns_of(X)
         kind = self.preprocessing
-        if self._column_weight is not None and isinstance(kind, str) and kind == "whiten":
+        if isinstance(kind, str) and kind == "whiten" and (self._column_weight is not None or self.nonnegative):
             kind = "zscore"  # whitened columns are mixtures of all
         preprocessing, self._codes = column_preprocessing(columns, kind, self._input_codes)
         preprocessing, self._shift = centred(preprocessing, columns, self._codes)
@@ -381,6 +394,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             column_weight=self._column_weight,
             size=self._size,
+            nonnegative=bool(self.nonnegative),
         )
 
     def _finish(self) -> None:
@@ -401,3 +415,4 @@ class SDRGLM(Weighted, FittedSDRGLM):
         yield {"max_iter": 2}
         yield {"solver": "literal", "family_y": "bernoulli", "max_iter": 2}
         yield {"task": "regression", "max_iter": 2}
+        yield {"nonnegative": True, "max_iter": 2}

@@ -22,7 +22,6 @@ from supdr.solvers.low_rank import (
     padded,
     padded_width,
     row_blocks,
-    solve_systems,
 )
 from supdr.solvers.positive_definite import solve_positive
 
@@ -53,7 +52,7 @@ class GaussianFeatures:
         self._latest: tuple[Any, ...] = (None,)
 
     def inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
-        """Return X Vt' (N, L + 1) and Vt Vt' (L + 1, L + 1), columns weighted; those of the latest loadings are remembered."""
+        """Return X Vt' (N, L + 1) and Vt Vt' (L + 1, L + 1), weighted; those of the latest loadings are kept."""
         latest = self._latest  # read once: another thread may look at another snapshot
         if latest[0] is not loadings:
             latest = self._latest = (loadings, *self._inner(loadings))
@@ -276,14 +275,6 @@ class WeightedFeatures:
             part = np.where(np.isnan(self.X[rows][:, self.limited]), 0.0, moved)
             rise = np.maximum(rise, part.max(axis=0))
         return rise
-
-
-def solve_columns(sums: ColumnSums, width: int, ridge: float) -> NDArray:
-    """Return the [V; b_x] (L + 1, D) that maximises the minorant; the ridge is reg_v / lam.
-
-    The ridge is divided, not the sums multiplied: they are the larger ones.
-    """
-    return np.ascontiguousarray(solve_systems(sums.grams, ridge, sums.rights[:, :width]).T)
 
 
 class ColumnSums:

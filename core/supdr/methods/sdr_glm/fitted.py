@@ -37,12 +37,14 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         "early_stopping": (False,),
         "class_weight": (None,),
         "column_weight": (None,),
+        "nonnegative": (False,),
     }
     several_targets: ClassVar[bool] = True
 
     family_y: Any
     gaussian_c: float
     negative_binomial_size: float
+    nonnegative: bool
     bound: str
 
     # --- use ----------------------------------------------------------------------------------------------------------
@@ -144,7 +146,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         components, intercept_x = self._loadings()
         loadings = np.concatenate([components, intercept_x[None]])
         of_cells = self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size
-        return partial(_embedded, loadings, of_cells, self.recon_weight_, self._reg_u)
+        return partial(_embedded, loadings, of_cells, self.recon_weight_, self._reg_u, bool(self.nonnegative))
 
     def _hold(self, rows: Any) -> Any:
         from supdr.methods.sdr_glm.partitioned import held_rows  # Dask is an extra
@@ -214,7 +216,12 @@ class FittedSDRGLM(InPartitions, Reconstructing):
 
 
 def _embedded(
-    loadings: NDArray, of_cells: tuple[NDArray, float, str, NDArray | None, float], weight: float, reg_u: float, X: NDArray
+    loadings: NDArray,
+    of_cells: tuple[NDArray, float, str, NDArray | None, float],
+    weight: float,
+    reg_u: float,
+    nonnegative: bool,
+    X: NDArray,
 ) -> NDArray:
     check_values(of_cells[0], X, "X")
-    return embed(WeightedFeatures(X, *of_cells), loadings, weight, reg_u)
+    return embed(WeightedFeatures(X, *of_cells), loadings, weight, reg_u, nonnegative)

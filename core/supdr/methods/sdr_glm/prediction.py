@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from supdr.functions.families import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.solvers.low_rank import row_blocks
+from supdr.solvers.nonnegative import climb_bounded
 from supdr.solvers.positive_definite import solve_in_place, solve_positive
 
 NEWTON_STEPS = 200
@@ -29,7 +30,9 @@ SHORTEST = 2.0**-60
 """Steps are halved down to this: the first one of a count may be too long by a factor of its mean."""
 
 
-def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float) -> NDArray:
+def embed(
+    features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float, nonnegative: bool = False
+) -> NDArray:
     """Maximise lam l(x; u V + b_x) - reg_u / 2 |u|^2 over every row's u: unique, whatever the other rows are.
 
     Parameters
@@ -40,6 +43,8 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
         [V; b_x].
     weight, reg_u : float
         lam and the ridge.
+    nonnegative : bool
+        Over u >= 0.
 
     Returns
     -------
@@ -52,7 +57,7 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
     """
     X, n_components = features.X, len(loadings) - 1
     latent = np.zeros((len(X), n_components))
-    if (features.codes == GAUSSIAN).all() and not np.isnan(X).any():
+    if (features.codes == GAUSSIAN).all() and not (nonnegative or np.isnan(X).any()):
         strength = 2.0 * features.c * weight
         turned = np.ascontiguousarray(times(loadings, features.weights).T)
         gram = loadings @ turned
@@ -73,6 +78,7 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
             features.c,
             features.size,
             ridge,
+            n_components if nonnegative else 0,
             NEWTON_STEPS,
             latent[rows],
         )
@@ -86,16 +92,17 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _climb(codes, column_weight, X, loadings, c, count_size, ridge, most_steps, latent):  # noqa: ANN001
+def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, most_steps, latent):  # noqa: ANN001
     """Write the u that maximises l(x; u V + b_x) - ridge / 2 |u|^2 into every row of latent (n, L), which is 0.
 
+    The first `n_bounded` entries of u stay >= 0.
     Returns the number of rows that need more than `most_steps` Newton steps.  O(D L^2) a row and step.
     """
     n_components, n_columns = loadings.shape[0] - 1, loadings.shape[1]
     first, second = np.empty(n_columns), np.empty(n_columns)
     theta, slope = np.empty(n_columns), np.empty(n_columns)
     system, step = np.empty((n_components, n_components)), np.empty(n_components)
-    gradient = np.empty(n_components)
+    gradient, bounded = np.empty(n_components), np.empty(n_components)
     unsettled = 0
     for i in range(X.shape[0]):
         x, u = X[i], latent[i]
@@ -114,7 +121,17 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, most_steps, 
             for left in range(n_components):
                 system[left, left] += ridge + ROUNDING * largest
             gradient[:] = step
-            solve_in_place(system, step, n_components)
+            if n_bounded:  # the Newton step to the best point within the bounds
+                for left in range(n_components):
+                    for right in range(left):
+                        system[right, left] = system[left, right]
+                for left in range(n_components):
+                    bounded[left] = gradient[left] + _dot(system[left], u)
+                step[:] = u
+                climb_bounded(system, bounded, n_bounded, step)
+                _add(step, -1.0, u)
+            else:
+                solve_in_place(system, step, n_components)
             promise = _dot(gradient, step)
             slope[:] = 0.0
             for left in range(n_components):
@@ -132,6 +149,8 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, most_steps, 
                     length = 0.0
                     settled = True  # only rounding is left
             _add(u, length, step)
+            for k in range(n_bounded):
+                u[k] = max(u[k], 0.0)  # of rounding
             _add(theta, length, slope)
             if settled:
                 break

@@ -25,12 +25,12 @@ from supdr.methods.sdr_glm.features import (
     GramFeatures,
     SharedFeatures,
     WeightedFeatures,
-    solve_columns,
 )
 from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
 from supdr.rows.whole import WholeRows, largest
-from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks
+from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks, solve_systems
+from supdr.solvers.nonnegative import solve_nonnegative
 
 POWER_STEPS = 30
 
@@ -60,6 +60,8 @@ class SDRGLMProblem(Problem):
         None: 1.
     size : float
         r of negative binomial columns.
+    nonnegative : bool
+        Whether U and V are >= 0; the biases and W are free.
     """
 
     X: NDArray
@@ -77,6 +79,7 @@ class SDRGLMProblem(Problem):
     init: Any = "svd"
     column_weight: NDArray | None = None
     size: float = 1.0
+    nonnegative: bool = False
 
     advice = "Try stronger ridges (reg_u, reg_v, reg_w)."
 
@@ -106,7 +109,7 @@ class SDRGLMProblem(Problem):
     def features(self) -> Any:
         """The feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
-        if not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
+        if self.nonnegative or not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
             return self.weighted_features
         shape = GramFeatures if n_rows <= n_columns else SharedFeatures
         return shape(self.X, self.c, self.column_weight)
@@ -171,6 +174,12 @@ class SDRGLMProblem(Problem):
         """Return the U (N, L) that a run starts from."""
         if not isinstance(self.init, str):
             return self.init
+        found = self._drawn_latent(rng)
+        if not self.nonnegative:
+            return found
+        return abs(found) if self.init == "random" else _positive_parts(self.X - self.column_null[1], found)
+
+    def _drawn_latent(self, rng: np.random.Generator) -> Any:
         if self.init == "random":
             return self.rows.normal(rng, self.n_components)
         cells, centre = self.cells, self.column_null[1]
@@ -302,12 +311,23 @@ class SDRGLMProblem(Problem):
         """Return the loadings that maximise a minorant, whose sums may be given; limited columns are shortened."""
         if sums is None:
             sums = self.rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
-        found, limited = solve_columns(sums, len(loadings), self.reg_v / self.weight), self.features.limited
+        found, limited = self.solve_columns(sums, loadings), self.features.limited
         if len(limited):
             change = found[:, limited] - loadings[:, limited]
             rise = self.rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
             found[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
         return found
+
+    def solve_columns(self, sums: ColumnSums, loadings: NDArray) -> NDArray:
+        """Return the [V; b_x] (L + 1, D) that maximises the minorant, given its sums; `loadings` fit the bounds.
+
+        The ridge is divided, not the sums multiplied: they are the larger ones.
+        """
+        ridge, right = self.reg_v / self.weight, sums.rights[:, : len(loadings)]
+        if not self.nonnegative:
+            return np.ascontiguousarray(solve_systems(sums.grams, ridge, right).T)
+        found = solve_nonnegative(sums.grams, ridge, right, loadings.T, self.n_components)
+        return np.ascontiguousarray(found.T)
 
     def _fresh_head(self, latent: Any) -> NDArray:
         codes, n_columns = self.targets.codes, self.targets.Y.shape[1]
@@ -383,6 +403,16 @@ def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float, size: 
 def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
     """Return the sums over rows that loadings are made of."""
     return features.loading_sums(latent)
+
+
+def _positive_parts(X: NDArray, latent: NDArray) -> NDArray:
+    """Return the positive parts of latent rows (N, L), each turned to the sign that explains more of centred X."""
+    directions = np.nan_to_num(X).T @ latent
+
+    def explained(sign: float) -> NDArray:
+        return np.linalg.norm((sign * latent).clip(0.0), axis=0) * np.linalg.norm((sign * directions).clip(0.0), axis=0)
+
+    return (latent * np.where(explained(1.0) >= explained(-1.0), 1.0, -1.0)).clip(0.0)
 
 
 def _square(latent: NDArray) -> NDArray:
