@@ -120,7 +120,7 @@ def _wide(**options: Any) -> Settings:
 
 
 def _weights() -> list[Preset]:
-    """What figure 1b asks of bits, the weight of the reconstruction, where other factors are louder than the class."""
+    """Figure 1b's question, the weight of the reconstruction, where other factors are louder than the class."""
     return [
         Preset(
             "sdr-glm-figure-1-labels",

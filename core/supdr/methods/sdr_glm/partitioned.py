@@ -140,7 +140,7 @@ class SummedFeatures(SharedFeatures):
     """
 
     def __init__(self, rows: GLMRows, c: float) -> None:
-        self._rows, self.c = rows, c
+        self._rows, self.c, self.weights = rows, c, None
 
     @cached_property
     def total(self) -> float:
