@@ -102,7 +102,7 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, m
     first, second = np.empty(n_columns), np.empty(n_columns)
     theta, slope = np.empty(n_columns), np.empty(n_columns)
     system, step = np.empty((n_components, n_components)), np.empty(n_components)
-    gradient, bounded = np.empty(n_components), np.empty(n_components)
+    gradient, pulled = np.empty(n_components), np.empty(n_components)
     unsettled = 0
     for i in range(X.shape[0]):
         x, u = X[i], latent[i]
@@ -121,15 +121,8 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, m
             for left in range(n_components):
                 system[left, left] += ridge + ROUNDING * largest
             gradient[:] = step
-            if n_bounded:  # the Newton step to the best point within the bounds
-                for left in range(n_components):
-                    for right in range(left):
-                        system[right, left] = system[left, right]
-                for left in range(n_components):
-                    bounded[left] = gradient[left] + _dot(system[left], u)
-                step[:] = u
-                climb_bounded(system, bounded, n_bounded, step)
-                _add(step, -1.0, u)
+            if n_bounded:
+                _bounded_step(system, u, n_bounded, step, pulled)
             else:
                 solve_in_place(system, step, n_components)
             promise = _dot(gradient, step)
@@ -156,6 +149,22 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, m
                 break
         unsettled += not settled
     return unsettled
+
+
+@njit(cache=True, nogil=True)
+def _bounded_step(system, u, n_bounded, step, pulled):  # noqa: ANN001
+    """Overwrite step, the gradient at u, by the Newton step to the best point whose first entries are >= 0.
+
+    All are of size L; the upper triangle of the system is filled, and pulled overwritten.
+    """
+    for left in range(len(u)):
+        for right in range(left):
+            system[right, left] = system[left, right]
+    for left in range(len(u)):
+        pulled[left] = step[left] + _dot(system[left], u)
+    step[:] = u
+    climb_bounded(system, pulled, n_bounded, step)
+    _add(step, -1.0, u)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
