@@ -177,7 +177,14 @@ SDRGLM_KNOBS = (
         "family_x",
         "Features are",
         "choice",
-        choices=choices("auto", ("bernoulli", "bits"), ("gaussian", "real numbers"), ("poisson", "counts")),
+        choices=choices(
+            "auto",
+            ("bernoulli", "bits"),
+            ("gaussian", "real numbers"),
+            ("poisson", "counts"),
+            ("negative_binomial", "counts that vary more"),
+            ("gamma", "positive numbers"),
+        ),
         main=True,
         help="auto: bits if there is nothing but 0 and 1.",
     ),
@@ -199,6 +206,15 @@ SDRGLM_KNOBS = (
     *FACTORISATION,
     scale("reg_w", "Ridge on the predictor", 1e-6, 1e2, "Keeps its weights small.", symbol="λW"),
     scale("gaussian_c", "Gaussian weight", 1e-2, 1e2, "Of a squared error.", symbol="c"),
+    scale(
+        "negative_binomial_size",
+        "Size of counts",
+        1e-1,
+        1e2,
+        "Variance m + m² / r of a mean m.",
+        symbol="r",
+        shown_when={"family_x": ("negative_binomial",)},
+    ),
     ParameterSpec(
         "bound",
         "Bound",
@@ -207,6 +223,7 @@ SDRGLM_KNOBS = (
         help="Parabola below the likelihood of a bit.",
     ),
     count("inner", "Inner steps", 1, 10, "U and W per V.", shown_when=_FAST),
+    ParameterSpec("nonnegative", "Nonnegative factors", "bool", help="U and V ≥ 0: parts that add up."),
     ParameterSpec("gauge", "Gauge step", "bool", help="Equal factors with smaller ridges.", shown_when=_FAST),
     *(
         replace(spec, choices=choices(("svd", "singular vectors"), "random")) if spec.name == "init" else spec

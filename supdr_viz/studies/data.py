@@ -227,3 +227,21 @@ def load_pc_or_mac(data_dir: Path | None) -> tuple[NDArray, NDArray]:
         raise NoData(f"20 newsgroups could not be fetched ({error}): {where}") from error
     counts = CountVectorizer(max_features=WORDS).fit_transform(messages.data)
     return counts.toarray().astype(float), np.asarray(messages.target)
+
+
+def load_round_trips(data_dir: Path | None) -> NDArray:
+    """Return the median round-trip times between PlanetLab nodes in ms, (n, n).
+
+    Raises
+    ------
+    NoData
+        If there is no ``planetlab_rtt.npz`` in `data_dir`.
+    """
+    path = (data_dir or Path()) / "planetlab_rtt.npz"
+    if data_dir is None or not path.exists():
+        raise NoData(
+            "round-trip times are read from planetlab_rtt.npz, array rtt_median: name its folder by --data-dir; the "
+            "data are PlanetLabData of github.com/uofa-rzhu3/NetLatency-Data"
+        )
+    with np.load(path, allow_pickle=False) as data:
+        return data["rtt_median"].astype(float)
