@@ -2,10 +2,10 @@
 
     python benchmarks/mac.py [--data-dir DIR] [--only PART ...]
 
-Parts: svm, steps, z, optimum, errata, digits, calibration, mappings, passes, compile, svc, large, plane.
+Parts: svm, steps, z, optimum, schedule, errata, digits, calibration, mappings, passes, compile, svc, large, plane.
 
 "plane" also needs the multiple-features set (--data-dir) and, for the comparison, umap-learn where it is installed;
-"mappings" takes two more sets from --data-dir.
+"schedule" and "mappings" read two more sets from the folder or from OpenML.
 Compare times only within one run: they depend on what else the machine does.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from mac_claims import PLAIN, calibration, digits, errata, mappings, optimum, seconds
+from mac_claims import PLAIN, calibration, digits, errata, mappings, optimum, schedule, seconds
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -284,6 +284,7 @@ PARTS: dict[str, Callable] = {
     "steps": steps,
     "z": z,
     "optimum": optimum,
+    "schedule": schedule,
     "errata": errata,
     "digits": digits,
     "calibration": calibration,
@@ -294,8 +295,8 @@ PARTS: dict[str, Callable] = {
     "large": large,
     "plane": plane,
 }
-ONE_THREAD = ("svm", "steps", "z", "optimum", "errata", "digits", "calibration", "mappings", "passes")
-WITH_SETS = ("mappings", "plane")
+ONE_THREAD = ("svm", "steps", "z", "optimum", "schedule", "errata", "digits", "calibration", "mappings", "passes")
+WITH_SETS = ("mappings", "plane", "schedule")
 
 
 def main() -> int:

@@ -120,11 +120,11 @@ def _wide(**options: Any) -> Settings:
 
 
 def _weights() -> list[Preset]:
-    """Figure 1b: the weight of the reconstruction, where other factors are louder than the class."""
+    """Figure 1b's question, the weight of the reconstruction, where other factors are louder than the class."""
     return [
         Preset(
             "sdr-glm-figure-1-labels",
-            "Fig. 1b: labels lead, κ = 0.01",
+            "Fig. 1b on six factors: labels lead, κ = 0.01",
             GROUP,
             _wide(recon_ratio=0.01),
             "The class is the quietest of six factors. Drag κ up while it runs: over ten seeds the test error rises "
@@ -133,7 +133,7 @@ def _weights() -> list[Preset]:
         ),
         Preset(
             "sdr-glm-figure-1-features",
-            "Fig. 1b: features lead, κ = 10",
+            "Fig. 1b on six factors: features lead, κ = 10",
             GROUP,
             _wide(recon_ratio=10.0),
             "The plane shows the two loudest factors, and the classes mix: over ten seeds the test error was .35, "
@@ -239,7 +239,8 @@ def _regression() -> list[Preset]:
             "Fig. 2: regression, Elastic Net",
             GROUP,
             settings("ElasticNet", alpha=0.3),
-            "The competitor, on all columns: correlation .88. The paper's lead is not reproduced.",
+            "The competitor, on all columns: correlation .88, as SDR-GLM. On 33,000 columns it falls behind by "
+            ".04, as in the paper.",
             mode="predictions",
         ),
     ]

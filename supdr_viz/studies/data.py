@@ -38,6 +38,10 @@ MOST_COLUMNS = 100_000
 """Of files in the user's own folder, which nobody uploads."""
 
 
+PC_OR_MAC = ("comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware")
+WORDS = 3289
+
+
 class NoData(RuntimeError):
     """A data set is not at hand; the message says how to get it."""
 
@@ -160,3 +164,84 @@ def load_proteinfold(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int
     with np.load(path, allow_pickle=False) as data:
         tables = [data[name].astype(float) for name in data.files if name != "y"]
         return np.hstack(tables), (data["y"].ravel() >= 15).astype(int), tuple(table.shape[1] for table in tables)
+
+
+def load_mnist(data_dir: Path | None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return the images of digits and their classes: 60,000 to train, 10,000 to test.
+
+    Parameters
+    ----------
+    data_dir : Path or None
+        Folder of ``mnist.npz``; where there is none, OpenML's "mnist_784".
+
+    Returns
+    -------
+    X_train, y_train, X_test, y_test : arrays
+        Grey values (n, 784) of type uint8, classes (n,) from 0 to 9.
+
+    Raises
+    ------
+    NoData
+        If they are neither there nor on OpenML.
+    """
+    path = (data_dir or Path()) / "mnist.npz"
+    if data_dir is not None and path.exists():
+        with np.load(path, allow_pickle=False) as data:
+            images = [data[name].reshape(-1, 784) for name in ("X_train", "X_test")]
+            return images[0], data["y_train"].ravel().astype(int), images[1], data["y_test"].ravel().astype(int)
+    from sklearn.datasets import fetch_openml
+
+    try:
+        X, y = fetch_openml("mnist_784", version=1, as_frame=False, return_X_y=True)
+    except (OSError, ValueError) as error:
+        where = "put mnist.npz (X_train, y_train, X_test, y_test) into a folder and name it by --data-dir"
+        raise NoData(f"MNIST could not be fetched from OpenML ({error}): {where}") from error
+    X, y = X.astype(np.uint8), y.astype(int)
+    return X[:60_000], y[:60_000], X[60_000:], y[60_000:]
+
+
+def load_pc_or_mac(data_dir: Path | None) -> tuple[NDArray, NDArray]:
+    """Return the counts of words (n, 3289) in messages on PCs (0) and Macs (1) of 20 newsgroups, and their classes.
+
+    Parameters
+    ----------
+    data_dir : Path or None
+        Folder of ``pcmac.npz``; where there is none, scikit-learn fetches the messages.
+
+    Raises
+    ------
+    NoData
+        If they are neither there nor can be fetched.
+    """
+    path = (data_dir or Path()) / "pcmac.npz"
+    if data_dir is not None and path.exists():
+        with np.load(path, allow_pickle=False) as data:
+            return data["X"].astype(float), data["y"].ravel().astype(int)
+    from sklearn.datasets import fetch_20newsgroups
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    try:
+        messages = fetch_20newsgroups(subset="all", categories=PC_OR_MAC, remove=("headers",))
+    except OSError as error:
+        where = "put pcmac.npz (X, y) into a folder and name it by --data-dir"
+        raise NoData(f"20 newsgroups could not be fetched ({error}): {where}") from error
+    counts = CountVectorizer(max_features=WORDS).fit_transform(messages.data)
+    return counts.toarray().astype(float), np.asarray(messages.target)
+
+
+def load_round_trips(data_dir: Path | None) -> NDArray:
+    """Return the median round-trip times between PlanetLab nodes in ms, (n, n).
+
+    Raises
+    ------
+    NoData
+        If there is no ``planetlab_rtt.npz`` in `data_dir`.
+    """
+    path = (data_dir or Path()) / "planetlab_rtt.npz"
+    if data_dir is None or not path.exists():
+        raise NoData(
+            "round-trip times are read from planetlab_rtt.npz, array rtt_median: name its folder by --data-dir; the "
+            "data are PlanetLabData of github.com/uofa-rzhu3/NetLatency-Data"
+        )
+    with np.load(path, allow_pickle=False) as data:
+        return data["rtt_median"].astype(float)

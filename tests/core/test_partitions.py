@@ -34,6 +34,7 @@ HOLES = np.where(np.random.default_rng(1).random(X.shape) < 0.05, np.nan, X)
 BIT_HOLES = np.where(np.isnan(HOLES), np.nan, BITS)
 MIXED = np.column_stack([X[:, :2], BITS[:, 2:4], COUNTS])
 FAMILIES = ["gaussian"] * 2 + ["bernoulli"] * 2 + ["poisson"] * 2
+POSITIVE = np.column_stack([COUNTS, np.exp(X[:, :2])])
 
 
 def spread(values, count):
@@ -48,6 +49,13 @@ CASES = {
     "bits": (SDRGLM, {"inner": 2, "bound": "bohning", "init": "random"}, BITS, (Y > 0) * 1.0, (7,)),
     "bits with holes": (SDRGLM, {}, BIT_HOLES, Y, (7,)),
     "mixed": (SDRGLM, {"family_x": FAMILIES, "preprocessing": "minmax", "family_y": "bernoulli"}, MIXED, Y, (7,)),
+    "counts and positive numbers": (
+        SDRGLM,
+        {"family_x": ["negative_binomial"] * 2 + ["gamma"] * 2, "negative_binomial_size": 2.5},
+        POSITIVE,
+        Y,
+        (7,),
+    ),
     "targets": (SDRGLM, {"task": "regression", "gauge": False}, X, TARGETS, (7,)),
     "counted targets": (SDRGLM, {"task": "regression", "family_y": "poisson"}, BITS, COUNTS, (7,)),
     "labels": (SDRGLM, {"preprocessing": "zscore"}, X, BITS[:, :2], (7,)),

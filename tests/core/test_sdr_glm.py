@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from supdr.engine.iterate import iterate, run
-from supdr.functions.families import FAMILIES, means, tanh_ratio
-from supdr.functions.family_kernels import BERNOULLI, GAUSSIAN, POISSON, POISSON_FACTOR
+from supdr.functions.families import FAMILIES, LIMITED, TARGET_FAMILIES, means, residuals, tanh_ratio
+from supdr.functions.family_kernels import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON, POISSON_FACTOR
 from supdr.methods.sdr_glm.features import GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.solvers import SOLVERS, Fast
@@ -15,13 +15,16 @@ from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers import low_rank as algebra
 
 FAMILIES_X = (*FAMILIES, "mixed")
-FAMILIES_Y = (*FAMILIES, "softmax")
+FAMILIES_Y = (*TARGET_FAMILIES, "softmax")
 PAIRS = list(itertools.product(FAMILIES_X, FAMILIES_Y))
 
 
 def draw(codes, theta, rng):
     mean = means(np.where(codes == GAUSSIAN, BERNOULLI, codes), np.minimum(theta, 3.0))
     cells = np.where(codes == BERNOULLI, rng.random(theta.shape) < mean, rng.poisson(mean)).astype(float)
+    if (codes > POISSON).any():
+        cells[:, codes == GAMMA] = rng.exponential(mean[:, codes == GAMMA])
+        cells[:, codes == NEGATIVE_BINOMIAL] = rng.poisson(rng.exponential(mean[:, codes == NEGATIVE_BINOMIAL]))
     return np.where(codes == GAUSSIAN, theta + rng.standard_normal(theta.shape), cells)
 
 
@@ -70,6 +73,10 @@ def minorant(code, s, t):
         return 0.0, 0.0
     if code == BERNOULLI:
         return tanh_ratio(t) / 2.0, s - 1.0 / (1.0 + np.exp(-t))
+    if code == NEGATIVE_BINOMIAL:
+        return (s + 1.0) * tanh_ratio(t) / 2.0, s - (s + 1.0) / (1.0 + np.exp(-t))
+    if code == GAMMA:
+        return POISSON_FACTOR * s * np.exp(-t), s * np.exp(-t) - 1.0
     return (2.0, 2.0 * (s - t)) if code == GAUSSIAN else (POISSON_FACTOR * np.exp(t), s - np.exp(t))
 
 
@@ -79,6 +86,10 @@ def minorants(codes, S, theta):
     for n, d in np.ndindex(*S.shape):
         a[n, d], r[n, d] = minorant(codes[d], S[n, d], theta[n, d])
     return a, a * theta + r
+
+
+def sign(code):
+    return LIMITED.get(int(code), 0.0)
 
 
 def shortened(old, new, rises):
@@ -117,7 +128,7 @@ def plain_sweep(p, U, Vt, Wt, *, once=False):
             H += W @ B @ W.T
             right += W @ (second[n] + B @ (first[n] - by))
         u = np.linalg.solve(H, right)
-        rises = [(u - U[n]) @ V[:, d] for d in np.flatnonzero((p.codes == POISSON) & ~np.isnan(X[n]))]
+        rises = [sign(p.codes[d]) * (u - U[n]) @ V[:, d] for d in np.flatnonzero(~np.isnan(X[n]))]
         rises += [(u - U[n]) @ W[:, k] for k in np.flatnonzero((y_codes == POISSON) & ~np.isnan(Y[n]))]
         new[n] = shortened(U[n], u, rises)
     Ua = ones(new)
@@ -138,7 +149,7 @@ def plain_sweep(p, U, Vt, Wt, *, once=False):
     loadings = np.empty_like(Vt)
     for d in range(Vt.shape[1]):
         v = np.linalg.solve(lam * (Ua.T * a[:, d]) @ Ua + p.reg_v * np.eye(L + 1), lam * Ua.T @ g[:, d])
-        rises = [Ua[n] @ (v - Vt[:, d]) for n in range(len(X)) if p.codes[d] == POISSON and not np.isnan(X[n, d])]
+        rises = [sign(p.codes[d]) * Ua[n] @ (v - Vt[:, d]) for n in range(len(X)) if not np.isnan(X[n, d])]
         loadings[:, d] = shortened(Vt[:, d], v, rises)
     return new, loadings, head
 
@@ -378,7 +389,7 @@ def test_embedding_is_the_maximum_for_every_row(family_x, missing):
     features = WeightedFeatures(p.X, p.codes, 1.0, "jj")
     latent = embed(features, loadings, 0.3, 0.02)
     theta = latent @ loadings[:-1] + loadings[-1]
-    r = np.nan_to_num(p.X - means(p.codes, theta)) * np.where(p.codes == GAUSSIAN, 2.0, 1.0)
+    r = residuals(p.codes, p.X, theta)
     assert np.abs(0.3 * r @ loadings[:-1].T - 0.02 * latent).max() < 1e-4
     few = embed(WeightedFeatures(p.X[3:7], p.codes, 1.0, "jj"), loadings, 0.3, 0.02)
     np.testing.assert_allclose(few, latent[3:7], atol=1e-9)
@@ -386,6 +397,6 @@ def test_embedding_is_the_maximum_for_every_row(family_x, missing):
 
 def test_a_row_without_cells_is_at_the_origin():
     loadings = np.random.default_rng(0).standard_normal((3, 5))
-    for code in range(3):
+    for code in range(len(FAMILIES)):
         features = WeightedFeatures(np.full((2, 5), np.nan), np.full(5, code), 1.0, "jj")
         assert not embed(features, loadings, 1.0, 0.1).any()

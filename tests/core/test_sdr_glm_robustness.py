@@ -10,14 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from supdr import SDRGLM
 from supdr.datasets import make_wide_factors
 from supdr.engine.iterate import Stop
-from supdr.functions.families import BERNOULLI, GAUSSIAN, POISSON, means
+from supdr.functions.families import BERNOULLI, FAMILIES, GAMMA, GAUSSIAN, POISSON, residuals
 from supdr.methods.sdr_glm import prediction
 from supdr.methods.sdr_glm.features import WeightedFeatures
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.targets import TargetSide, null_facts
 from supdr.rows.whole import WholeRows
 
-FAMILY_CODES = (BERNOULLI, GAUSSIAN, POISSON)
+FAMILY_CODES = tuple(range(len(FAMILIES)))
 
 
 # --- new rows ---------------------------------------------------------------------------------------------------------
@@ -26,7 +26,10 @@ FAMILY_CODES = (BERNOULLI, GAUSSIAN, POISSON)
 def cells(code, rng, shape=(60, 30)):
     if code == BERNOULLI:
         return (rng.random(shape) < 0.5) * 1.0
-    return rng.poisson(np.exp(rng.normal(1.0, 2.0, shape))) * 1.0 if code == POISSON else rng.standard_normal(shape)
+    if code == GAUSSIAN:
+        return rng.standard_normal(shape)
+    sizes = np.exp(rng.normal(1.0, 2.0, shape))
+    return rng.exponential(sizes) if code == GAMMA else rng.poisson(sizes) * 1.0
 
 
 @pytest.mark.parametrize("size", [0.3, 10.0])
@@ -38,7 +41,7 @@ def test_new_rows_are_exact_however_steep_the_loadings(code, size):
     X[rng.random(X.shape) < 0.2] = np.nan
     latent = embed(WeightedFeatures(X, np.full(30, code), 1.0, "jj"), loadings, 0.5, 0.5 * ridge)
     theta = latent @ loadings[:-1] + loadings[-1]
-    r = np.nan_to_num(X - means(np.full(30, code), theta)) * (2.0 if code == GAUSSIAN else 1.0)
+    r = residuals(np.full(30, code), X, theta)
     gradient = r @ loadings[:-1].T - ridge * latent
     assert (np.abs(gradient) / (np.abs(r) @ np.abs(loadings[:-1]).T)).max() < 1e-9
 

@@ -8,18 +8,32 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ParameterGrid, ParameterSampler, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
 
 from supdr import datasets
-from supdr.datasets import Dataset, FileProblem
+from supdr.baselines import LogisticUDR
+from supdr.datasets import Dataset, FileProblem, make_wide_factors
 from supdr_viz.cli import main
-from supdr_viz.reproduce.bench import RULE, Item, NotCovered, Row
+from supdr_viz.reproduce.bench import RULE, Bench, Item, NotCovered, Row
 from supdr_viz.reproduce.command import items
+from supdr_viz.reproduce.mac_protocol import by_validation, thirds
 from supdr_viz.reproduce.nsdr_search import GRIDS, Searched
 from supdr_viz.reproduce.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
+from supdr_viz.reproduce.sdr_glm import folded, in_own_span, paper_model, stacked, svdm
 from supdr_viz.reproduce.sldr import PartAccuracy, Search
-from supdr_viz.studies.data import MULTIFEAT, NoData, load_multifeat, load_proteinfold, load_table, scaled
+from supdr_viz.studies.data import (
+    MULTIFEAT,
+    NoData,
+    load_mnist,
+    load_multifeat,
+    load_pc_or_mac,
+    load_proteinfold,
+    load_round_trips,
+    load_table,
+    scaled,
+)
 
-PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1", "snf-table-2")
+PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1b", "snf-table-2")
 
 
 def run(folder, *options):
@@ -126,6 +140,10 @@ def test_local_copies_of_the_data(tmp_path):
         load_table("baseball", tmp_path)
     with pytest.raises(NoData, match=r"proteinfold_reduced\.npz"):
         load_proteinfold(tmp_path)
+    with pytest.raises(NoData, match="planetlab_rtt"):
+        load_round_trips(tmp_path)
+    np.savez(tmp_path / "planetlab_rtt.npz", rtt_median=np.eye(3, dtype=np.float32))
+    np.testing.assert_array_equal(load_round_trips(tmp_path), np.eye(3))
     np.testing.assert_array_equal(scaled(np.array([[0.0, 7.0], [5.0, 7.0], [10.0, 7.0]])), [[-1.0], [0.0], [1.0]])
 
 
@@ -197,6 +215,26 @@ def test_settings_are_chosen_by_validation_and_judged_on_other_rows():
     y = np.array([0, 0, 0, 1])
     assert PartAccuracy(0, 2)(Zero(), np.zeros((4, 1)), y) == 100.0
     assert PartAccuracy(2, 4)(Zero(), np.zeros((4, 1)), y) == 50.0
+
+
+def test_wide_rows_in_their_own_span_give_the_same_fits():
+    """Tables of SDR-GLM spare tens of thousands of columns that way."""
+    X, y = make_wide_factors(30, 200, random_state=0).to_xy()
+    models = (paper_model("gaussian", 0.01), svdm(recon_weight=0.01), LogisticUDR(preprocessing="none"))
+    for model in models:
+        expected, found = (
+            clone(model).fit(rows[:24], y[:24]).decision_function(rows[24:]) for rows in (X, in_own_span(X))
+        )
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_stacked_trials_keep_to_their_own_rows():
+    first, second = (folded(np.full((6, 2), value), np.arange(6) % 2, 3) for value in (1.0, 2.0))
+    both = stacked([first, second])
+    assert len(both.cv) == 6
+    for train, test in both.cv[3:]:
+        assert (both.X[np.r_[train, test]] == 2.0).all()
+        assert len(np.unique(np.r_[train, test])) == 6
 
 
 def test_local_copies_may_have_many_columns(tmp_path):
@@ -290,3 +328,34 @@ def test_the_search_takes_the_draw_with_the_least_validation_error(method):
         errors[tuple(settings.values())] = np.mean(model.transduction_[held_out] != y[held_out])
     assert len(errors) == 4
     assert errors[tuple(best[name] for name in settings)] == min(errors.values())
+
+
+def test_a_parameter_is_chosen_by_the_validation_rows_and_judged_on_the_test_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = y[:, None] + 0.3 * rng.standard_normal((120, 2))
+    splits = thirds(y, 2)
+    for train, held in splits:
+        assert not set(train) & set(held)
+    for rows in (held[: len(held) // 2] for _, held in splits):
+        assert 0 < y[rows].sum() < len(rows)
+    chosen = by_validation(Bench(), KNeighborsClassifier(), X, y, splits, {"n_neighbors": [72, 1]})
+    one = by_validation(Bench(), KNeighborsClassifier(1), X, y, splits)
+    all_ = by_validation(Bench(), KNeighborsClassifier(72), X, y, splits)
+    assert chosen == one
+    assert max(one) < min(all_)
+
+
+def test_images_and_words_are_read_from_a_folder(tmp_path):
+    rng = np.random.default_rng(0)
+    images = {"X_train": rng.integers(0, 255, (5, 28, 28), np.uint8), "X_test": np.zeros((2, 784), np.uint8)}
+    np.savez(tmp_path / "mnist.npz", **images, y_train=np.arange(5)[:, None], y_test=np.arange(2))
+    X, y, X_test, y_test = load_mnist(tmp_path)
+    assert (images["X_train"].reshape(5, 784) == X).all()
+    assert X_test.shape == (2, 784)
+    assert y.tolist() == [0, 1, 2, 3, 4]
+    assert list(y_test) == [0, 1]
+    np.savez(tmp_path / "pcmac.npz", X=np.ones((4, 3), np.uint8), y=np.array([0, 0, 1, 1]))
+    X, y = load_pc_or_mac(tmp_path)
+    assert X.dtype == float
+    assert y.tolist() == [0, 0, 1, 1]

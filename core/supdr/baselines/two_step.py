@@ -111,7 +111,7 @@ class TwoStep(MAC):
     early_stopping, validation_fraction, n_iter_no_change, max_iter, tol
         As in `supdr.MAC`.
     random_state, n_jobs, verbose, missing_label, preprocessing
-        As in `supdr.MAC`.
+        As in `supdr.MAC`.  Other defaults than there: ``reg_w=1e-3``, ``early_stopping=False`` and z-scores.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = tuple(

@@ -39,12 +39,15 @@ class _Unsupervised(SDRGLM):
 
     task = "classification"
     class_weight = None
+    column_weight = None
     recon_weight = 1.0
     recon_ratio = 1.0
     reg_w = 1.0
     reg_scaling = "none"
     family_y = "auto"
     gaussian_c = 1.0
+    negative_binomial_size = 1.0
+    nonnegative = False
     bound = "jj"
     inner = 1
     gauge = True

@@ -4,10 +4,16 @@
     bernoulli  s t - log(1 + e^t)    s - sigma(t)      T(t) / 2 ("jj") or 1/4 ("bohning"),  T(t) = tanh(t / 2) / t
     gaussian   -c (s - t)^2          2 c (s - t)       2 c, exact
     poisson    s t - e^t             s - e^t           2 (e - 2) e^t, where the parameter rises by at most 1
+    gamma      -t - s e^-t           s e^-t - 1        2 (e - 2) s e^-t, where the parameter falls by at most 1
+    negative_binomial, of size r: s t - (s + r) log(1 + e^t), s - (s + r) sigma(t), (s + r) times that of bernoulli
     softmax    t_y - logsumexp(t)    y - p (a row)     (I - 1 1' / K) / 2 for the whole row (Böhning)
 
 The minorant l(s; t0) + r (t - t0) - a / 2 (t - t0)^2 touches l at t0 and lies below it.  Methods need g = a t0 + r, the
 linear part about 0.  A cell that is NaN is not observed: its a, g and l are 0.
+
+The mean is sigma(t), t, e^t, e^t and r e^t.  Gamma cells have shape 1, exponential ones; a weight of the column is its
+shape.  With their canonical parameters, which must be negative, gamma and negative binomial cells would need
+constraints on products of factors; with logarithms of means, or of means over sizes, any parameter will do.
 
 Source: I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised Dimensionality Reduction with
 Generalized Linear Models", eq. 6-9.  Errata: eq. 6 needs -log 2, not + log 2; T is tanh(t / 2) / t, with the division;
@@ -24,7 +30,9 @@ from numpy.typing import NDArray
 
 from supdr.functions.family_kernels import (
     BERNOULLI,
+    GAMMA,
     GAUSSIAN,
+    NEGATIVE_BINOMIAL,
     POISSON,
     SMALL,
     expand_bits,
@@ -36,7 +44,14 @@ from supdr.functions.family_kernels import (
     sum_log_likelihood,
 )
 
-FAMILIES = ("bernoulli", "gaussian", "poisson")
+FAMILIES = ("bernoulli", "gaussian", "poisson", "gamma", "negative_binomial")
+"""Of columns of features."""
+
+TARGET_FAMILIES = FAMILIES[:3]
+"""Of targets."""
+
+LIMITED = {POISSON: 1.0, GAMMA: -1.0}
+"""Families whose parameter may rise (1) or fall (-1) by at most 1 in a step."""
 
 BOUNDS = ("jj", "bohning")
 
@@ -44,17 +59,21 @@ SMALLEST_MEAN = 1e-9
 """Added to the mean of a column of counts before its logarithm is taken: all may be 0."""
 
 
-def family_codes(families: str | Sequence[str], n_columns: int, name: str) -> NDArray:
+def family_codes(
+    families: str | Sequence[str], n_columns: int, name: str, accepted: Sequence[str] = FAMILIES
+) -> NDArray:
     """Return the integers by which kernels know the families of the columns.
 
     Parameters
     ----------
     families : str or sequence of str
-        One of `FAMILIES` for all columns, or one name per column.
+        One of the accepted ones for all columns, or one name per column.
     n_columns : int
         Number of columns.
     name : str
         The argument's name, for messages.
+    accepted : sequence of str
+        Of `FAMILIES`.
 
     Returns
     -------
@@ -66,13 +85,13 @@ def family_codes(families: str | Sequence[str], n_columns: int, name: str) -> ND
         If a name is unknown or their number is wrong.
     """
     if not isinstance(families, str) and not isinstance(families, Iterable):
-        raise ValueError(f"{name} must be a family, or one per column, of {', '.join(FAMILIES)}; got {families!r}")
+        raise ValueError(f"{name} must be a family, or one per column, of {', '.join(accepted)}; got {families!r}")
     names = [families] * n_columns if isinstance(families, str) else list(families)
     if len(names) != n_columns:
         raise ValueError(f"{name} must be one family or one per column ({n_columns}); got {len(names)} names")
     for each in names:
-        if each not in FAMILIES:
-            raise ValueError(f"{name} must be made of {', '.join(FAMILIES)}; got {each!r}")
+        if each not in accepted:
+            raise ValueError(f"{name} must be made of {', '.join(accepted)}; got {each!r}")
     return np.array([FAMILIES.index(each) for each in names], dtype=np.int64)
 
 
@@ -91,12 +110,14 @@ def check_values(codes: NDArray, values: NDArray, name: str) -> None:
     Raises
     ------
     ValueError
-        If a Bernoulli column holds anything but 0 and 1, or a Poisson column anything but 0, 1, 2, ..., 2^53.
+        If a Bernoulli column holds anything but 0 and 1, a Poisson or negative binomial column anything but 0, 1, 2,
+        ..., 2^53, or a gamma column a number <= 0.
     """
     row, column = first_impossible(codes, values)
     if row < 0:
         return
-    accepted = "0 and 1" if codes[column] == BERNOULLI else "the counts 0, 1, 2, ... up to 2^53"
+    counts = "the counts 0, 1, 2, ... up to 2^53"
+    accepted = {BERNOULLI: "0 and 1", GAMMA: "numbers > 0"}.get(int(codes[column]), counts)
     raise ValueError(
         f"{name}: a {FAMILIES[codes[column]]} column holds {accepted} only; "
         f"column {column} has {values[row, column]:g} in row {row}"
@@ -121,7 +142,7 @@ def tanh_ratio(t: NDArray) -> NDArray:
 
 
 def expand(
-    codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, bound: str = "jj"
+    codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, bound: str = "jj", size: float = 1.0
 ) -> tuple[NDArray, NDArray]:
     """Return the minorant of every cell at `theta`.
 
@@ -134,7 +155,9 @@ def expand(
     c : float
         Weight of the Gaussian cells.
     bound : {"jj", "bohning"}
-        Curvature of the Bernoulli cells.
+        Curvature of the Bernoulli and the negative binomial cells.
+    size : float
+        r of the negative binomial cells.
 
     Returns
     -------
@@ -147,11 +170,11 @@ def expand(
     if bound == "jj" and not codes.any():  # all Bernoulli
         expand_bits(values, theta, _small(theta), curvature, linear)
     else:
-        expand_cells(codes, values, theta, _small(theta), c, bound == "bohning", curvature, linear)
+        expand_cells(codes, values, theta, _small(theta), c, size, bound == "bohning", curvature, linear)
     return curvature, linear
 
 
-def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0) -> float:
+def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> float:
     """Return the sum of l over the observed cells.
 
     Parameters
@@ -162,15 +185,17 @@ def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1
         Cells and natural parameters; C-contiguous.
     c : float
         Weight of the Gaussian cells.
+    size : float
+        r of the negative binomial cells.
 
     Returns
     -------
     float
     """
-    return sum_log_likelihood(codes, values, theta, _small(theta), c)
+    return sum_log_likelihood(codes, values, theta, _small(theta), c, size)
 
 
-def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0) -> NDArray:
+def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
     """Return l of every cell, 0 where not observed.
 
     Parameters
@@ -181,15 +206,23 @@ def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 
         Cells and natural parameters.
     c : float
         Weight of the Gaussian cells.
+    size : float
+        r of the negative binomial cells.
 
     Returns
     -------
     array of shape (n, D)
     """
-    bits, counts = codes == BERNOULLI, codes == POISSON
     found = -c * (values - theta) ** 2
-    found[:, bits] = values[:, bits] * theta[:, bits] - np.logaddexp(0.0, theta[:, bits])
-    found[:, counts] = values[:, counts] * theta[:, counts] - np.exp(theta[:, counts])
+    for code in set(codes.tolist()) - {GAUSSIAN}:
+        columns = codes == code
+        s, t = values[:, columns], theta[:, columns]
+        if code == GAMMA:
+            found[:, columns] = -t - s * np.exp(-t)
+        elif code == POISSON:
+            found[:, columns] = s * t - np.exp(t)
+        else:
+            found[:, columns] = s * t - (1.0 if code == BERNOULLI else s + size) * np.logaddexp(0.0, t)
     return np.where(np.isnan(values), 0.0, found)
 
 
@@ -199,8 +232,8 @@ def _small(theta: NDArray) -> NDArray:
     return np.exp(e, out=e)
 
 
-def means(codes: NDArray, theta: NDArray) -> NDArray:
-    """Return the expected cells: sigma(t), t, or e^t.
+def means(codes: NDArray, theta: NDArray, size: float = 1.0) -> NDArray:
+    """Return the expected cells: sigma(t), t, e^t, or r e^t.
 
     Parameters
     ----------
@@ -208,21 +241,29 @@ def means(codes: NDArray, theta: NDArray) -> NDArray:
         Family of every column.
     theta : array of shape (n, D)
         Natural parameters.
+    size : float
+        r of the negative binomial cells.
 
     Returns
     -------
     array of shape (n, D)
     """
     expected = theta.copy()
-    for code in (BERNOULLI, POISSON):
+    for code in set(codes.tolist()) - {GAUSSIAN}:
         columns = codes == code
-        if columns.any():
-            t = theta[:, columns]
-            expected[:, columns] = 0.5 * (1.0 + np.tanh(0.5 * t)) if code == BERNOULLI else np.exp(t)
+        t = theta[:, columns]
+        if code == BERNOULLI:
+            expected[:, columns] = _sigma(t)
+        else:
+            expected[:, columns] = np.exp(t) if code != NEGATIVE_BINOMIAL else size * np.exp(t)
     return expected
 
 
-def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0) -> NDArray:
+def _sigma(t: NDArray) -> NDArray:
+    return 0.5 * (1.0 + np.tanh(0.5 * t))
+
+
+def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
     """Return r = dl / dt of every cell, 0 where not observed.
 
     Parameters
@@ -233,19 +274,56 @@ def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0) -
         Cells and natural parameters.
     c : float
         Weight of the Gaussian cells.
+    size : float
+        r of the negative binomial cells.
 
     Returns
     -------
     array of shape (n, D)
     """
-    return np.where(np.isnan(values), 0.0, (values - means(codes, theta)) * np.where(codes == GAUSSIAN, 2.0 * c, 1.0))
+    found = (values - means(codes, theta, size)) * np.where(codes == GAUSSIAN, 2.0 * c, 1.0)
+    gamma, counts = codes == GAMMA, codes == NEGATIVE_BINOMIAL
+    if gamma.any():
+        found[:, gamma] = values[:, gamma] * np.exp(-theta[:, gamma]) - 1.0
+    if counts.any():
+        found[:, counts] = values[:, counts] - (values[:, counts] + size) * _sigma(theta[:, counts])
+    return np.where(np.isnan(values), 0.0, found)
 
 
-def null_loss(codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray | None = None) -> tuple[float, NDArray]:
+def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
+    """Return - d2l / dt2 of every cell, 0 where not observed.
+
+    Parameters
+    ----------
+    codes, values, theta, c, size
+        As for `residuals`.
+
+    Returns
+    -------
+    array of shape (n, D)
+    """
+    found = np.full(theta.shape, 2.0 * c)
+    for code in set(codes.tolist()) - {GAUSSIAN}:
+        columns = codes == code
+        s, t = values[:, columns], theta[:, columns]
+        if code == GAMMA:
+            found[:, columns] = s * np.exp(-t)
+        elif code == POISSON:
+            found[:, columns] = np.exp(t)
+        else:
+            mean = _sigma(t)
+            found[:, columns] = (1.0 if code == BERNOULLI else s + size) * mean * (1.0 - mean)
+    return np.where(np.isnan(values), 0.0, found)
+
+
+def null_loss(
+    codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray | None = None, size: float = 1.0
+) -> tuple[float, NDArray]:
     """Return H, how much likelihood the column means leave to be explained, and these means.
 
     H is the log-likelihood of the cells as their own means minus that of the column means: c |centred|^2 for Gaussian
-    columns, n times the entropy for Bernoulli ones, sum s log(s / mean) for Poisson ones.
+    columns, n times the entropy for Bernoulli ones, sum s log(s / m) for Poisson ones of mean m, sum log(m / s) for
+    gamma ones, sum s log(s / m) - (s + r) log((s + r) / (m + r)) for negative binomial ones.
 
     Parameters
     ----------
@@ -257,6 +335,8 @@ def null_loss(codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray 
         Weight of the Gaussian cells.
     weights : array of shape (n,), optional
         What l is multiplied by in each row, > 0.
+    size : float
+        r of the negative binomial cells.
 
     Returns
     -------
@@ -267,7 +347,7 @@ def null_loss(codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray 
     """
     count, total = cell_sums(values, weights)
     centre = total / np.where(count > 0.0, count, 1.0)
-    return null_loss_about(codes, count, centre, number_losses(codes, values, centre, c, weights)), centre
+    return null_loss_about(codes, count, centre, number_losses(codes, values, centre, c, weights, size)), centre
 
 
 def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
@@ -290,9 +370,14 @@ def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray,
 
 
 def number_losses(
-    codes: NDArray, values: NDArray, centre: NDArray, c: float = 1.0, weights: NDArray | None = None
+    codes: NDArray,
+    values: NDArray,
+    centre: NDArray,
+    c: float = 1.0,
+    weights: NDArray | None = None,
+    size: float = 1.0,
 ) -> NDArray:
-    """Return what rows contribute to H in Gaussian and Poisson columns, given the means; a sum over rows.
+    """Return what rows contribute to H in all columns but bits, given the means; a sum over rows.
 
     Parameters
     ----------
@@ -300,7 +385,7 @@ def number_losses(
         As for `null_loss`.
     centre : array of shape (D,)
         Column means.
-    c, weights
+    c, weights, size
         As for `null_loss`.
 
     Returns
@@ -309,19 +394,21 @@ def number_losses(
         0 for Bernoulli columns.
     """
     losses = np.zeros(values.shape[1])
-    null_numbers(codes, values, c, np.ones(len(values)) if weights is None else weights, centre, losses)
+    null_numbers(codes, values, c, size, np.ones(len(values)) if weights is None else weights, centre, losses)
     return losses
 
 
-def null_loss_about(codes: NDArray, count: NDArray, centre: NDArray, losses: NDArray) -> float:
-    """Return H from the cells' counts, their means and the sum of `number_losses`; all (D,)."""
+def null_loss_about(
+    codes: NDArray, count: NDArray, centre: NDArray, losses: NDArray, column_weight: NDArray | None = None
+) -> float:
+    """Return H from the cells' counts, their means and the sum of `number_losses`, times weights; all (D,)."""
     everything = losses.copy()
     null_bits(codes, count, centre, everything)
-    return float(everything.sum())
+    return float(everything.sum() if column_weight is None else everything @ column_weight)
 
 
-def null_parameters(codes: NDArray, centre: NDArray, n_components: int) -> NDArray:
-    """Return loadings to begin with: 0, and the logarithm of the mean as the bias of a column of counts.
+def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: float = 1.0) -> NDArray:
+    """Return loadings to begin with: 0, and the parameter of the mean as the bias of counts and gamma columns.
 
     Parameters
     ----------
@@ -331,6 +418,8 @@ def null_parameters(codes: NDArray, centre: NDArray, n_components: int) -> NDArr
         Column means.
     n_components : int
         L.
+    size : float
+        r of the negative binomial cells.
 
     Returns
     -------
@@ -338,8 +427,9 @@ def null_parameters(codes: NDArray, centre: NDArray, n_components: int) -> NDArr
         The last row holds the biases.
     """
     begin = np.zeros((n_components + 1, len(codes)))
-    counts = np.flatnonzero(codes == POISSON)
-    begin[-1, counts] = np.log(centre[counts] + SMALLEST_MEAN)
+    logarithmic = np.flatnonzero((codes != BERNOULLI) & (codes != GAUSSIAN))
+    begin[-1, logarithmic] = np.log(centre[logarithmic] + SMALLEST_MEAN)
+    begin[-1, codes == NEGATIVE_BINOMIAL] -= np.log(size)
     return begin
 
 

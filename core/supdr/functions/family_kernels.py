@@ -10,10 +10,13 @@ import math
 
 from numba import njit
 
-BERNOULLI, GAUSSIAN, POISSON = range(3)
+BERNOULLI, GAUSSIAN, POISSON, GAMMA, NEGATIVE_BINOMIAL = range(5)
 
 POISSON_FACTOR = 2.0 * (math.e - 2.0)
-"""kappa: (e^x - 1 - x) / x^2 rises with x, so a parabola of curvature kappa e^t0 lies below l wherever t <= t0 + 1."""
+"""kappa: (e^x - 1 - x) / x^2 rises with x, so a parabola of curvature kappa e^t0 lies below l wherever t <= t0 + 1.
+
+Of a gamma cell, whose curvature is s e^-t, wherever t >= t0 - 1.
+"""
 
 SMALL = 1e-4
 """Below this |t| the ratio T is its series, 1/2 - t^2 / 24."""
@@ -32,7 +35,10 @@ def first_impossible(codes, values) -> tuple[int, int]:  # noqa: ANN001
             s = values[i, j]
             if codes[j] == GAUSSIAN or s != s:
                 continue
-            if s < 0.0 or s != math.floor(s) or s > (1.0 if codes[j] == BERNOULLI else LARGEST_COUNT):
+            if codes[j] == GAMMA:
+                if s <= 0.0:
+                    return i, j
+            elif s < 0.0 or s != math.floor(s) or s > (1.0 if codes[j] == BERNOULLI else LARGEST_COUNT):
                 return i, j
     return -1, -1
 
@@ -49,7 +55,7 @@ def expand_bits(s, t, e, a, g) -> None:  # noqa: ANN001
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def expand_cells(codes, s, t, e, c, fixed, a, g) -> None:  # noqa: ANN001
+def expand_cells(codes, s, t, e, c, size, fixed, a, g) -> None:  # noqa: ANN001
     """Write a and g (n, D), given e = exp(-|t|)."""
     for i in range(s.shape[0]):
         for j in range(s.shape[1]):
@@ -57,18 +63,22 @@ def expand_cells(codes, s, t, e, c, fixed, a, g) -> None:  # noqa: ANN001
             if cell != cell:
                 a[i, j] = 0.0
                 g[i, j] = 0.0
-            elif codes[j] == BERNOULLI:
-                size = abs(theta)
+            elif codes[j] == BERNOULLI or codes[j] == NEGATIVE_BINOMIAL:
+                far, trials = abs(theta), 1.0 if codes[j] == BERNOULLI else cell + size
                 if fixed:
-                    a[i, j] = 0.25
-                    g[i, j] = 0.25 * theta + cell - (1.0 if theta >= 0.0 else small) / (1.0 + small)
+                    a[i, j] = 0.25 * trials
+                    g[i, j] = 0.25 * trials * theta + cell - trials * (1.0 if theta >= 0.0 else small) / (1.0 + small)
                 else:
-                    ratio = (1.0 - small) / ((1.0 + small) * size) if size >= SMALL else 0.5 - size * size / 24.0
-                    a[i, j] = 0.5 * ratio
-                    g[i, j] = cell - 0.5
+                    ratio = (1.0 - small) / ((1.0 + small) * far) if far >= SMALL else 0.5 - far * far / 24.0
+                    a[i, j] = 0.5 * trials * ratio
+                    g[i, j] = cell - 0.5 * trials
             elif codes[j] == GAUSSIAN:
                 a[i, j] = 2.0 * c
                 g[i, j] = 2.0 * c * cell
+            elif codes[j] == GAMMA:
+                share = cell * (small if theta > 0.0 else 1.0 / small)
+                a[i, j] = POISSON_FACTOR * share
+                g[i, j] = POISSON_FACTOR * share * theta + share - 1.0
             else:
                 mean = small if theta < 0.0 else 1.0 / small
                 a[i, j] = POISSON_FACTOR * mean
@@ -76,7 +86,7 @@ def expand_cells(codes, s, t, e, c, fixed, a, g) -> None:  # noqa: ANN001
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sum_log_likelihood(codes, s, t, e, c) -> float:  # noqa: ANN001
+def sum_log_likelihood(codes, s, t, e, c, size) -> float:  # noqa: ANN001
     """Return the log-likelihood of the cells (n, D), given e = exp(-|t|)."""
     total, product = 0.0, 1.0
     for i in range(s.shape[0]):
@@ -93,6 +103,10 @@ def sum_log_likelihood(codes, s, t, e, c) -> float:  # noqa: ANN001
                     product = 1.0
             elif codes[j] == GAUSSIAN:
                 total -= c * (cell - theta) * (cell - theta)
+            elif codes[j] == NEGATIVE_BINOMIAL:
+                total += cell * theta - (cell + size) * (max(theta, 0.0) + math.log1p(small))
+            elif codes[j] == GAMMA:
+                total -= theta + cell * (small if theta > 0.0 else 1.0 / small)
             else:
                 total += cell * theta - (small if theta < 0.0 else 1.0 / small)
     return total - math.log(product)
@@ -118,8 +132,8 @@ def null_bits(codes, count, centre, loss) -> None:  # noqa: ANN001
 
 
 @njit(cache=True, nogil=True)
-def null_numbers(codes, s, c, weights, centre, loss) -> None:  # noqa: ANN001
-    """Add the null losses of Gaussian and Poisson columns about their means to loss (D,)."""
+def null_numbers(codes, s, c, size, weights, centre, loss) -> None:  # noqa: ANN001
+    """Add the null losses of all columns but bits about their means to loss (D,)."""
     for i in range(s.shape[0]):
         for j in range(s.shape[1]):
             cell = s[i, j]
@@ -127,5 +141,9 @@ def null_numbers(codes, s, c, weights, centre, loss) -> None:  # noqa: ANN001
                 continue
             if codes[j] == GAUSSIAN:
                 loss[j] += weights[i] * c * (cell - centre[j]) * (cell - centre[j])
-            elif codes[j] == POISSON and cell > 0.0:
+            elif codes[j] == GAMMA:
+                loss[j] += weights[i] * (math.log(centre[j] / cell) + cell / centre[j] - 1.0)
+            elif codes[j] != BERNOULLI and cell > 0.0:
                 loss[j] += weights[i] * cell * math.log(cell / centre[j])
+            if codes[j] == NEGATIVE_BINOMIAL:
+                loss[j] -= weights[i] * (cell + size) * math.log((size + cell) / (size + centre[j]))

@@ -74,7 +74,10 @@ def _turns(estimator: SDRGLM, part: Part) -> bool:
     n_rows, n_columns = part.rows.X.shape
     wide = n_columns > 2 * n_rows and part.rows.X.dtype.kind == "f"
     family = estimator.family_x
-    if not (wide and estimator.solver == "fast" and isinstance(family, str) and family in ("auto", "gaussian")):
+    plain = estimator.column_weight is None and not estimator.nonnegative
+    if not (
+        wide and plain and estimator.solver == "fast" and isinstance(family, str) and family in ("auto", "gaussian")
+    ):
         return False
     return reused("Gaussian columns", lambda: (part.features_key, family), lambda: _gaussian(family, part))
 

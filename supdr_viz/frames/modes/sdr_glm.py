@@ -181,7 +181,7 @@ def balance(
 
 def _balance_numbers(fitted: Any, snapshot: Snapshot, means: NDArray, now: NDArray) -> tuple[Number, ...]:
     numbers = [Number("λ", snapshot.diagnostics["recon_weight"], help="weight of the reconstruction")]
-    if "poisson" in fitted.family_x_:  # a perfect fit of counts is not at 0
+    if set(fitted.family_x_) - {"bernoulli", "gaussian"}:  # a perfect fit of counts is not at 0
         return tuple(numbers)
     for name, word, mean, value in zip(("explains X", "Y"), ("columns", "targets"), means, now):
         if mean > 0:

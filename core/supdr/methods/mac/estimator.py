@@ -59,7 +59,7 @@ class MAC(MACInPartitions, FittedMAC):
         the targets in every pass, see Notes.  "perceptron": an ``MLPRegressor`` with two hidden layers of 32 units that
         continues from its weights.  A regressor needs ``solver="mac"``, one layer and rows in memory.
     n_centers : int or None, default=None
-        M, 1 to n_samples.  None: 1000, or n_samples if there are fewer.
+        M, 1 to n_samples.  None: 1000, or n_samples if there are fewer; with two layers see Notes.
     centers : {"kmeans", "random", "all"} or array of shape (M, D), default="kmeans"
         Where the Gaussians sit; an array is in preprocessed coordinates.
     gamma : float, "loo" or "median", default="loo"
@@ -79,7 +79,8 @@ class MAC(MACInPartitions, FittedMAC):
     inner_tol : float, default=1e-2
         mu grows when a pass lowers the penalised objective by a smaller share than this, >= 0 ...
     max_inner : int, default=1
-        ... or after this many passes, >= 1.
+        ... or after this many passes, >= 1.  1: after every pass.  The paper raises mu when the passes at this mu have
+        converged: so does 50, and mostly ends at a lower E where `early_stopping` is False.
     scheme : {"ova", "ovo"}, default="ova"
         One classifier per class against the rest, or one per pair of classes.
     init : {"simplex", "blobs", "random", "pca"} or array of shape (n_labelled, L), default="simplex"
@@ -100,8 +101,8 @@ class MAC(MACInPartitions, FittedMAC):
         Two layers: ridge regression to the plane, or class corners mixed by probabilities.  "mix" errs less with five
         classes and more, "ridge" shows more within a class.
     solver : {"mac", "admm", "lbfgs", "fixed_point"}, default="mac"
-        "mac": the paper's passes with growing mu; "admm": fixed mu with multipliers; "lbfgs": mapping and classifiers
-        jointly, reaches a much lower E; "fixed_point": the optimum of E, two classes only.
+        "mac": the paper's passes with growing mu, see `max_inner`; "admm": fixed mu with multipliers; "lbfgs": mapping
+        and classifiers jointly, reaches a much lower E; "fixed_point": the optimum of E, two classes only.
     early_stopping : "loo" or bool, default="loo"
         "loo": the passes ("mac", "admm") go on while the closed-form leave-one-out error of F falls by one standard
         error within `n_iter_no_change` passes, and the last pass that lowered it so is kept; no label is hidden.

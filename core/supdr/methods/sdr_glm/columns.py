@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.targets import Targets, missing_values
-from supdr.functions.families import BERNOULLI, GAUSSIAN, check_values, family_codes
+from supdr.functions.families import BERNOULLI, GAUSSIAN, TARGET_FAMILIES, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.rows.whole import largest
 
@@ -58,6 +58,42 @@ def _all_bits(X: NDArray) -> bool:
     except ValueError:
         return False
     return True
+
+
+def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray | None:
+    """Return the weights of the columns of X, (D,), or None if all are 1.
+
+    Parameters
+    ----------
+    weights : array-like or None
+        As the user gave them.
+    n_columns : int
+        D.
+
+    Returns
+    -------
+    array of shape (D,) or None
+
+    Raises
+    ------
+    ValueError
+        If they are no finite numbers >= 0, one per column, of which one is positive.
+    """
+    if weights is None:
+        return None
+    wanted = f"column_weight must hold one finite number >= 0 per column ({n_columns}), at least one of them > 0"
+    try:
+        found = np.array(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{wanted}; got {weights!r}") from None
+    if found.shape != (n_columns,):
+        raise ValueError(f"{wanted}; got shape {found.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
+    if len(wrong):
+        raise ValueError(f"{wanted}; got {found[wrong[0]]:g} for column {wrong[0]}")
+    if not found.any():
+        raise ValueError(f"{wanted}; all are 0")
+    return None if (found == 1.0).all() else found
 
 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
@@ -246,7 +282,8 @@ def target_families(
         If the family does not fit the task.
     """
     if not (several_labels or n_classes):
-        return family_codes("gaussian" if family_y == "auto" else family_y, n_columns, "family_y")
+        names = "gaussian" if isinstance(family_y, str) and family_y == "auto" else family_y
+        return family_codes(names, n_columns, "family_y", TARGET_FAMILIES)
     accepted = LABEL_FAMILIES[:2] if several_labels else LABEL_FAMILIES
     if not isinstance(family_y, str) or family_y not in accepted:
         raise ValueError(f"family_y must be one of {', '.join(accepted)} for classification; got {family_y!r}")

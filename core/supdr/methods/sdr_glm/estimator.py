@@ -1,12 +1,14 @@
 """SDR-GLM: one latent matrix explains features and targets, each by a generalised linear model.
 
-    J = lam sum_nd l(X_nd; TX_nd) + sum_nk l(Y_nk; TY_nk) - reg_u/2 |U|^2 - reg_v/2 |Vt|^2 - reg_w/2 |Wt|^2
+    J = sum_d m_d (lam sum_n l(X_nd; TX_nd) - reg_v/2 |vt_d|^2) + sum_nk l(Y_nk; TY_nk)
+        - reg_u/2 |U|^2 - reg_w/2 |Wt|^2
 
 with TX = [U, 1] Vt and TY = [U, 1] Wt, over observed cells; the last rows of Vt and Wt are the biases b_x and b_y,
-which are penalised as well.  J is maximised; snapshots report -J and its parts.  The likelihoods stand in
-`supdr.functions.families`.  Every step maximises a quadratic minorant that touches J, so J never falls:
+which are penalised as well; m_d = 1, or the weight of column d.  J is maximised; snapshots report -J and its parts.
+The likelihoods stand in `supdr.functions.families`.  Every step maximises a quadratic minorant that touches J, so J
+never falls:
 
-    U-step   [lam sum_d a v v' + sum_k aY w w' + reg_u I] u_n = lam sum_d v (g - a b_x) + sum_k w (gY - aY b_y)
+    U-step   [lam sum_d m a v v' + sum_k aY w w' + reg_u I] u_n = lam sum_d m v (g - a b_x) + sum_k w (gY - aY b_y)
     W-step   [sum_n aY ua ua' + reg_w I] wt_k = sum_n gY ua
     V-step   [lam sum_n a ua ua' + reg_v I] vt_d = lam sum_n g ua
 
@@ -39,7 +41,14 @@ from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.functions.families import FAMILIES
 from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
-from supdr.methods.sdr_glm.columns import centred, column_preprocessing, decode_columns, feature_codes, target_side
+from supdr.methods.sdr_glm.columns import (
+    centred,
+    checked_column_weight,
+    column_preprocessing,
+    decode_columns,
+    feature_codes,
+    target_side,
+)
 from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.parameters import PARAMETERS
@@ -66,6 +75,10 @@ class SDRGLM(Weighted, FittedSDRGLM):
     class_weight : None, "balanced" or dict of class to float, default=None
         What the likelihood of the label is multiplied by for the rows of each class, > 0.  "balanced": every class
         weighs the same in all.  Ignored for regression; not with several labels.
+    column_weight : array-like of shape (n_features,) or None, default=None
+        What each column of X is multiplied by in the reconstruction, likelihood and ridge of its loadings alike, >= 0:
+        with 2 a column counts as if it were there twice, with 0 it has no say in the latent rows, though it gets
+        loadings.  None: 1.  The paper names it an extension (section 6) and gives no formula.
     recon_weight : float or "auto", default="auto"
         Weight lam of the reconstruction likelihood, > 0.  ``"auto"``: recon_ratio H_Y / H_X, where H is what the means
         leave unexplained in a labelled row, or in a row of X; it depends neither on the number of columns nor on that
@@ -80,16 +93,27 @@ class SDRGLM(Weighted, FittedSDRGLM):
     reg_scaling : {"lam", "none"}, default="lam"
         ``"lam"``: reg_u and reg_v are multiplied by lam, in the fit and in `transform`.  ``"none"`` is the paper's
         reading; then sqrt(reg_u reg_v) / (2 c lam) is a threshold below which Gaussian components vanish.
-    family_x : {"auto", "bernoulli", "gaussian", "poisson"} or list of names, default="auto"
+    family_x : {"auto", "bernoulli", "gaussian", "poisson", "gamma", "negative_binomial"} or list, default="auto"
         Family of all columns, or one per column.  ``"auto"``: Bernoulli if X holds nothing but 0 and 1, else Gaussian.
+        Gamma columns are positive numbers of shape 1 (`column_weight` is another shape), and their parameters are
+        logarithms of means; negative binomial columns are counts that vary more than Poisson ones.
     family_y : {"auto", "bernoulli", "softmax", "gaussian", "poisson"} or list of names, default="auto"
         Classification: "bernoulli" (one-vs-rest if there are several classes) or "softmax"; "auto" takes "bernoulli"
         for two classes or several labels, else "softmax".  Regression: "gaussian" ("auto"), "poisson", "bernoulli" (the
         prediction is the mean), or one per target.
     gaussian_c : float, default=1.0
         c, the weight of a Gaussian cell's squared error, > 0.
+    negative_binomial_size : float, default=1.0
+        r of negative binomial columns, > 0: their variance is m + m^2 / r for a mean m.  Steps get small where it is
+        far above the counts, which are nearly Poisson then.
     bound : {"jj", "bohning"}, default="jj"
-        Minorant of Bernoulli cells: Jaakkola and Jordan's, or the one of constant curvature, which is slower.
+        Minorant of Bernoulli and negative binomial cells: Jaakkola and Jordan's, or the one of constant curvature,
+        which is slower.
+    nonnegative : bool, default=False
+        Whether U and V are >= 0, so that parts add up, above the level b_x, which is free like the predictor.  Every
+        quadratic is then maximised under that bound, coordinate by coordinate, in place of the multiplicative steps of
+        nonnegative matrix factorisation, which the paper names (section 6); there is no gauge.  "whiten" becomes
+        "zscore".
     solver : {"fast", "literal"}, default="fast"
         ``"literal"``: the paper's sweep.  ``"fast"``: the same steps, with shared matrices for complete Gaussian data
         and one expansion per sweep for others, and with `inner` and `gauge`.
@@ -99,8 +123,8 @@ class SDRGLM(Weighted, FittedSDRGLM):
     gauge : bool, default=True
         Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
-        Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, or if
-        there are no more rows than columns.
+        Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, if
+        columns have weights, if factors are nonnegative, or if there are no more rows than columns.
     calibrate : bool, default=True
         Whether `predict` uses a predictor refitted on latent rows of the labelled rows that were made without them.
         False is the paper's prediction, which answers the majority when lam is small.
@@ -208,6 +232,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         *,
         task: str = "classification",
         class_weight: Any = None,
+        column_weight: ArrayLike | None = None,
         recon_weight: float | str = "auto",
         recon_ratio: float = 0.03,
         reg_u: float = 1.0,
@@ -217,7 +242,9 @@ class SDRGLM(Weighted, FittedSDRGLM):
         family_x: str | Sequence[str] = "auto",
         family_y: str | Sequence[str] = "auto",
         gaussian_c: float = 1.0,
+        negative_binomial_size: float = 1.0,
         bound: str = "jj",
+        nonnegative: bool = False,
         solver: str = "fast",
         inner: int | None = None,
         gauge: bool = True,
@@ -237,6 +264,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self.n_components = n_components
         self.task = task
         self.class_weight = class_weight
+        self.column_weight = column_weight
         self.recon_weight = recon_weight
         self.recon_ratio = recon_ratio
         self.reg_u = reg_u
@@ -246,7 +274,9 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self.family_x = family_x
         self.family_y = family_y
         self.gaussian_c = gaussian_c
+        self.negative_binomial_size = negative_binomial_size
         self.bound = bound
+        self.nonnegative = nonnegative
         self.solver = solver
         self.inner = inner
         self.gauge = gauge
@@ -265,9 +295,12 @@ class SDRGLM(Weighted, FittedSDRGLM):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_start(self.init, ("svd", "random"), (len(X), self.n_components))
+        if self.nonnegative and not isinstance(self.init, str) and np.min(self.init) < 0.0:
+            raise ValueError(f"init must be >= 0 with nonnegative=True; got {np.min(self.init):g}")
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
         self._input_codes = feature_codes(self.family_x, self._columns_of(X))
+        self._column_weight = checked_column_weight(self.column_weight, X.shape[1])
 
     def _validate(
         self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
@@ -288,7 +321,10 @@ class SDRGLM(Weighted, FittedSDRGLM):
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
         columns = self._columns_of(X)
-        preprocessing, self._codes = column_preprocessing(columns, self.preprocessing, self._input_codes)
+        kind = self.preprocessing
+        if isinstance(kind, str) and kind == "whiten" and (self._column_weight is not None or self.nonnegative):
+            kind = "zscore"  # whitened columns are mixtures of all
+        preprocessing, self._codes = column_preprocessing(columns, kind, self._input_codes)
         preprocessing, self._shift = centred(preprocessing, columns, self._codes)
         return preprocessing
 
@@ -341,6 +377,9 @@ class SDRGLM(Weighted, FittedSDRGLM):
             inner=1 if self.solver == "literal" else self.inner,
             gauge=bool(self.gauge),
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
+            column_weight=self._column_weight,
+            size=self._size,
+            nonnegative=bool(self.nonnegative),
         )
 
     def _finish(self) -> None:
@@ -361,3 +400,4 @@ class SDRGLM(Weighted, FittedSDRGLM):
         yield {"max_iter": 2}
         yield {"solver": "literal", "family_y": "bernoulli", "max_iter": 2}
         yield {"task": "regression", "max_iter": 2}
+        yield {"nonnegative": True, "max_iter": 2}

@@ -45,6 +45,8 @@ def gather_facts(
     several_labels: bool,
     c: float,
     bound: str,
+    column_weight: NDArray | None = None,
+    size: float = 1.0,
 ) -> tuple[Facts, Any]:
     """Return the facts, and the targets as the problem takes them.
 
@@ -62,6 +64,10 @@ def gather_facts(
         Of all rows, or their partitions.
     family_y, several_labels, c, bound
         As for `supdr.methods.sdr_glm.columns.target_side`.
+    column_weight : array of shape (D,), optional
+        Of the columns of X.
+    size : float
+        r of negative binomial columns of X.
 
     Returns
     -------
@@ -75,4 +81,4 @@ def gather_facts(
     scaling = target_scaling(rows, target_part, codes, n_columns)
     sides = rows.each(target_side, target_part, codes, scaling, several_labels, c, bound)
     null = null_facts(rows, sides, codes, n_columns)
-    return Facts(codes, scaling, null, column_facts(rows, cells, column_codes, c)), sides
+    return Facts(codes, scaling, null, column_facts(rows, cells, column_codes, c, column_weight, size)), sides

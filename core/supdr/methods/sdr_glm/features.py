@@ -15,20 +15,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.functions.families import POISSON, expand, log_likelihood
+from supdr.functions.families import LIMITED, expand, log_likelihood, log_likelihoods
 from supdr.solvers.low_rank import (
     augmented,
     packed_products,
     padded,
     padded_width,
     row_blocks,
-    solve_systems,
 )
 from supdr.solvers.positive_definite import solve_positive
 
 
+def times(columns: NDArray, weights: NDArray | None) -> NDArray:
+    """Return columns (n, D) times their weights (D,), or the same array where there are none."""
+    return columns if weights is None else columns * weights
+
+
 class GaussianFeatures:
     """What `SharedFeatures` and `GramFeatures` have in common: everything follows from X Vt' and Vt Vt'.
+
+    These products, and |X|^2, are sums over columns times their weights.  A column's weight stands before its
+    likelihood and before the ridge of its loadings: the loadings that are best for U do not depend on it.
 
     Attributes
     ----------
@@ -36,14 +43,16 @@ class GaussianFeatures:
         Complete.
     c : float
         Weight of a cell's squared error.
+    weights : array of shape (D,) or None
+        What columns, and the ridges of their loadings, are multiplied by, >= 0; None: 1.
     """
 
-    def __init__(self, X: NDArray, c: float) -> None:
-        self.X, self.c = X, c
+    def __init__(self, X: NDArray, c: float, weights: NDArray | None = None) -> None:
+        self.X, self.c, self.weights = X, c, weights
         self._latest: tuple[Any, ...] = (None,)
 
     def inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
-        """Return X Vt' (N, L + 1) and Vt Vt' (L + 1, L + 1); those of the latest loadings are remembered."""
+        """Return X Vt' (N, L + 1) and Vt Vt' (L + 1, L + 1), weighted; those of the latest loadings are kept."""
         latest = self._latest  # read once: another thread may look at another snapshot
         if latest[0] is not loadings:
             latest = self._latest = (loadings, *self._inner(loadings))
@@ -87,22 +96,22 @@ class SharedFeatures(GaussianFeatures):
     @cached_property
     def total(self) -> float:
         """|X|^2."""
-        return float(np.vdot(self.X, self.X))
+        return float(np.vdot(self.X, times(self.X, self.weights)))
 
     def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
         return self.cross(loadings), self.gram(loadings)
 
     def cross(self, loadings: NDArray) -> NDArray:
         """Return X Vt', (N, L + 1)."""
-        turned = padded(loadings.T)
+        turned = padded(times(loadings, self.weights).T)
         cross = np.empty((len(self.X), turned.shape[1]))
         for rows in row_blocks(self.X.shape):
             np.matmul(self.X[rows], turned, out=cross[rows])
         return cross[:, : len(loadings)]
 
     def gram(self, loadings: NDArray) -> NDArray:
-        """Return Vt Vt', (L + 1, L + 1)."""
-        return loadings @ loadings.T
+        """Return Vt Vt', columns weighted, (L + 1, L + 1)."""
+        return times(loadings, self.weights) @ loadings.T
 
     def loading_sums(self, latent: NDArray) -> tuple[NDArray, NDArray]:
         """Return Ua'Ua and Ua'X."""
@@ -126,7 +135,7 @@ class GramFeatures(GaussianFeatures):
         gram = np.zeros((len(self.X), len(self.X)))
         for columns in row_blocks((self.X.shape[1], self.X.shape[0])):
             part = self.X[:, columns]
-            gram += part @ part.T
+            gram += times(part, None if self.weights is None else self.weights[columns]) @ part.T
         return gram
 
     @property
@@ -162,34 +171,50 @@ class WeightedFeatures:
         Weight of Gaussian cells.
     bound : {"jj", "bohning"}
         Curvature of Bernoulli cells.
+    weights : array of shape (D,) or None
+        What columns, and the ridges of their loadings, are multiplied by, >= 0; None: 1.
+    size : float
+        r of negative binomial cells.
     """
 
     X: NDArray
     codes: NDArray
     c: float
     bound: str
+    weights: NDArray | None = None
+    size: float = 1.0
 
     in_rows = False
 
     @cached_property
-    def poisson(self) -> NDArray:
-        """Indices of the Poisson columns."""
-        return np.flatnonzero(self.codes == POISSON)
+    def limited(self) -> NDArray:
+        """Indices of the columns whose minorant holds near its point of contact only."""
+        return np.flatnonzero(np.isin(self.codes, list(LIMITED)))
+
+    @cached_property
+    def signs(self) -> NDArray:
+        """Whether parameters of these columns may rise (1) or fall (-1) by at most 1."""
+        return np.array([LIMITED[code] for code in self.codes[self.limited].tolist()])
 
     def value(self, latent: NDArray, loadings: NDArray) -> float:
         """Return L_X."""
         total = 0.0
         for rows in row_blocks(self.X.shape):
-            total += log_likelihood(self.codes, self.X[rows], self._theta(latent[rows], loadings), self.c)
+            total += self._block_value(self.X[rows], self._theta(latent[rows], loadings))
         return total
 
+    def _block_value(self, X: NDArray, theta: NDArray) -> float:
+        if self.weights is None:
+            return log_likelihood(self.codes, X, theta, self.c, self.size)
+        return float(log_likelihoods(self.codes, X, theta, self.c, self.size).sum(axis=0) @ self.weights)
+
     def gram(self, loadings: NDArray) -> NDArray:
-        """Return Vt Vt', (L + 1, L + 1)."""
-        return loadings @ loadings.T
+        """Return Vt Vt', columns weighted, (L + 1, L + 1)."""
+        return times(loadings, self.weights) @ loadings.T
 
     def expand(self, rows: slice | NDArray, latent: NDArray, loadings: NDArray) -> tuple[NDArray, NDArray]:
         """Return a and g of these rows, (n, D) each, touching at their latent rows (n, L)."""
-        return expand(self.codes, self.X[rows], self._theta(latent, loadings), self.c, self.bound)
+        return expand(self.codes, self.X[rows], self._theta(latent, loadings), self.c, self.bound, self.size)
 
     def _theta(self, latent: NDArray, loadings: NDArray) -> NDArray:
         return augmented(latent) @ loadings
@@ -207,13 +232,14 @@ class WeightedFeatures:
         Returns
         -------
         quadratic : array of shape (D, P + L), padded
-            lam b_x V', then lam times the packed products of V's columns.
+            lam b_x V', then lam times the packed products of V's columns; all times the columns' weights.
         straight : array of shape (D, L), padded
-            lam V'.
+            lam V', times the columns' weights.
         """
-        straight = padded(weight * loadings[:-1].T)
+        strength = weight if self.weights is None else (weight * self.weights)[:, None]
+        straight = padded(strength * loadings[:-1].T)
         products = packed_products(loadings[:-1].T)
-        products *= weight
+        products *= strength
         return np.concatenate([loadings[-1][:, None] * straight, products], axis=1), straight
 
     def row_systems(
@@ -228,11 +254,11 @@ class WeightedFeatures:
         return np.ascontiguousarray(both[:, width:]), np.ascontiguousarray(right[:, :n_components])
 
     def row_shares(self, rows: slice | NDArray, change: NDArray, loadings: NDArray) -> NDArray:
-        """Return by how much the largest Poisson parameter of each row would rise, (n,)."""
-        if not len(self.poisson):
+        """Return by how much the parameters of each row would move where they may by at most 1, (n,)."""
+        if not len(self.limited):
             return np.zeros(len(change))
-        rise = change @ loadings[:-1, self.poisson]
-        return np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, rise).max(axis=1)
+        rise = (change @ loadings[:-1, self.limited]) * self.signs
+        return np.where(np.isnan(self.X[rows][:, self.limited]), 0.0, rise).max(axis=1)
 
     def column_systems(self, latent: NDArray, loadings: NDArray) -> ColumnSums:
         """Return the columns' systems, touching at these latent rows and loadings."""
@@ -242,20 +268,13 @@ class WeightedFeatures:
         return sums
 
     def column_rise(self, latent: NDArray, change: NDArray) -> NDArray:
-        """Return by how much the largest parameter of each Poisson column would rise if its loadings changed so."""
-        rise = np.zeros(len(self.poisson))
+        """Return by how much parameters of each limited column would move if its loadings changed so."""
+        rise = np.zeros(len(self.limited))
         for rows in row_blocks(self.X.shape):
-            part = np.where(np.isnan(self.X[rows][:, self.poisson]), 0.0, augmented(latent[rows]) @ change)
+            moved = (augmented(latent[rows]) @ change) * self.signs
+            part = np.where(np.isnan(self.X[rows][:, self.limited]), 0.0, moved)
             rise = np.maximum(rise, part.max(axis=0))
         return rise
-
-
-def solve_columns(sums: ColumnSums, width: int, ridge: float) -> NDArray:
-    """Return the [V; b_x] (L + 1, D) that maximises the minorant; the ridge is reg_v / lam.
-
-    The ridge is divided, not the sums multiplied: they are the larger ones.
-    """
-    return np.ascontiguousarray(solve_systems(sums.grams, ridge, sums.rights[:, :width]).T)
 
 
 class ColumnSums:

@@ -18,7 +18,7 @@ from supdr.engine.reconstruction import Reconstructing
 from supdr.engine.targets import Targets
 from supdr.functions.families import BERNOULLI, check_values, means
 from supdr.methods.sdr_glm.columns import decode_column_part
-from supdr.methods.sdr_glm.features import WeightedFeatures
+from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
@@ -36,11 +36,15 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         "init": ("svd", "random"),
         "early_stopping": (False,),
         "class_weight": (None,),
+        "column_weight": (None,),
+        "nonnegative": (False,),
     }
     several_targets: ClassVar[bool] = True
 
     family_y: Any
     gaussian_c: float
+    negative_binomial_size: float
+    nonnegative: bool
     bound: str
 
     # --- use ----------------------------------------------------------------------------------------------------------
@@ -116,10 +120,18 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     def data_singular_values_(self) -> NDArray:
         """Largest singular values of preprocessed X minus its column means, (n_components,); missing cells count as 0.
 
+        Columns are multiplied by the roots of their weights.
+
         Without targets, the ridges leave a component to those that exceed ``history_["rank_threshold"]``.
         """
         check_is_fitted(self)
-        return leading_singular_values(self._training[0], self._state.latent.shape[1])
+        X = self._training[0]
+        root = None if self._column_weight is None else np.sqrt(self._column_weight)
+        return leading_singular_values(times(X, root), self._state.latent.shape[1])
+
+    @property
+    def _size(self) -> float:
+        return float(self.negative_binomial_size)
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
@@ -133,8 +145,8 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     def _row_map(self) -> Callable[[NDArray], NDArray]:
         components, intercept_x = self._loadings()
         loadings = np.concatenate([components, intercept_x[None]])
-        ridges = self.recon_weight_, self._reg_u
-        return partial(_embedded, self._codes, loadings, float(self.gaussian_c), self.bound, *ridges)
+        of_cells = self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size
+        return partial(_embedded, loadings, of_cells, self.recon_weight_, self._reg_u, bool(self.nonnegative))
 
     def _hold(self, rows: Any) -> Any:
         from supdr.methods.sdr_glm.partitioned import held_rows  # Dask is an extra
@@ -152,6 +164,8 @@ class FittedSDRGLM(InPartitions, Reconstructing):
             "several_labels": self._several_labels,
             "c": float(self.gaussian_c),
             "bound": self.bound,
+            "column_weight": self._column_weight,
+            "size": self._size,
         }
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
@@ -159,7 +173,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         components, intercept_x = self._loadings()
         theta = latent @ components
         theta += intercept_x
-        return means(self._codes, theta)
+        return means(self._codes, theta, self._size)
 
     def _theta(self, latent: NDArray, calibrated: bool) -> NDArray:
         """Return the natural parameters of the targets of latent rows, (n, K)."""
@@ -202,7 +216,12 @@ class FittedSDRGLM(InPartitions, Reconstructing):
 
 
 def _embedded(
-    codes: NDArray, loadings: NDArray, c: float, bound: str, weight: float, reg_u: float, X: NDArray
+    loadings: NDArray,
+    of_cells: tuple[NDArray, float, str, NDArray | None, float],
+    weight: float,
+    reg_u: float,
+    nonnegative: bool,
+    X: NDArray,
 ) -> NDArray:
-    check_values(codes, X, "X")
-    return embed(WeightedFeatures(X, codes, c, bound), loadings, weight, reg_u)
+    check_values(of_cells[0], X, "X")
+    return embed(WeightedFeatures(X, *of_cells), loadings, weight, reg_u, nonnegative)

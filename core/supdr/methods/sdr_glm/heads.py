@@ -7,18 +7,20 @@ it would be too sure of itself.  How strongly the predictor is shrunk is chosen 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import PoissonRegressor
 
 from supdr.engine.interruption import checkpoint
-from supdr.functions.families import BERNOULLI, GAUSSIAN, SMALLEST_MEAN, means, residuals
-from supdr.methods.sdr_glm.features import ColumnSums, WeightedFeatures
+from supdr.functions.families import BERNOULLI, GAUSSIAN, SMALLEST_MEAN, curvatures, residuals
+from supdr.methods.sdr_glm.features import ColumnSums
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.solvers.linear_heads import loo_ridge
-from supdr.solvers.low_rank import augmented, row_blocks, solve_systems
+from supdr.solvers.low_rank import augmented, row_blocks
 from supdr.solvers.positive_definite import solve_positive
 from supdr.solvers.softmax_head import loo_softmax
 
@@ -49,8 +51,8 @@ def left_out_latent(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, 
         chosen = slice(fold, None, N_FOLDS)
         others = np.delete(np.arange(len(latent)), rows[chosen])
         without = _loadings(problem, latent, loadings, others)
-        new = WeightedFeatures(problem.X[rows[chosen]], problem.codes, problem.c, problem.bound)
-        found[chosen] = embed(new, without, problem.weight, problem.reg_u)
+        new = replace(problem.weighted_features, X=problem.X[rows[chosen]])
+        found[chosen] = embed(new, without, problem.weight, problem.reg_u, problem.nonnegative)
     return found
 
 
@@ -58,7 +60,7 @@ def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: 
     """Return [V; b_x] made of `rows` alone, by one Newton step from `loadings`: exact for Gaussian columns."""
     X, codes, c = problem.X, problem.codes, problem.c
     blocks = [rows[block] for block in row_blocks((len(rows), X.shape[1]))]
-    if (codes == GAUSSIAN).all() and not np.isnan(X).any():
+    if (codes == GAUSSIAN).all() and not (problem.nonnegative or np.isnan(X).any()):
         wide = augmented(latent)
         strength = 2.0 * c * problem.weight
         system = strength * (wide[rows].T @ wide[rows]) + problem.reg_v * np.eye(wide.shape[1])
@@ -71,13 +73,9 @@ def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: 
     for block in blocks:
         checkpoint()
         theta = augmented(latent[block]) @ loadings
-        mean = means(codes, theta)
-        curvature = np.where(codes == GAUSSIAN, 2.0 * c, np.where(codes == BERNOULLI, mean * (1.0 - mean), mean))
-        curvature[np.isnan(X[block])] = 0.0
-        sums.add(curvature, curvature * theta + residuals(codes, X[block], theta, c), latent[block])
-    return np.ascontiguousarray(
-        solve_systems(sums.grams, problem.reg_v / problem.weight, sums.rights[:, : len(loadings)]).T
-    )
+        curvature = curvatures(codes, X[block], theta, c, problem.size)
+        sums.add(curvature, curvature * theta + residuals(codes, X[block], theta, c, problem.size), latent[block])
+    return problem.solve_columns(sums, loadings)
 
 
 def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:

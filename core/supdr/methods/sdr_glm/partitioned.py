@@ -85,7 +85,7 @@ class PartitionedFast(Fast):
     def feature_part(self) -> Any:
         """The features that it works on."""
         if self.features.__class__ is WeightedFeatures:
-            return planned(_weighted_features, self.held.X, self.codes, self.c, self.bound)
+            return planned(_weighted_features, self.held.X, self.codes, self.c, self.bound, self.size)
         return planned(SharedFeatures, self.held.X, self.c)
 
     @property
@@ -97,7 +97,7 @@ class PartitionedFast(Fast):
     def features(self) -> Any:
         """The feature side in the form that suits all rows."""
         if not (self.codes == GAUSSIAN).all() or not self.held.complete:
-            return WeightedFeatures(self.X, self.codes, self.c, self.bound)
+            return self.weighted_features
         return SummedFeatures(self.held, self.c)
 
     @property
@@ -140,7 +140,7 @@ class SummedFeatures(SharedFeatures):
     """
 
     def __init__(self, rows: GLMRows, c: float) -> None:
-        self._rows, self.c = rows, c
+        self._rows, self.c, self.weights = rows, c, None
 
     @cached_property
     def total(self) -> float:
@@ -165,8 +165,8 @@ def _size(X: NDArray) -> float:
     return float(np.vdot(X, X))
 
 
-def _weighted_features(X: NDArray, codes: NDArray, c: float, bound: str) -> WeightedFeatures:
-    return WeightedFeatures(X, codes, c, bound)
+def _weighted_features(X: NDArray, codes: NDArray, c: float, bound: str, size: float) -> WeightedFeatures:
+    return WeightedFeatures(X, codes, c, bound, size=size)
 
 
 def _without_targets(side: TargetSide, bound: str) -> TargetSide:

@@ -10,9 +10,10 @@ from numba import njit
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from supdr.functions.families import BERNOULLI, GAUSSIAN
-from supdr.methods.sdr_glm.features import WeightedFeatures
+from supdr.functions.families import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON
+from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.solvers.low_rank import row_blocks
+from supdr.solvers.nonnegative import climb_bounded
 from supdr.solvers.positive_definite import solve_in_place, solve_positive
 
 NEWTON_STEPS = 200
@@ -29,7 +30,9 @@ SHORTEST = 2.0**-60
 """Steps are halved down to this: the first one of a count may be too long by a factor of its mean."""
 
 
-def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float) -> NDArray:
+def embed(
+    features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float, nonnegative: bool = False
+) -> NDArray:
     """Maximise lam l(x; u V + b_x) - reg_u / 2 |u|^2 over every row's u: unique, whatever the other rows are.
 
     Parameters
@@ -40,6 +43,8 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
         [V; b_x].
     weight, reg_u : float
         lam and the ridge.
+    nonnegative : bool
+        Over u >= 0.
 
     Returns
     -------
@@ -52,9 +57,9 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
     """
     X, n_components = features.X, len(loadings) - 1
     latent = np.zeros((len(X), n_components))
-    if (features.codes == GAUSSIAN).all() and not np.isnan(X).any():
+    if (features.codes == GAUSSIAN).all() and not (nonnegative or np.isnan(X).any()):
         strength = 2.0 * features.c * weight
-        turned = np.ascontiguousarray(loadings.T)
+        turned = np.ascontiguousarray(times(loadings, features.weights).T)
         gram = loadings @ turned
         system = strength * gram[:-1, :-1] + reg_u * np.eye(n_components)
         for rows in row_blocks(X.shape):
@@ -62,9 +67,21 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
             latent[rows] = solve_positive(system, strength * cross.T).T
         return latent
     loadings = np.ascontiguousarray(loadings)
-    unsettled = 0
+    column_weight = np.ones(X.shape[1]) if features.weights is None else features.weights
+    ridge, unsettled = reg_u / weight, 0
     for rows in row_blocks(X.shape):
-        unsettled += _climb(features.codes, X[rows], loadings, features.c, reg_u / weight, NEWTON_STEPS, latent[rows])
+        unsettled += _climb(
+            features.codes,
+            column_weight,
+            X[rows],
+            loadings,
+            features.c,
+            features.size,
+            ridge,
+            n_components if nonnegative else 0,
+            NEWTON_STEPS,
+            latent[rows],
+        )
     if unsettled:
         warnings.warn(
             f"the latent coordinates of {unsettled} of {len(X)} rows are not exact after {NEWTON_STEPS} Newton steps",
@@ -75,25 +92,26 @@ def embed(features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
+def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, most_steps, latent):  # noqa: ANN001
     """Write the u that maximises l(x; u V + b_x) - ridge / 2 |u|^2 into every row of latent (n, L), which is 0.
 
+    The first `n_bounded` entries of u stay >= 0.
     Returns the number of rows that need more than `most_steps` Newton steps.  O(D L^2) a row and step.
     """
     n_components, n_columns = loadings.shape[0] - 1, loadings.shape[1]
     first, second = np.empty(n_columns), np.empty(n_columns)
     theta, slope = np.empty(n_columns), np.empty(n_columns)
     system, step = np.empty((n_components, n_components)), np.empty(n_components)
-    gradient = np.empty(n_components)
+    gradient, pulled = np.empty(n_components), np.empty(n_components)
     unsettled = 0
     for i in range(X.shape[0]):
         x, u = X[i], latent[i]
         theta[:] = loadings[n_components]
         slope[:] = 0.0
-        value, size = _likelihood(codes, x, theta, slope, 0.0, c)
+        value, size = _likelihood(codes, column_weight, x, theta, slope, 0.0, c, count_size)
         settled = False
         for _ in range(most_steps):
-            _derivatives(codes, x, theta, c, first, second)
+            _derivatives(codes, column_weight, x, theta, c, count_size, first, second)
             largest = 0.0
             for left in range(n_components):
                 step[left] = _dot(first, loadings[left]) - ridge * u[left]
@@ -103,7 +121,10 @@ def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
             for left in range(n_components):
                 system[left, left] += ridge + ROUNDING * largest
             gradient[:] = step
-            solve_in_place(system, step, n_components)
+            if n_bounded:
+                _bounded_step(system, u, n_bounded, step, pulled)
+            else:
+                solve_in_place(system, step, n_components)
             promise = _dot(gradient, step)
             slope[:] = 0.0
             for left in range(n_components):
@@ -111,7 +132,7 @@ def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
             settled = promise <= SETTLED * (size + 0.5 * ridge * _dot(u, u))
             length = 1.0
             while not settled:
-                found, size = _likelihood(codes, x, theta, slope, length, c)
+                found, size = _likelihood(codes, column_weight, x, theta, slope, length, c, count_size)
                 found -= 0.5 * ridge * (_dot(u, u) + length * (2.0 * _dot(u, step) + length * _dot(step, step)))
                 if found >= value + ARMIJO * length * promise:
                     value = found
@@ -121,6 +142,8 @@ def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
                     length = 0.0
                     settled = True  # only rounding is left
             _add(u, length, step)
+            for k in range(n_bounded):
+                u[k] = max(u[k], 0.0)  # of rounding
             _add(theta, length, slope)
             if settled:
                 break
@@ -128,8 +151,24 @@ def _climb(codes, X, loadings, c, ridge, most_steps, latent):  # noqa: ANN001
     return unsettled
 
 
+@njit(cache=True, nogil=True)
+def _bounded_step(system, u, n_bounded, step, pulled):  # noqa: ANN001
+    """Overwrite step, the gradient at u, by the Newton step to the best point whose first entries are >= 0.
+
+    All are of size L; the upper triangle of the system is filled, and pulled overwritten.
+    """
+    for left in range(len(u)):
+        for right in range(left):
+            system[right, left] = system[left, right]
+    for left in range(len(u)):
+        pulled[left] = step[left] + _dot(system[left], u)
+    step[:] = u
+    climb_bounded(system, pulled, n_bounded, step)
+    _add(step, -1.0, u)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def _likelihood(codes, x, theta, slope, length, c):  # noqa: ANN001
+def _likelihood(codes, column_weight, x, theta, slope, length, c, count_size):  # noqa: ANN001
     """Return the log-likelihood of a row at theta + length slope, and the size of what was added up."""
     total, size = 0.0, 0.0
     for j in range(x.shape[0]):
@@ -138,17 +177,25 @@ def _likelihood(codes, x, theta, slope, length, c):  # noqa: ANN001
             continue
         t = theta[j] + length * slope[j]
         if codes[j] == GAUSSIAN:
-            total -= c * (s - t) * (s - t)
-            size += c * (s * s + t * t)
+            total -= column_weight[j] * c * (s - t) * (s - t)
+            size += column_weight[j] * c * (s * s + t * t)
+        elif codes[j] == GAMMA:
+            share = s * math.exp(-t)
+            total -= column_weight[j] * (t + share)
+            size += column_weight[j] * (abs(t) + share)
         else:
-            normaliser = max(t, 0.0) + math.log1p(math.exp(-abs(t))) if codes[j] == BERNOULLI else math.exp(t)
-            total += s * t - normaliser
-            size += abs(s * t) + normaliser
+            if codes[j] == POISSON:
+                normaliser = math.exp(t)
+            else:
+                trials = 1.0 if codes[j] == BERNOULLI else s + count_size
+                normaliser = trials * (max(t, 0.0) + math.log1p(math.exp(-abs(t))))
+            total += column_weight[j] * (s * t - normaliser)
+            size += column_weight[j] * (abs(s * t) + normaliser)
     return total, size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _derivatives(codes, x, theta, c, first, second):  # noqa: ANN001
+def _derivatives(codes, column_weight, x, theta, c, count_size, first, second):  # noqa: ANN001
     """Write dl / dtheta into first and - d2l / dtheta2 into second, both (D,); 0 where a cell is missing."""
     for j in range(x.shape[0]):
         s, t = x[j], theta[j]
@@ -158,14 +205,19 @@ def _derivatives(codes, x, theta, c, first, second):  # noqa: ANN001
         elif codes[j] == GAUSSIAN:
             first[j] = 2.0 * c * (s - t)
             second[j] = 2.0 * c
-        elif codes[j] == BERNOULLI:
-            small = math.exp(-abs(t))
-            first[j] = s - (1.0 if t >= 0.0 else small) / (1.0 + small)
-            second[j] = small / ((1.0 + small) * (1.0 + small))
+        elif codes[j] == BERNOULLI or codes[j] == NEGATIVE_BINOMIAL:
+            small, trials = math.exp(-abs(t)), 1.0 if codes[j] == BERNOULLI else s + count_size
+            first[j] = s - trials * (1.0 if t >= 0.0 else small) / (1.0 + small)
+            second[j] = trials * small / ((1.0 + small) * (1.0 + small))
+        elif codes[j] == GAMMA:
+            second[j] = s * math.exp(-t)
+            first[j] = second[j] - 1.0
         else:
             mean = math.exp(t)
             first[j] = s - mean
             second[j] = mean
+        first[j] *= column_weight[j]
+        second[j] *= column_weight[j]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})

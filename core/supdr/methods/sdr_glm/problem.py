@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem, generator
 from supdr.functions.families import (
+    GAMMA,
     GAUSSIAN,
+    NEGATIVE_BINOMIAL,
     cell_sums,
     null_loss_about,
     null_parameters,
@@ -23,12 +25,12 @@ from supdr.methods.sdr_glm.features import (
     GramFeatures,
     SharedFeatures,
     WeightedFeatures,
-    solve_columns,
 )
 from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
 from supdr.rows.whole import WholeRows, largest
-from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks
+from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks, solve_systems
+from supdr.solvers.nonnegative import solve_nonnegative
 
 POWER_STEPS = 30
 
@@ -54,6 +56,12 @@ class SDRGLMProblem(Problem):
         Ridges, already scaled.
     c, bound, inner, gauge, init
         As in `supdr.SDRGLM`, `inner` resolved.
+    column_weight : array of shape (D,) or None
+        None: 1.
+    size : float
+        r of negative binomial columns.
+    nonnegative : bool
+        Whether U and V are >= 0; the biases and W are free.
     """
 
     X: NDArray
@@ -69,6 +77,9 @@ class SDRGLMProblem(Problem):
     inner: int | None = None
     gauge: bool = True
     init: Any = "svd"
+    column_weight: NDArray | None = None
+    size: float = 1.0
+    nonnegative: bool = False
 
     advice = "Try stronger ridges (reg_u, reg_v, reg_w)."
 
@@ -98,9 +109,15 @@ class SDRGLMProblem(Problem):
     def features(self) -> Any:
         """The feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
-        if not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
-            return WeightedFeatures(self.X, self.codes, self.c, self.bound)
-        return GramFeatures(self.X, self.c) if n_rows <= n_columns else SharedFeatures(self.X, self.c)
+        if self.nonnegative or not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
+            return self.weighted_features
+        shape = GramFeatures if n_rows <= n_columns else SharedFeatures
+        return shape(self.X, self.c, self.column_weight)
+
+    @property
+    def weighted_features(self) -> WeightedFeatures:
+        """The feature side in the form that every kind of data has."""
+        return WeightedFeatures(self.X, self.codes, self.c, self.bound, self.column_weight, self.size)
 
     def release(self) -> None:
         """Free the Gram matrix; it is computed again when needed."""
@@ -114,7 +131,7 @@ class SDRGLMProblem(Problem):
     @cached_property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return column_facts(self.rows, self.cells, self.codes, self.c)
+        return column_facts(self.rows, self.cells, self.codes, self.c, self.column_weight, self.size)
 
     @cached_property
     def target_null(self) -> NullFacts:
@@ -157,9 +174,19 @@ class SDRGLMProblem(Problem):
         """Return the U (N, L) that a run starts from."""
         if not isinstance(self.init, str):
             return self.init
+        found = self._drawn_latent(rng)
+        if not self.nonnegative:
+            return found
+        return abs(found) if self.init == "random" else _positive_parts(self.X - self.column_null[1], found)
+
+    def _drawn_latent(self, rng: np.random.Generator) -> Any:
         if self.init == "random":
             return self.rows.normal(rng, self.n_components)
-        return leading_rows(self.cells, self.column_null[1], self.n_components, rng, self.rows)
+        cells, centre = self.cells, self.column_null[1]
+        if self.column_weight is not None:
+            root = np.sqrt(self.column_weight)
+            cells, centre = cells * root, centre * root
+        return leading_rows(cells, centre, self.n_components, rng, self.rows)
 
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
@@ -239,7 +266,7 @@ class SDRGLMProblem(Problem):
         }
 
     def singular_values(self, state: SDRGLMState) -> NDArray:
-        """Return the singular values of U V, largest first, (L,)."""
+        """Return the singular values of U V, its columns times the roots of their weights, largest first, (L,)."""
         gram = self.features.gram(self._point(state).loadings)
         return product_singular_values(self.rows.total(_square, state.latent), gram[:-1, :-1])
 
@@ -250,7 +277,12 @@ class SDRGLMProblem(Problem):
         column means: ridges on both factors are sqrt(reg_u reg_v) times the nuclear norm of their product.
         """
         centre = self.column_null[1]
-        factor = np.where(self.codes == GAUSSIAN, 2.0 * self.c, 1.0)
+        factor = np.select(
+            [self.codes == GAUSSIAN, self.codes == GAMMA, self.codes == NEGATIVE_BINOMIAL],
+            [2.0 * self.c, 1.0 / np.where(centre > 0.0, centre, 1.0), self.size / (self.size + centre)],
+            1.0,
+        )
+        factor = factor if self.column_weight is None else factor * np.sqrt(self.column_weight)
         level = float(np.sqrt(self.reg_u * self.reg_v)) / self.weight
         # Power iteration: its value only grows towards the largest singular value, and mostly one product decides.
         direction: Any = generator(0, 0).standard_normal(self.X.shape[1])
@@ -267,7 +299,7 @@ class SDRGLMProblem(Problem):
     def _fresh_loadings(self, latent: Any) -> NDArray:
         if not self.weighted:
             return self.gaussian_loadings(latent)
-        begin = null_parameters(self.codes, self.column_null[1], self.n_components)
+        begin = null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
         return self.weighted_loadings(None, latent, begin)
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
@@ -276,15 +308,26 @@ class SDRGLMProblem(Problem):
         return self.features.solve_loadings(sums, self.weight, self.reg_v)
 
     def weighted_loadings(self, sums: ColumnSums | None, latent: Any, loadings: NDArray) -> NDArray:
-        """Return the loadings that maximise a minorant, whose sums may be given, Poisson columns shortened."""
+        """Return the loadings that maximise a minorant, whose sums may be given; limited columns are shortened."""
         if sums is None:
             sums = self.rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
-        found, poisson = solve_columns(sums, len(loadings), self.reg_v / self.weight), self.features.poisson
-        if len(poisson):
-            change = found[:, poisson] - loadings[:, poisson]
+        found, limited = self.solve_columns(sums, loadings), self.features.limited
+        if len(limited):
+            change = found[:, limited] - loadings[:, limited]
             rise = self.rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
-            found[:, poisson] = loadings[:, poisson] + change / np.maximum(1.0, rise)
+            found[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
         return found
+
+    def solve_columns(self, sums: ColumnSums, loadings: NDArray) -> NDArray:
+        """Return the [V; b_x] (L + 1, D) that maximises the minorant, given its sums; `loadings` fit the bounds.
+
+        The ridge is divided, not the sums multiplied: they are the larger ones.
+        """
+        ridge, right = self.reg_v / self.weight, sums.rights[:, : len(loadings)]
+        if not self.nonnegative:
+            return np.ascontiguousarray(solve_systems(sums.grams, ridge, right).T)
+        found = solve_nonnegative(sums.grams, ridge, right, loadings.T, self.n_components)
+        return np.ascontiguousarray(found.T)
 
     def _fresh_head(self, latent: Any) -> NDArray:
         codes, n_columns = self.targets.codes, self.targets.Y.shape[1]
@@ -324,7 +367,9 @@ class SDRGLMProblem(Problem):
         )
 
 
-def column_facts(rows: Any, cells: Any, codes: NDArray, c: float) -> tuple[float, NDArray]:
+def column_facts(
+    rows: Any, cells: Any, codes: NDArray, c: float, column_weight: NDArray | None = None, size: float = 1.0
+) -> tuple[float, NDArray]:
     """Return H_X, what the means of columns leave to be explained, and these means (D,).
 
     Parameters
@@ -337,22 +382,37 @@ def column_facts(rows: Any, cells: Any, codes: NDArray, c: float) -> tuple[float
         Families.
     c : float
         Weight of Gaussian cells.
+    column_weight : array of shape (D,), optional
+        What the columns' shares of H_X are multiplied by.
+    size : float
+        r of negative binomial cells.
     """
     count, total = rows.total(cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)
-    return null_loss_about(codes, count, centre, rows.total(_number_losses, cells, codes, centre, c)), centre
+    losses = rows.total(_number_losses, cells, codes, centre, c, size)
+    return null_loss_about(codes, count, centre, losses, column_weight), centre
 
 
 # --- the work on rows ---------------------------------------------------------------------------------------------
 
 
-def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float) -> NDArray:
-    return number_losses(codes, X, centre, c)
+def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float, size: float) -> NDArray:
+    return number_losses(codes, X, centre, c, size=size)
 
 
 def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
     """Return the sums over rows that loadings are made of."""
     return features.loading_sums(latent)
+
+
+def _positive_parts(X: NDArray, latent: NDArray) -> NDArray:
+    """Return the positive parts of latent rows (N, L), each turned to the sign that explains more of centred X."""
+    directions = np.nan_to_num(X).T @ latent
+
+    def explained(sign: float) -> NDArray:
+        return np.linalg.norm((sign * latent).clip(0.0), axis=0) * np.linalg.norm((sign * directions).clip(0.0), axis=0)
+
+    return (latent * np.where(explained(1.0) >= explained(-1.0), 1.0, -1.0)).clip(0.0)
 
 
 def _square(latent: NDArray) -> NDArray:

@@ -34,7 +34,8 @@ class Fast(SDRGLMProblem):
     def sweep(self, point: Point) -> tuple[Point, Values]:
         """Return the point after one sweep, and what the rows say of it."""
         swept, sums = self._weighted_sweep(point) if self.weighted else self._gaussian_sweep(point)
-        turned, turn = self._turned(swept, sums[0]) if self.gauge and self.may_turn else (swept, NO_TURN)
+        turns = self.gauge and self.may_turn and not self.nonnegative  # turned factors would change sign
+        turned, turn = self._turned(swept, sums[0]) if turns else (swept, NO_TURN)
         return self._ended(turned, turn, point.latent, (sums, swept.loadings))
 
     def values(self, point: Point) -> Values:
@@ -76,15 +77,16 @@ class Fast(SDRGLMProblem):
     def _weighted_sweep(self, point: Point) -> tuple[Point, tuple[NDArray]]:
         """One expansion serves U-, W- and V-step: all maximise the same minorant.
 
-        With Poisson columns, whose minorant holds near its point of contact only, V has an expansion of its own.
+        With columns whose minorant holds near its point of contact only, V has an expansion of its own.
         Returned beside the point: [U, 1]'[U, 1].
         """
         latent, loadings, head = point
-        once = self.expands_once and not len(self.features.poisson)
+        once = self.expands_once and not len(self.features.limited)
         last = (self.inner or 1) - 1
         for number in range(last + 1):
             work = self.feature_part, self.target_part, latent, loadings, head, self.weight, self.reg_u
-            latent, (sums, columns, square) = self.rows.both(_weighted_rows, *work, once and number == last)
+            settings = self.nonnegative, once and number == last
+            latent, (sums, columns, square) = self.rows.both(_weighted_rows, *work, *settings)
             head = self.moved_head(sums, latent, head)
         return Point(latent, self.weighted_loadings(columns, latent, loadings), head), (square,)
 
@@ -119,7 +121,7 @@ class Literal(Fast):
     @cached_property
     def features(self) -> WeightedFeatures:
         """The feature side in the form that every kind of data has."""
-        return WeightedFeatures(self.X, self.codes, self.c, self.bound)
+        return self.weighted_features
 
 
 SOLVERS: dict[str, type[SDRGLMProblem]] = {"fast": Fast, "literal": Literal}
@@ -173,6 +175,7 @@ def _weighted_rows(
     head: NDArray,
     weight: float,
     reg_u: float,
+    nonnegative: bool,
     with_columns: bool,
 ) -> tuple[NDArray, tuple[tuple[NDArray, NDArray], ColumnSums | None, NDArray]]:
     """Return the new latent rows, the sums for the head and, added up while blocks are cached, for columns.
@@ -187,7 +190,7 @@ def _weighted_rows(
         before = latent[rows]
         curvature, linear = features.expand(rows, before, loadings)
         system, right = features.row_systems(curvature, linear, factors, n_components)
-        found = targets.solve_latent(system, reg_u, right, before, head, rows)
+        found = targets.solve_latent(system, reg_u, right, before, head, rows, nonnegative)
         rise = features.row_shares(rows, found - before, loadings)
         moved[rows] = _shortened(targets, before, found, rise, head, rows)
         if sums is not None:
@@ -199,7 +202,7 @@ def _weighted_rows(
 def _shortened(
     targets: TargetSide, before: NDArray, found: NDArray, rise: NDArray, head: NDArray, rows: slice
 ) -> NDArray:
-    """Shorten the steps of rows in which a Poisson parameter would rise by more than 1: J rises all the way."""
+    """Shorten the steps of rows in which a limited parameter would move by more than 1: J rises all the way."""
     poisson = targets.poisson
     if not (len(poisson) or rise.any()):
         return found

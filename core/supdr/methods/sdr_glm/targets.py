@@ -26,6 +26,7 @@ from supdr.functions.families import (
 )
 from supdr.functions.softmax_kernels import softmax_pulls, softmax_values
 from supdr.solvers.low_rank import augmented, pack, packed_products, row_blocks, solve_systems
+from supdr.solvers.nonnegative import solve_nonnegative
 from supdr.solvers.positive_definite import solve_positive
 
 FEW_CELLS = 2**13
@@ -145,7 +146,14 @@ class TargetSide:
     # --- U-step -------------------------------------------------------------------------------------------------------
 
     def solve_latent(
-        self, system: NDArray, reg_u: float, right: NDArray, latent: NDArray, head: NDArray, rows: slice
+        self,
+        system: NDArray,
+        reg_u: float,
+        right: NDArray,
+        latent: NDArray,
+        head: NDArray,
+        rows: slice,
+        nonnegative: bool = False,
     ) -> NDArray:
         """Return the latent rows that maximise the minorant.
 
@@ -163,6 +171,8 @@ class TargetSide:
             [W; b_y].
         rows : slice
             Which of the N rows these are.
+        nonnegative : bool
+            Whether latent rows must be >= 0, as the given ones are; with packed systems only.
 
         Returns
         -------
@@ -171,17 +181,24 @@ class TargetSide:
         theta = latent @ head[:-1]
         theta += head[-1]
         if self.codes is None:
-            return self._solve_softmax(system, reg_u, right, theta, head, rows)
+            return self._solve_softmax(system, reg_u, right, theta, head, rows, latent if nonnegative else None)
         curvature, linear = self._expand(theta, rows)
         right = right + (linear - curvature * head[-1]) @ head[:-1].T
         if system.shape == (latent.shape[1],) * 2 and head.shape[1] <= 1:
             return _rank_one(system, reg_u, right, curvature, head[:-1])
         own = curvature @ packed_products(head[:-1].T)
         own += pack(system) if system.shape == (latent.shape[1],) * 2 else system
-        return solve_systems(own, reg_u, right)
+        return _solved(own, reg_u, right, latent if nonnegative else None)
 
     def _solve_softmax(
-        self, system: NDArray, reg_u: float, right: NDArray, theta: NDArray, head: NDArray, rows: slice
+        self,
+        system: NDArray,
+        reg_u: float,
+        right: NDArray,
+        theta: NDArray,
+        head: NDArray,
+        rows: slice,
+        within: NDArray | None,
     ) -> NDArray:
         labelled = self.observed[rows]
         W = head[:-1]
@@ -192,7 +209,7 @@ class TargetSide:
         if system.shape != own.shape or self.weights is not None:
             shared = pack(system) if system.shape == own.shape else system
             strength = self._weighted(labelled[:, None].astype(float), rows)
-            return solve_systems(shared + strength * pack(own), reg_u, right)
+            return _solved(shared + strength * pack(own), reg_u, right, within)
         ridge = reg_u * np.eye(len(own))
         solution = right @ solve_positive(system + own + ridge, np.eye(len(own)))
         if not labelled.all():
@@ -304,6 +321,13 @@ def null_head(centre: NDArray | None, codes: NDArray | None, n_components: int, 
     if codes is None or centre is None:
         return np.zeros((n_components + 1, n_columns))
     return null_parameters(codes, centre, n_components)
+
+
+def _solved(packed: NDArray, ridge: float, right: NDArray, within: NDArray | None) -> NDArray:
+    """Solve one system per row, (n, L); with rows >= 0 to begin with, under that bound."""
+    if within is None:
+        return solve_systems(packed, ridge, right)
+    return solve_nonnegative(packed, ridge, right, within, right.shape[1])
 
 
 def _rank_one(system: NDArray, reg_u: float, right: NDArray, curvature: NDArray, W: NDArray) -> NDArray:
