@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,7 @@ TRIVIAL = 0.01
 """A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
 
 
+@dataclass(eq=False, repr=False)
 class MAC(MACInPartitions, FittedMAC):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
 
@@ -231,72 +233,39 @@ class MAC(MACInPartitions, FittedMAC):
 
     solvers: ClassVar[dict[str, type[MACProblem]]] = SOLVERS
 
-    _bounded: bool = True  # Whether a run looks for a lower bound; who asks for none may set it to False.
+    _bounded = True  # Whether a run looks for a lower bound; who asks for none may set it to False.
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        mapping: Any = "rbf",
-        n_centers: int | None = None,
-        centers: str | ArrayLike = "kmeans",
-        gamma: float | str = "loo",
-        reg_w: float | str = "loo",
-        C: float = 1.0,
-        class_weight: Any = None,
-        mu: float = 2.0,
-        mu_factor: float = 1.5,
-        inner_tol: float = 1e-2,
-        max_inner: int = 1,
-        scheme: str = "ova",
-        init: str | ArrayLike = "simplex",
-        init_noise: float = 0.01,
-        calibrate: bool = True,
-        n_layers: int = 1,
-        latent_reference: str = "loo",
-        head: str = "mix",
-        solver: str = "mac",
-        early_stopping: bool | str = "loo",
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 4,
-        max_iter: int = 30,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-        preprocessing: str = "loo",
-    ) -> None:
-        self.n_components = n_components
-        self.mapping = mapping
-        self.n_centers = n_centers
-        self.centers = centers
-        self.gamma = gamma
-        self.reg_w = reg_w
-        self.C = C
-        self.class_weight = class_weight
-        self.mu = mu
-        self.mu_factor = mu_factor
-        self.inner_tol = inner_tol
-        self.max_inner = max_inner
-        self.scheme = scheme
-        self.init = init
-        self.init_noise = init_noise
-        self.calibrate = calibrate
-        self.n_layers = n_layers
-        self.latent_reference = latent_reference
-        self.head = head
-        self.solver = solver
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
-        self.preprocessing = preprocessing
+    n_components: int | None = None
+    _: KW_ONLY
+    mapping: Any = "rbf"
+    n_centers: int | None = None
+    centers: str | ArrayLike = "kmeans"
+    gamma: float | str = "loo"
+    reg_w: float | str = "loo"
+    C: float = 1.0
+    class_weight: Any = None
+    mu: float = 2.0
+    mu_factor: float = 1.5
+    inner_tol: float = 1e-2
+    max_inner: int = 1
+    scheme: str = "ova"
+    init: str | ArrayLike = "simplex"
+    init_noise: float = 0.01
+    calibrate: bool = True
+    n_layers: int = 1
+    latent_reference: str = "loo"
+    head: str = "mix"
+    solver: str = "mac"
+    early_stopping: bool | str = "loo"
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 4
+    max_iter: int = 30
+    tol: float = 1e-6
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
+    preprocessing: str = "loo"
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 

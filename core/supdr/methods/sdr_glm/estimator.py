@@ -22,6 +22,7 @@ of the bounds are noted in `supdr.functions.families`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,6 +58,7 @@ from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.whole import WholeRows
 
 
+@dataclass(eq=False, repr=False)
 class SDRGLM(Weighted, FittedSDRGLM):
     """Supervised dimensionality reduction with generalised linear models.
 
@@ -226,72 +228,38 @@ class SDRGLM(Weighted, FittedSDRGLM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        task: str = "classification",
-        class_weight: Any = None,
-        column_weight: ArrayLike | None = None,
-        recon_weight: float | str = "auto",
-        recon_ratio: float = 0.03,
-        reg_u: float = 1.0,
-        reg_v: float = 1.0,
-        reg_w: float = 0.01,
-        reg_scaling: str = "lam",
-        family_x: str | Sequence[str] = "auto",
-        family_y: str | Sequence[str] = "auto",
-        gaussian_c: float = 1.0,
-        negative_binomial_size: float = 1.0,
-        bound: str = "jj",
-        nonnegative: bool = False,
-        solver: str = "fast",
-        inner: int | None = None,
-        gauge: bool = True,
-        preprocessing: str = "whiten",
-        calibrate: bool = True,
-        init: str | ArrayLike = "svd",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 10,
-        max_iter: int = 200,
-        tol: float = 3e-4,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.task = task
-        self.class_weight = class_weight
-        self.column_weight = column_weight
-        self.recon_weight = recon_weight
-        self.recon_ratio = recon_ratio
-        self.reg_u = reg_u
-        self.reg_v = reg_v
-        self.reg_w = reg_w
-        self.reg_scaling = reg_scaling
-        self.family_x = family_x
-        self.family_y = family_y
-        self.gaussian_c = gaussian_c
-        self.negative_binomial_size = negative_binomial_size
-        self.bound = bound
-        self.nonnegative = nonnegative
-        self.solver = solver
-        self.inner = inner
-        self.gauge = gauge
-        self.preprocessing = preprocessing
-        self.calibrate = calibrate
-        self.init = init
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None = None
+    _: KW_ONLY
+    task: str = "classification"
+    class_weight: Any = None
+    column_weight: ArrayLike | None = None
+    recon_weight: float | str = "auto"
+    recon_ratio: float = 0.03
+    reg_u: float = 1.0
+    reg_v: float = 1.0
+    reg_w: float = 0.01
+    reg_scaling: str = "lam"
+    family_x: str | Sequence[str] = "auto"
+    family_y: str | Sequence[str] = "auto"
+    gaussian_c: float = 1.0
+    negative_binomial_size: float = 1.0
+    bound: str = "jj"
+    nonnegative: bool = False
+    solver: str = "fast"
+    inner: int | None = None
+    gauge: bool = True
+    preprocessing: str = "whiten"
+    calibrate: bool = True
+    init: str | ArrayLike = "svd"
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 10
+    max_iter: int = 200
+    tol: float = 3e-4
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_start(self.init, ("svd", "random"), (len(X), self.n_components))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +41,7 @@ from supdr.methods.sldr.state import HeldOut
 PATIENCE = {"alternating": 1, "lbfgs": 3, "joint": 3}
 
 
+@dataclass(eq=False, repr=False)
 class SLDR(FittedSLDR):
     """Supervised and localized dimensionality reduction: a gate chooses, row by row, which view and projection counts.
 
@@ -185,66 +187,35 @@ class SLDR(FittedSLDR):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 
-    def __init__(
-        self,
-        n_components: int | ArrayLike | None = None,
-        *,
-        n_gating: int | None = 2,
-        views: Any = None,
-        n_models: int = 5,
-        gating_columns: ArrayLike | None = None,
-        kernel: str = "linear",
-        degree: int = 2,
-        gamma: float | None = None,
-        coef0: float = 1.0,
-        C: float = 10.0,
-        class_weight: Any = None,
-        solver: str = "lbfgs",
-        step_size: float | Sequence[float] | None = None,
-        preprocessing: str = "zscore",
-        init: str = "closed_form",
-        init_scale: float = 1.0,
-        n_init: int = 5,
-        starts: str = "average",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        svm_tol: float = 1e-3,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.n_gating = n_gating
-        self.views = views
-        self.n_models = n_models
-        self.gating_columns = gating_columns
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.C = C
-        self.class_weight = class_weight
-        self.solver = solver
-        self.step_size = step_size
-        self.preprocessing = preprocessing
-        self.init = init
-        self.init_scale = init_scale
-        self.n_init = n_init
-        self.starts = starts
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.svm_tol = svm_tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | ArrayLike | None = None
+    _: KW_ONLY
+    n_gating: int | None = 2
+    views: Any = None
+    n_models: int = 5
+    gating_columns: ArrayLike | None = None
+    kernel: str = "linear"
+    degree: int = 2
+    gamma: float | None = None
+    coef0: float = 1.0
+    C: float = 10.0
+    class_weight: Any = None
+    solver: str = "lbfgs"
+    step_size: float | Sequence[float] | None = None
+    preprocessing: str = "zscore"
+    init: str = "closed_form"
+    init_scale: float = 1.0
+    n_init: int = 5
+    starts: str = "average"
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 10
+    max_iter: int = 100
+    tol: float = 1e-3
+    svm_tol: float = 1e-3
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +47,7 @@ LEAST_EXPLAINED = 1e-3
 """Latent rows that explain a smaller share of X than this say nothing any more."""
 
 
+@dataclass(eq=False, repr=False)
 class SNF(Weighted, FittedSNF):
     """Supervised nonlinear factorisation for regression with few labels.
 
@@ -177,66 +179,35 @@ class SNF(Weighted, FittedSNF):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        task: str = "regression",
-        class_weight: Any = None,
-        kernel: str = "poly",
-        degree: int = 2,
-        gamma: float = 0.5,
-        coef0: float = 1.0,
-        target_weight: float = 1.0,
-        reg_v: float = 1.0,
-        reg_z: float = 1.0,
-        reg_w: float | None = None,
-        solver: str = "lbfgs",
-        lr_reconstruction: float = 1e-3,
-        lr_target: float | None = None,
-        preprocessing: str = "minmax",
-        calibrate: bool = True,
-        init: str | ArrayLike = "pca",
-        init_scale: float | None = None,
-        n_init: int = 1,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.task = task
-        self.class_weight = class_weight
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.target_weight = target_weight
-        self.reg_v = reg_v
-        self.reg_z = reg_z
-        self.reg_w = reg_w
-        self.solver = solver
-        self.lr_reconstruction = lr_reconstruction
-        self.lr_target = lr_target
-        self.preprocessing = preprocessing
-        self.calibrate = calibrate
-        self.init = init
-        self.init_scale = init_scale
-        self.n_init = n_init
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
+    n_components: int | None = None
+    _: KW_ONLY
+    task: str = "regression"
+    class_weight: Any = None
+    kernel: str = "poly"
+    degree: int = 2
+    gamma: float = 0.5
+    coef0: float = 1.0
+    target_weight: float = 1.0
+    reg_v: float = 1.0
+    reg_z: float = 1.0
+    reg_w: float | None = None
+    solver: str = "lbfgs"
+    lr_reconstruction: float = 1e-3
+    lr_target: float | None = None
+    preprocessing: str = "minmax"
+    calibrate: bool = True
+    init: str | ArrayLike = "pca"
+    init_scale: float | None = None
+    n_init: int = 1
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 10
+    max_iter: int = 100
+    tol: float = 1e-8
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
