@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice, check_integer, check_number
 
+# Largest accepted asymmetry, as a share of the largest entry.
 ASYMMETRY = 1e-8
-"""Largest accepted asymmetry, as a share of the largest entry."""
 
+# Largest accepted negative eigenvalue, as a share of the largest eigenvalue.
 NEGATIVE = 1e-6
-"""Largest accepted negative eigenvalue, as a share of the largest eigenvalue."""
 
 
 class KernelViews(TransformerMixin, BaseEstimator):

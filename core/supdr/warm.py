@@ -37,8 +37,8 @@ from supdr.baselines import BASELINES
 from supdr.solvers import _near_kernels, smo
 from supdr.solvers.pair_sums import summed_on_grid
 
+# Three classes of a dozen rows and more: smaller ones are not embedded by ClassAtlas.
 N_SAMPLES, N_FEATURES = 40, 4
-"""Three classes of a dozen rows and more: smaller ones are not embedded by ClassAtlas."""
 
 _configuration: Any = numba.config  # its attributes are made at run time
 
@@ -51,10 +51,7 @@ def is_warm() -> bool:
 
     Reads one small file and looks whether the compiled files it lists still exist: about a millisecond.
 
-    Returns
-    -------
-    bool
-        True also when numba's compiler is switched off (``NUMBA_DISABLE_JIT``): nothing is left to wait for.
+    Returns True also when numba's compiler is switched off (``NUMBA_DISABLE_JIT``): nothing is left to wait for.
     """
     if _configuration.DISABLE_JIT:
         return True
@@ -68,15 +65,8 @@ def is_warm() -> bool:
 def warm(report: Callable[[str], None] = print) -> None:
     """Fit every method on a tiny data set in all its variants, so that each kernel is compiled and kept on disk.
 
-    Parameters
-    ----------
-    report : callable, default=print
-        Called with one line of text per variant, after it is compiled.
-
-    Raises
-    ------
-    Exception
-        Whatever a method raises: a variant that cannot be fitted is a defect and is not passed over.
+    `report`: called with one line of text per variant, after it is compiled. Raises Exception: whatever a method
+    raises: a variant that cannot be fitted is a defect and is not passed over.
     """
     variants = list(_variants())
     width = len(str(len(variants)))
@@ -95,15 +85,9 @@ def warm(report: Callable[[str], None] = print) -> None:
 class Warming:
     """A compilation that runs in a process of its own, watched by a thread.
 
-    Attributes
-    ----------
-    lines : list of str
-        Progress so far, one line per compiled variant.  It only grows; read it at any time, from any thread.
-    finished : bool
-        The process has ended, well or badly.
-    error : str or None
-        Why it failed; None while it runs and after success.  Without the compiled kernels everything still works:
-        each is compiled at its first use, and that first use is slow.
+    `lines`: progress so far, one line per compiled variant.  It only grows; read it at any time, from any thread.
+    `finished`: the process has ended, well or badly. `error`: why it failed; None while it runs and after success.
+    Without the compiled kernels everything still works: each is compiled at its first use, and that first use is slow.
     """
 
     def __init__(self) -> None:
@@ -123,10 +107,7 @@ class Warming:
 
         The call comes from the watching thread: a page hands it on by `supdr_viz.kit.page_thread`.
 
-        Parameters
-        ----------
-        callback : callable
-            Takes this object.
+        `callback`: takes this object.
         """
         with self._lock:
             if not self.finished:
@@ -161,10 +142,7 @@ class Warming:
 def start_in_background() -> Warming:
     """Start compiling in another process, or join the compilation that already runs.
 
-    Returns
-    -------
-    Warming
-        The one compilation of this process; finished at once when everything is warm.
+    Returns the one compilation of this process; finished at once when everything is warm.
     """
     global _current
     with _lock:
@@ -264,15 +242,7 @@ def _write_stamp() -> None:
 def main(argv: list[str] | None = None) -> int:
     """Compile what is not compiled yet, saying so line by line.
 
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; default: that of the process.
-
-    Returns
-    -------
-    int
-        The exit status, 0.
+    `argv`: command line without the program's name; default: that of the process. Returns the exit status, 0.
     """
     parser = argparse.ArgumentParser(prog="python -m supdr.warm", description="Compile the kernels of supdr to disk.")
     parser.add_argument("--force", action="store_true", help="go through all variants even if they are compiled")

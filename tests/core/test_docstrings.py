@@ -1,10 +1,14 @@
 """The library's interface is documented: every parameter and every result, under its right name."""
 
+import ast
 import dataclasses
 import enum
 import importlib
 import inspect
 import pkgutil
+import re
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from numpydoc.docscrape import ClassDoc
@@ -59,3 +63,40 @@ def test_every_result_of_a_method_is_among_its_attributes(name):
     results = {each for each in (*vars(fitted), *properties) if each.endswith("_") and not each.startswith("_")}
     documented = {each for entry in ClassDoc(method)["Attributes"] for each in entry.name.split(", ")}
     assert results <= documented
+
+
+def described_in_the_reference():
+    """Names that docs/api.rst lists one by one, and the bases that docstrings of the interface refer to."""
+    text = (Path(__file__).parents[2] / "docs" / "api.rst").read_text(encoding="utf-8")
+    listed = {name.strip() for names in re.findall(r":members: (.+)", text) for name in names.split(",")}
+    return listed | set(re.findall(r":: [\w.]*?(\w+)$", text, re.MULTILINE)) | {"OneShot", "Projection"}
+
+
+def inner_docstrings():
+    """Every docstring of the library that is not of its interface, by module and name."""
+    full, listed = {name for name, _ in interface()}, described_in_the_reference()
+    for path in sorted(Path(supdr.__file__).parent.rglob("*.py")):
+        module = ".".join(path.relative_to(Path(supdr.__file__).parents[1]).with_suffix("").parts)
+        stack = [(module, node, "") for node in ast.parse(path.read_text(encoding="utf-8")).body]
+        while stack:
+            name, node, owner = stack.pop()
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                whole = f"{name}.{node.name}"
+                stack += [(whole, part, node.name) for part in node.body]
+                if whole not in full and not {node.name, owner} & listed:
+                    yield whole, ast.get_docstring(node) or ""
+
+
+def test_only_the_interface_has_docstrings_with_sections():
+    assert [name for name, text in inner_docstrings() if re.search(r"^-{3,}$", text, re.MULTILINE)] == []
+
+
+def test_what_is_said_of_a_constant_is_a_comment_above_it():
+    for path in Path(supdr.__file__).parent.rglob("*.py"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        behind = [two.lineno for one, two in pairwise(body) if isinstance(one, ast.Assign) and is_text(two)]
+        assert not behind, f"{path}: {behind}"
+
+
+def is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

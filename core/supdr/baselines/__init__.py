@@ -27,6 +27,8 @@ from supdr.baselines.umap import NEEDS as UMAP_NEEDS
 from supdr.baselines.umap import UMAP
 from supdr.baselines.view_svm import AllViewsSVM, BestViewSVM
 
+# Name → class, for menus; UMAP and PaCMAP where their packages are installed. `LogisticPCA` is `LogisticUDR` for
+# nothing but bits, which the latter recognises itself.
 BASELINES = {
     "LinearSVM": LinearSVM,
     "PolySVM": PolySVM,
@@ -62,13 +64,9 @@ BASELINES = {
     "PFR": PFR,
     "Constant": Constant,
 }
-"""Name → class, for menus; UMAP and PaCMAP where their packages are installed.
 
-`LogisticPCA` is `LogisticUDR` for nothing but bits, which the latter recognises itself.
-"""
-
+# Name → what to install, of those that a package of its own brings.
 NEEDS = {"UMAP": UMAP_NEEDS, "PaCMAP": PACMAP_NEEDS}
-"""Name → what to install, of those that a package of its own brings."""
 
 __all__ = [
     "BASELINES",

@@ -76,10 +76,7 @@ class DirectMethod(OneShot):
 def input_kernel(name: str, X: NDArray, degree: int, gamma: Any, coef0: float) -> Kernel:
     """Return a kernel between rows of `X`; gamma "scale" is 1 / (number of columns times their variance).
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    Raises ValueError if a parameter is out of range.
     """
     if isinstance(gamma, str):
         variance = float(X.var())

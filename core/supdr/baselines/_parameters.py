@@ -16,8 +16,8 @@ from supdr.engine.common_parameters import (
 )
 from supdr.engine.parameters import POSITIVE, Whole, choice, count, scale
 
+# What no form shows, of methods without threads of their own.
 SEEDED = (RANDOM_STATE, VERBOSE, MISSING_LABEL)
-"""What no form shows, of methods without threads of their own."""
 
 SHELL = (PREPROCESSING, *SEEDED)
 AUTOMATIC_COMPONENTS = replace(COMPONENTS, accepts=(Whole(), None))

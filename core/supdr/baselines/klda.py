@@ -24,8 +24,8 @@ from supdr.baselines.projections import Projection, rbf_gamma
 from supdr.engine.parameters import Parameter, scale
 from supdr.functions.kernels import Kernel
 
+# Of the largest one: those below are rounding.
 SMALLEST_RATIO = 1e-12
-"""Of the largest one: those below are rounding."""
 
 BLOCK = 2048
 
@@ -33,21 +33,9 @@ BLOCK = 2048
 class KernelDiscriminants(BaseEstimator):
     """The projection of kernel discriminant analysis.
 
-    Parameters
-    ----------
-    n_components : int
-        Latent dimension, at most K - 1.
-    gamma : float
-        exp(-gamma |x - x'|^2).
-    reg : float
-        Added to the covariance within classes, whose trace is at most 1; > 0.
-
-    Attributes
-    ----------
-    rows_ : array of shape (n, m)
-        Training rows.
-    coef_ : array of shape (n, d)
-        Weights of the centred kernel values.
+    `n_components`: latent dimension, at most K - 1. `gamma`: exp(-gamma |x - x'|^2). `reg`: added to the covariance
+    within classes, whose trace is at most 1; > 0. `rows_` (n, m): training rows; `coef_` (n, d): weights of the centred
+    kernel values.
     """
 
     def __init__(self, n_components: int, gamma: float, reg: float) -> None:
@@ -58,21 +46,7 @@ class KernelDiscriminants(BaseEstimator):
     def fit(self, X: NDArray, y: NDArray) -> KernelDiscriminants:
         """Find the directions.  O(n^3): one factorisation; 2 n^2 numbers in memory.
 
-        Parameters
-        ----------
-        X : array of shape (n, m)
-            Rows.
-        y : int array of shape (n,)
-            Class codes 0 to K - 1.
-
-        Returns
-        -------
-        self : KernelDiscriminants
-
-        Raises
-        ------
-        ValueError
-            If there is no direction.
+        `X` (n, m): rows; `y` (n,): class codes 0 to K - 1. Raises ValueError if there is no direction.
         """
         n = len(X)
         self.rows_ = X

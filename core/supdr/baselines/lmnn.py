@@ -27,33 +27,22 @@ from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.parameters import Parameter, count, share
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
+# Relative decrease at which the optimisation ends.
 SETTLED = 1e-6
-"""Relative decrease at which the optimisation ends."""
 
+# Distances that are looked at together: they stay near the processor.
 BLOCK = 1 << 18
-"""Distances that are looked at together: they stay near the processor."""
 
 
 class LargeMarginMap(BaseEstimator):
     """The linear map of large margin nearest neighbours.
 
-    Parameters
-    ----------
-    n_components : int
-        Rows of L.
-    n_neighbors : int
-        k, target neighbours.
-    push : float
-        Weight of the hinge, in (0, 1).
-    n_steps : int
-        Steps of L-BFGS.
+    `components_` (d, m): L; `values_`: objective before the first and after every step.
 
-    Attributes
-    ----------
-    components_ : array of shape (d, m)
-        L.
-    values_ : list of float
-        Objective before the first and after every step.
+    n_components: rows of L.
+    n_neighbors: k, target neighbours.
+    push: weight of the hinge, in (0, 1).
+    n_steps: steps of L-BFGS.
     """
 
     def __init__(self, n_components: int, n_neighbors: int, push: float, n_steps: int) -> None:
@@ -65,16 +54,7 @@ class LargeMarginMap(BaseEstimator):
     def fit(self, X: NDArray, y: NDArray) -> LargeMarginMap:
         """Find the map, from principal components.  O(n^2 (d + k)) per step.
 
-        Parameters
-        ----------
-        X : array of shape (n, m)
-            Rows.
-        y : int array of shape (n,)
-            Class codes.
-
-        Returns
-        -------
-        self : LargeMarginMap
+        `X` (n, m): rows; `y` (n,): class codes.
         """
         self.mean_ = X.mean(axis=0)
         X = X - self.mean_
@@ -107,25 +87,9 @@ def triplet_loss(
 ) -> tuple[float, NDArray]:
     """Return the objective and its gradient in L.
 
-    Parameters
-    ----------
-    components : array of shape (d, m)
-        L.
-    X : array of shape (n, m)
-        Rows.
-    y : int array of shape (n,)
-        Class codes.
-    neighbours : int array of shape (n, k)
-        Target neighbours.
-    known : bool array of shape (n, k)
-        False where a class has too few rows for that many neighbours.
-    push : float
-        Weight of the hinge.
-
-    Returns
-    -------
-    value : float
-    gradient : array of shape (d, m)
+    `components` (d, m): L; `X` (n, m): rows; `y` (n,): class codes; `neighbours` (n, k): target neighbours; `known`
+    (n, k): False where a class has too few rows for that many neighbours; `push`: weight of the hinge. Returns `value`;
+    `gradient` (d, m).
     """
     n = len(X)
     latent = X @ components.T

@@ -36,17 +36,10 @@ from supdr.solvers.support_vectors import AT_BOUND
 class MKLState(NamedTuple):
     """Where a run stands.
 
-    Attributes
-    ----------
-    weights : array of shape (P,)
-        eta.
-    heads : Heads
-        Their SVMs.
-    pulls : array of shape (P,)
-        q.
-    settings : tuple
-        What the multipliers belong to.
-    seed, iteration : int
+    weights (P,): eta.
+    heads: their SVMs.
+    pulls (P,): q.
+    settings: what the multipliers belong to.
     """
 
     weights: NDArray

@@ -26,31 +26,20 @@ from supdr.engine.optional import PackageMissing, install
 from supdr.engine.parameters import POSITIVE, Parameter, count, share
 from supdr.engine.targets import Targets
 
+# Whether the package pacmap is there.
 INSTALLED = importlib.util.find_spec("pacmap") is not None
-"""Whether the package pacmap is there."""
 
+# What to say where it is not.
 NEEDS = install("PaCMAP", "pacmap", "pacmap")
-"""What to say where it is not."""
 
+# Rows that the package can place.
 FEWEST = 4
-"""Rows that the package can place."""
 
 
 def pacmap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
     """Return PaCMAP's latent rows.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Rows.
-    y : array of shape (n,) or None
-        Ignored: PaCMAP sees no labels.
-    settings : dict
-        Of ``pacmap.PaCMAP``.
-
-    Returns
-    -------
-    array of shape (n, d)
+    `X` (n, m): rows; `y` (n,): ignored: PaCMAP sees no labels; `settings`: of ``pacmap.PaCMAP``. Returns (n, d).
     """
     # It logs that a seed is set, and how few rows change its settings: the result is as good as it gets.
     logging.getLogger("pacmap").setLevel(logging.ERROR)

@@ -21,15 +21,8 @@ from supdr.engine.processes import shared_executor
 class Places(BaseEstimator):
     """Places of the training rows; others between their nearest training rows.
 
-    Parameters
-    ----------
-    package : callable
-        (X (n, m), class codes (n,) or None, settings) -> places (n, d); a function of a module, for it goes to
-        another process.
-    supervised : bool
-        Whether it sees the class codes.
-    settings : dict
-        Handed on to it.
+    `package`: (X (n, m), class codes (n,) or None, settings) -> places (n, d); a function of a module, for it goes to
+    another process. `supervised`: whether it sees the class codes. `settings`: handed on to it.
     """
 
     def __init__(self, package: Callable[..., NDArray], supervised: bool, settings: dict[str, Any]) -> None:
@@ -40,16 +33,7 @@ class Places(BaseEstimator):
     def fit(self, X: NDArray, y: NDArray) -> Places:
         """Place the rows.
 
-        Parameters
-        ----------
-        X : array of shape (n, m)
-            Rows.
-        y : array of shape (n,)
-            Class codes.
-
-        Returns
-        -------
-        self : Places
+        `X` (n, m): rows; `y` (n,): class codes.
         """
         arguments = (X, y if self.supervised else None, self.settings)
         if threading.current_thread() is threading.main_thread():

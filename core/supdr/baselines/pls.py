@@ -24,10 +24,7 @@ from supdr.engine.targets import Targets
 class Scores(BaseEstimator):
     """Scores of partial least squares on one column of zeros and ones per class, as a transformer.
 
-    Parameters
-    ----------
-    n_components : int
-        Number of directions; no more than columns or rows allow.
+    `n_components`: number of directions; no more than columns or rows allow.
     """
 
     def __init__(self, n_components: int) -> None:
@@ -36,16 +33,7 @@ class Scores(BaseEstimator):
     def fit(self, X: NDArray, y: NDArray) -> Scores:
         """Find the directions.
 
-        Parameters
-        ----------
-        X : array of shape (n, m)
-            Rows.
-        y : array of shape (n,)
-            Class codes 0 to K - 1.
-
-        Returns
-        -------
-        self : Scores
+        `X` (n, m): rows; `y` (n,): class codes 0 to K - 1.
         """
         bits = (y[:, None] == np.unique(y)).astype(float)
         self.model_ = PLSRegression(min(self.n_components, *X.shape)).fit(X, bits)

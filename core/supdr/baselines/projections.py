@@ -25,13 +25,7 @@ from supdr.solvers.distances import median_distance
 
 
 class Reduced(BaseEstimator):
-    """A transformer, then a classifier on what it returns.
-
-    Parameters
-    ----------
-    reducer : transformer
-    head : classifier
-    """
+    """A transformer, then a classifier on what it returns."""
 
     def __init__(self, reducer: Any, head: Any) -> None:
         self.reducer = reducer
@@ -40,16 +34,7 @@ class Reduced(BaseEstimator):
     def fit(self, X: NDArray, y: NDArray) -> Reduced:
         """Fit the transformer, then the classifier.
 
-        Parameters
-        ----------
-        X : array of shape (n, m)
-            Rows.
-        y : array of shape (n,)
-            Class codes.
-
-        Returns
-        -------
-        self : Reduced
+        `X` (n, m): rows; `y` (n,): class codes.
         """
         self.reducer.fit(X, y)
         latent = self.reducer.transform(X)
@@ -109,16 +94,8 @@ class Projection(OneShot):
 def make_head(estimator: Any, n_rows: int) -> Any:
     """Return the classifier of a pipeline, not fitted.
 
-    Parameters
-    ----------
-    estimator : estimator
-        With ``head, n_neighbors, C, head_gamma``.
-    n_rows : int
-        Number of labelled rows; no more neighbours are used.
-
-    Returns
-    -------
-    classifier
+    `estimator`: with ``head, n_neighbors, C, head_gamma``. `n_rows`: number of labelled rows; no more neighbours are
+    used.
     """
     if estimator.head == "svm":
         return SVC(C=estimator.C, kernel="linear", break_ties=True)
@@ -130,16 +107,7 @@ def make_head(estimator: Any, n_rows: int) -> Any:
 def head_scores(kind: str, head: Any, latent: NDArray) -> NDArray:
     """Return scores (n, K), or (n, 1) for two classes, of latent rows.
 
-    Parameters
-    ----------
-    kind : {"knn", "svm", "rbf"}
-    head : classifier
-        Of `make_head`, fitted.
-    latent : array of shape (n, d)
-
-    Returns
-    -------
-    array
+    `kind`: one of "knn", "svm", "rbf"; `head`: of `make_head`, fitted; `latent` (n, d).
     """
     if kind != "knn":
         return head.decision_function(latent).reshape(len(latent), -1)
@@ -150,23 +118,8 @@ def head_scores(kind: str, head: Any, latent: NDArray) -> NDArray:
 def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
     """Return a given gamma, or for "median" 1 / (2 s^2) with the median distance s between rows (n, m).
 
-    Parameters
-    ----------
-    gamma : float or "median"
-        > 0.
-    X : array of shape (n, m)
-        Rows.
-    seed : int
-        Chooses the rows whose distances are looked at.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If gamma is neither.
+    `gamma`: > 0; `X` (n, m): rows; `seed`: chooses the rows whose distances are looked at. Raises ValueError if gamma
+    is neither.
     """
     if isinstance(gamma, str):
         return 0.5 / median_distance(X, np.random.default_rng(seed)) ** 2

@@ -35,8 +35,8 @@ from supdr.solvers.linear_svm import Heads, solve_heads
 from supdr.solvers.low_rank import augmented, leading_rows
 from supdr.solvers.positive_definite import solve_positive
 
+# Sweeps over the machines of a row at most.
 ASCENTS = 50
-"""Sweeps over the machines of a row at most."""
 
 SVM_TOL = 1e-8
 SLICE = 4096
@@ -45,17 +45,10 @@ SLICE = 4096
 class SVDMState(NamedTuple):
     """Iterate of SVDM.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    latent : array of shape (N, L)
-        U.
-    components : array of shape (L, m)
-        V.
-    intercept_x : array of shape (m,)
-        b_x.
-    heads : Heads
-        The machines of the labelled rows.
-    seed, iteration : int
+    latent (N, L): U.
+    components (L, m): V.
+    intercept_x (m,): b_x.
+    heads: the machines of the labelled rows.
     """
 
     latent: NDArray
@@ -94,16 +87,10 @@ def _ascend(free: NDArray, signs: NDArray, gram: NDArray, tau: NDArray, ascents:
 class SVDMProblem(Problem):
     """Data and hyper-parameters of SVDM.
 
-    Attributes
-    ----------
-    X : array of shape (N, m)
-        Preprocessed data.
-    rows : int array of shape (n,)
-        Labelled rows.
-    signs : array of shape (n, K)
-        -1 and +1.
-    n_components, weight, reg_u, reg_v, reg_w
-        As in `SVDM`, resolved.
+    X (N, m): preprocessed data.
+    rows (n,): labelled rows.
+    signs (n, K): -1 and +1.
+    n_components, weight, reg_u, reg_v, reg_w: as in `SVDM`, resolved.
     """
 
     X: NDArray

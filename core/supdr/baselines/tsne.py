@@ -38,24 +38,18 @@ from supdr.solvers.pair_sums import pair_sums
 EXAGGERATION = 12.0
 SMALL = np.finfo(float).tiny
 START_DEVIATION = 1e-4
+# Training rows that say where a new row goes.
 GUIDES = 5
-"""Training rows that say where a new row goes."""
 
+# In a plane, where a grid stands for all pairs of rows; and elsewhere: half a second a step for so many.
 MOST_ROWS, MOST_PAIRED = 100_000, 20_000
-"""In a plane, where a grid stands for all pairs of rows; and elsewhere: half a second a step for so many."""
 
 
 class State(NamedTuple):
     """Latent rows, their velocities and gains, and the sum over their pairs.
 
-    Attributes
-    ----------
-    latent, velocity, gains : array of shape (n, d)
-    total : float
-        U, sum of near_ij = 1 / (1 + |z_i - z_j|^2) over all ordered pairs.
-    slopes : array of shape (n, d)
-        dU/dz_i = -4 sum_j near_ij^2 (z_i - z_j).
-    seed, iteration : int
+    `latent`, `velocity`, `gains` (n, d); `total`: U, sum of near_ij = 1 / (1 + |z_i - z_j|^2) over all ordered pairs;
+    `slopes` (n, d): dU/dz_i = -4 sum_j near_ij^2 (z_i - z_j).
     """
 
     latent: NDArray
@@ -70,16 +64,8 @@ class State(NamedTuple):
 def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
     """Return P, symmetric and of sum 1, with entries for rows that are among the nearest 3 x perplexity.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Rows.
-    perplexity : float
-        Effective number of neighbours of each row; at most (n - 1) / 3 is used.
-
-    Returns
-    -------
-    sparse array of shape (n, n)
+    `X` (n, m): rows. `perplexity`: effective number of neighbours of each row; at most (n - 1) / 3 is used. Returns
+    (n, n).
     """
     n = len(X)
     perplexity = min(perplexity, max((n - 1) / 3.0, 1.0))
@@ -104,17 +90,7 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
 def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
     """Return what places new rows at the weighted mean of their nearest training rows, and training rows at their own.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Training rows.
-    latent : array of shape (n, d)
-        Their places.
-
-    Returns
-    -------
-    KNeighborsRegressor
-        Fitted.
+    `X` (n, m): training rows; `latent` (n, d): their places. Returns fitted.
     """
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
 
@@ -139,14 +115,7 @@ def _pulls(latent: NDArray, bounds: NDArray, others: NDArray, P: NDArray) -> tup
 class TSNEProblem(Problem):
     """The divergence of the latent rows' neighbourhoods from those of the inputs.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Rows.
-    n_components : int
-    perplexity : float
-    n_exaggerated : int
-        First steps, in which P counts twelvefold.
+    `X` (n, m): rows; `n_exaggerated`: first steps, in which P counts twelvefold.
     """
 
     def __init__(self, X: NDArray, n_components: int, perplexity: float, n_exaggerated: int) -> None:

@@ -28,11 +28,11 @@ from supdr.solvers.linear_svm import Heads, solve_heads, solve_linear_svm
 
 Array = NDArray[np.float64]
 
+# Widths over which the hinge is rounded off for more than two classes.
 WIDTHS = (0.1, 0.01)
-"""Widths over which the hinge is rounded off for more than two classes."""
 
+# Quasi-Newton steps at each width.
 STEPS = 20
-"""Quasi-Newton steps at each width."""
 
 
 class TwoStepProblem(Bounded, WithoutTargets):

@@ -25,28 +25,17 @@ from supdr.engine.optional import PackageMissing, install
 from supdr.engine.parameters import Interval, Parameter, count, flag, share
 from supdr.engine.targets import Targets
 
+# Whether the package umap-learn is there.
 INSTALLED = importlib.util.find_spec("umap") is not None
-"""Whether the package umap-learn is there."""
 
+# What to say where it is not.
 NEEDS = install("UMAP", "umap-learn", "umap")
-"""What to say where it is not."""
 
 
 def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
     """Return UMAP's latent rows.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Rows.
-    y : array of shape (n,) or None
-        Class codes; None: UMAP sees no labels.
-    settings : dict
-        Of ``umap.UMAP``.
-
-    Returns
-    -------
-    array of shape (n, d)
+    `X` (n, m): rows. `y` (n,): class codes; None: UMAP sees no labels. `settings`: of ``umap.UMAP``. Returns (n, d).
     """
     with warnings.catch_warnings():
         # Of parts that are not installed, of few rows, of rows without neighbours: the result is as good as it gets.

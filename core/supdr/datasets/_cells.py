@@ -12,23 +12,23 @@ from supdr.datasets.limits import shown
 if TYPE_CHECKING:
     import pandas
 
+# What stands for a missing cell among numbers; elsewhere it may be the name of a class.
 HOLES = ("-", "--", "\u2013", "\u2014", ".", "n.a.", "N.A.", "k.A.", "None", "none", "missing", "unknown")
-"""What stands for a missing cell among numbers; elsewhere it may be the name of a class."""
 
+# What stands where a formula failed.
 OF_SPREADSHEETS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
-"""What stands where a formula failed."""
 
+# Letters for yes and no, true and false, male and female, in English and German.
 ANSWERS = frozenset("yntfjmw")
-"""Letters for yes and no, true and false, male and female, in English and German."""
 
+# Share of the cells that must be numbers for the others to be slips.
 MOSTLY = 0.9
-"""Share of the cells that must be numbers for the others to be slips."""
 
+# Cells that tell whether a column could hold numbers at all.
 LOOK = 50
-"""Cells that tell whether a column could hold numbers at all."""
 
+# Decimal mark -> what may stand between thousands.
 SEPARATORS = {".": ",'\u2019 \u00a0\u202f", ",": ".'\u2019 \u00a0\u202f"}
-"""Decimal mark -> what may stand between thousands."""
 
 SIGNS = "$€£¥%"
 CURRENCIES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"

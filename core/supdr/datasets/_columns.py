@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MAX_LEVELS = 20
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
+# Behind a time; it is the same in all rows of a form, or changes by an hour.
 ZONE = r" (GMT|UTC)([+-]\d{1,2}(:?\d{2})?)?$"
-"""Behind a time; it is the same in all rows of a form, or changes by an hour."""
 
 DATE_FORMATS = (
     "ISO8601",
@@ -104,12 +104,8 @@ def encode_feature(column: pandas.Series, name: str) -> Feature:
     Numbers stay, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text
     of up to 20 levels one 0/1 column per level. Missing cells stay NaN in all of them.
 
-    Raises
-    ------
-    ColumnProblem
-        If the column is empty, neither number nor text, or text with more levels.
-    FileProblem
-        If it is infinite somewhere, or mostly but not only numbers.
+    Raises ColumnProblem if the column is empty, neither number nor text, or text with more levels; FileProblem if it is
+    infinite somewhere, or mostly but not only numbers.
     """
     kind = kind_of(column)
     if column.isna().all():
@@ -146,11 +142,8 @@ def numbers_from(column: pandas.Series, name: str) -> np.ndarray:
 def encode_target(column: pandas.Series, name: str, task: str, limits: Limits) -> tuple[np.ndarray, tuple[str, ...]]:
     """Code a target for a `Dataset`: y (n,) with NaN where missing, and the target_names.
 
-    Raises
-    ------
-    FileProblem
-        If no row is labelled, there is only one class or one value, there are too many classes, or values are text
-        in a regression.
+    Raises FileProblem if no row is labelled, there is only one class or one value, there are too many classes, or
+    values are text in a regression.
     """
     import pandas as pd
 

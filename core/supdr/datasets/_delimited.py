@@ -24,13 +24,13 @@ MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "n
 DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 SAMPLE_RECORDS = 200
 SAMPLE_CHARACTERS = 200_000
+# Lines above the header that are taken for titles.
 MOST_TITLES = 20
-"""Lines above the header that are taken for titles."""
 
 REMARK = "#"
 SEPARATOR_TOLD = re.compile(r"sep=([\t;,|])\n")
+# How the last row begins if it is none of the table's.
 TOTALS = ("total", "totals", "grand total", "sum", "mean", "average", "summe", "gesamt", "mittelwert")
-"""How the last row begins if it is none of the table's."""
 
 
 def read_csv(data: bytes, name: str, limits: Limits) -> Table:

@@ -21,11 +21,11 @@ from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
 from supdr.engine.optional import require
 
 ROW, CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
+# A first sheet so many times shorter than the longest is not taken for the table.
 MUCH_SHORTER = 10
-"""A first sheet so many times shorter than the longest is not taken for the table."""
 
+# Of a cell or a row: how far a sheet reaches, which a library would fill with empty cells.
 PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)(\d+)\s*["']""")
-"""Of a cell or a row: how far a sheet reaches, which a library would fill with empty cells."""
 
 
 def read_excel(data: bytes, name: str, limits: Limits, sheet: str | None = None) -> Table:

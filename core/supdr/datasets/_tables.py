@@ -18,16 +18,16 @@ from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, listed, sh
 if TYPE_CHECKING:
     import pandas
 
+# View of the columns that no group names.
 OTHERS = "other"
-"""View of the columns that no group names."""
 
 TARGET_NAMES = ("target", "class", "label", "y", "outcome", "response", "diagnosis", "species", "survived", "churn")
 
+# What a column of numbers is called that are names of classes, however many.
 CLASS_NAME = re.compile(r"(.*[\W_])?(class|label|category|cluster)([\W_].*)?", re.IGNORECASE)
-"""What a column of numbers is called that are names of classes, however many."""
 
+# Classes that numbers may name; rows of each, on average.
 MOST_NUMBERED, FEWEST_OF_A_CLASS = 100, 3
-"""Classes that numbers may name; rows of each, on average."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +59,7 @@ def choose_target(table: Table, target: str | None) -> str:
 
     Where the last holds fractions, it is the only column that holds classes, if there is one.
 
-    Raises
-    ------
-    FileProblem
-        If the one asked for does not exist.
+    Raises FileProblem if the one asked for does not exist.
     """
     columns = [str(column) for column in table.frame.columns]
     if target is not None:

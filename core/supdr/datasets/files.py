@@ -38,6 +38,7 @@ READERS: dict[str, Callable[..., Table]] = {
 }
 EXTENSIONS = tuple(READERS)
 TEXTS = (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".libsvm")
+# How a file begins -> what it holds, and the endings of such files.
 MAGIC = {
     b"PAR1": ("Parquet", (".parquet",)),
     b"PK\x03\x04": ("ZIP, Excel or NPZ", (".npz", WORKBOOK)),
@@ -45,7 +46,6 @@ MAGIC = {
     b"\x93NUMPY": ("NPY", ()),
     b"\xd0\xcf\x11\xe0": ("old or protected Excel", ()),
 }
-"""How a file begins -> what it holds, and the endings of such files."""
 
 PREVIEW_ROWS = 5
 LONGEST_NAME = 80

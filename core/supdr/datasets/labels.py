@@ -78,14 +78,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
 def in_order(names: Iterable[str]) -> list[str]:
     """Sort names as people do: what is a number by its value, and numbers within text likewise.
 
-    Parameters
-    ----------
-    names : iterable of str
-
-    Returns
-    -------
-    list of str
-        Numbers first: "-1", "2", "10", then "class 2" before "class 10".
+    Returns numbers first: "-1", "2", "10", then "class 2" before "class 10".
     """
     return sorted(names, key=_place_in_order)
 

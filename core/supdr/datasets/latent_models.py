@@ -16,13 +16,13 @@ from supdr.datasets.dataset import Dataset
 from supdr.datasets.generators import _at_least, _checked_noise
 
 NOISES = ("bernoulli", "gaussian", "poisson")
+# Of counts: a few columns with large loadings would have rates beyond all numbers.
 MOST_LOG_RATE = 8.0
-"""Of counts: a few columns with large loadings would have rates beyond all numbers."""
 WIDE_FACTORS, WIDE_CLASS_NOISE = 6, 0.3
 TIME_FACTORS, TIME_COEFFICIENT = 12, 0.9
 RESPONSE_FACTORS = slice(5, 9)
+# Share of the signal's deviation: the best possible correlation is 1 / sqrt(1.25) = 0.894.
 RESPONSE_NOISE = 0.5
-"""Share of the signal's deviation: the best possible correlation is 1 / sqrt(1.25) = 0.894."""
 
 
 def make_latent_glm(

@@ -23,8 +23,8 @@ NOT_FOUND = 412
 # names go into URLs and into the paths of the cache
 NAME = re.compile(r"[\w.()+,-]+")
 UNREACHABLE = (OSError, TimeoutError)
+# Of a disk that takes no more.
 FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-"""Of a disk that takes no more."""
 
 
 def load_openml(

@@ -17,8 +17,8 @@ from supdr.engine.optional import require
 
 PARTITION_ROWS = 100_000
 
+# A number of rows, what reads them, and what reads their labels.
 Part = tuple[int, Callable[[], NDArray], Callable[[], NDArray]]
-"""A number of rows, what reads them, and what reads their labels."""
 
 
 def read_rows(

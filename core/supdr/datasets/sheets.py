@@ -9,8 +9,8 @@ import numpy as np
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.generators import _at_least, _checked_noise
 
+# Strength of the quadratic part of the sheet beside the linear part.
 BEND = 0.7
-"""Strength of the quadratic part of the sheet beside the linear part."""
 
 
 def make_curved_sheet(

@@ -13,18 +13,14 @@ from supdr.datasets.limits import FileProblem
 from supdr.engine.optional import require
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+# Bytes of what stands before each file of a ZIP; the lengths of its name and of its extra field are the last four.
 LOCAL_HEADER = 30
-"""Bytes of what stands before each file of a ZIP; the lengths of its name and of its extra field are the last four."""
 
 
 class Stored(NamedTuple):
     """Where an array is.
 
-    Attributes
-    ----------
-    path : Path
-    member : str
-        Name of an array of an ``.npz`` file, else empty.
+    `member`: name of an array of an ``.npz`` file, else empty.
     """
 
     path: Path
@@ -39,22 +35,8 @@ class Stored(NamedTuple):
 def opened(stored: Stored, dimensions: int) -> Any:
     """Return an array of numbers, mapped into memory or read as it is sliced.
 
-    Parameters
-    ----------
-    stored : Stored
-    dimensions : int
-        That it must have.
-
-    Returns
-    -------
-    array or zarr.Array
-
-    Raises
-    ------
-    FileProblem
-        If there is no such array.
-    supdr.engine.optional.PackageMissing
-        If it is a ``.zarr`` folder and zarr is not installed.
+    `dimensions`: that it must have. Raises FileProblem if there is no such array; supdr.engine.optional.PackageMissing
+    if it is a ``.zarr`` folder and zarr is not installed.
     """
     try:
         values = unchecked(stored)
@@ -93,18 +75,7 @@ def unchecked(stored: Stored) -> Any:
 def members(path: Path) -> dict[str, tuple[int, ...]]:
     """Return the names of the arrays of an ``.npz`` file, and their shapes; only headers are read.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    dict of str to tuple of int
-
-    Raises
-    ------
-    FileProblem
-        If it is no such file.
+    Raises FileProblem if it is no such file.
     """
     try:
         with zipfile.ZipFile(path) as archive:

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+# Of the cells of X and y: squares of larger numbers are not finite.
 LARGEST = 1e150
-"""Of the cells of X and y: squares of larger numbers are not finite."""
 
 
+# Hyper-parameters beyond are named where a computation fails; weights of rows and classes do not go beyond.
 TINY, HUGE = 1e-30, 1e30
-"""Hyper-parameters beyond are named where a computation fails; weights of rows and classes do not go beyond."""
 
 
 def check_integer(name: str, value: Any, low: int = 1) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# One array (n, D_m) per local model; local models that see the same view share it.
 Views = tuple[NDArray, ...]
-"""One array (n, D_m) per local model; local models that see the same view share it."""
 
 
 def stack_views(arrays: Sequence[ArrayLike], *more: ArrayLike) -> tuple[NDArray, tuple[int, ...]]:
@@ -76,22 +76,10 @@ def listed(values: Any) -> list | None:
 def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
     """Return the columns of every view.
 
-    Parameters
-    ----------
-    views : None, sequence of int, or sequence of sequences of int
-        None: one view of all columns.  Integers: sizes of consecutive views, which add up to `n_features`.  Lists:
-        column indices of every view; views may share columns.
-    n_features : int
-        Number of columns of X.
-
-    Returns
-    -------
-    tuple of int arrays
-
-    Raises
-    ------
-    ValueError
-        If views are neither, sizes do not add up, a view is empty, or an index is out of range or repeated.
+    `views`: None: one view of all columns.  Integers: sizes of consecutive views, which add up to `n_features`.  Lists:
+    column indices of every view; views may share columns. `n_features`: number of columns of X. Returns tuple of int
+    arrays. Raises ValueError if views are neither, sizes do not add up, a view is empty, or an index is out of range or
+    repeated.
     """
     if views is None:
         return (np.arange(n_features),)
@@ -113,23 +101,8 @@ def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
 def column_indices(name: str, columns: Any, n_features: int) -> NDArray[np.intp]:
     """Return `columns` as an array of distinct indices.
 
-    Parameters
-    ----------
-    name : str
-        What they are called in errors.
-    columns : sequence of int
-        Column indices.
-    n_features : int
-        Number of columns of X.
-
-    Returns
-    -------
-    int array
-
-    Raises
-    ------
-    ValueError
-        If they are no distinct integers from 0 to n_features - 1, or none.
+    `name`: what they are called in errors; `columns`: column indices; `n_features`: number of columns of X. Raises
+    ValueError if they are no distinct integers from 0 to n_features - 1, or none.
     """
     try:
         indices = np.asarray(columns)

@@ -54,11 +54,11 @@ MISSING_LABEL = of_run("missing_label", restart=True)
 
 STOPPING_RULE = (EARLY_STOPPING, VALIDATION_FRACTION, N_ITER_NO_CHANGE)
 LIMITS = (MAX_ITER, TOL)
+# When a run ends.
 RUN = (*STOPPING_RULE, *LIMITS)
-"""When a run ends."""
 
+# What no form shows.
 HOUSEKEEPING = (RANDOM_STATE, N_JOBS, VERBOSE, MISSING_LABEL)
-"""What no form shows."""
 
 # --- the data ---------------------------------------------------------------------------------------------------------
 

@@ -14,11 +14,11 @@ from sklearn.pipeline import make_pipeline
 
 from supdr.engine.targets import Targets
 
+# Beyond this many coordinates a step costs more than they add.
 MOST_COMPONENTS = 50
-"""Beyond this many coordinates a step costs more than they add."""
 
+# A warning is due when the user's number of coordinates costs more than this share of the rows.
 COSTLY = 0.1
-"""A warning is due when the user's number of coordinates costs more than this share of the rows."""
 
 FOLDS = 3
 
@@ -26,22 +26,10 @@ FOLDS = 3
 def component_count(n_components: int | None, targets: Targets, shape: tuple[int, int], init: Any = "") -> int:
     """Return the number of latent coordinates.
 
-    Parameters
-    ----------
-    n_components : int or None
-        What the user asks for.  None: half as many as there are columns (or rows, if these are fewer), at most 50, but
-        at least 2 and one fewer than there are classes (as many as there are targets); never more than there are
-        columns.
-    targets : Targets
-        Decoded targets.
-    shape : (int, int)
-        Rows and columns of the preprocessed data.
-    init : object
-        Where the latent rows start; an array of them has the number of columns that None stands for.
-
-    Returns
-    -------
-    int
+    `n_components`: what the user asks for.  None: half as many as there are columns (or rows, if these are fewer), at
+    most 50, but at least 2 and one fewer than there are classes (as many as there are targets); never more than there
+    are columns. `targets`: decoded targets. `shape`: rows and columns of the preprocessed data. `init`: where the
+    latent rows start; an array of them has the number of columns that None stands for.
     """
     if n_components is not None:
         return int(n_components)
@@ -63,14 +51,8 @@ def warn_of_few_components(n_components: int, X: NDArray, codes: NDArray, guesse
     That is measured: a linear classifier on all columns, by cross-validation, must do much better on the labelled rows
     than the reduction does on the rows it was fitted on.
 
-    Parameters
-    ----------
-    n_components : int
-        What the user asked for, less than K - 1.
-    X : array of shape (n, m)
-        Preprocessed labelled rows; NaN marks a missing cell.
-    codes, guesses : int arrays of shape (n,)
-        Their classes, and those predicted.
+    `n_components`: what the user asked for, less than K - 1. `X` (n, m): preprocessed labelled rows; NaN marks a
+    missing cell. `codes`, `guesses` (n,): their classes, and those predicted.
     """
     sizes = np.bincount(codes)
     n_classes = np.count_nonzero(sizes)

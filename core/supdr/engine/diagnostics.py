@@ -14,18 +14,8 @@ class Diagnostics(Mapping[str, float]):
 
     Two threads may look at once: one computes, the other waits for it.
 
-    Parameters
-    ----------
-    at_hand : mapping of str to float
-        Read without any work.
-    compute : callable, optional
-        Returns the others; let go of once it has been called.
-    sharpen : callable, optional
-        Returns what some more work makes better of them, or None: they stand.
-
-    Attributes
-    ----------
-    at_hand : mapping of str to float
+    `at_hand`: read without any work. `compute`: returns the others; let go of once it has been called. `sharpen`:
+    returns what some more work makes better of them, or None: they stand.
     """
 
     __slots__ = ("_all", "_compute", "_lock", "_sharpen", "at_hand")
@@ -76,10 +66,7 @@ class Diagnostics(Mapping[str, float]):
     def sharpen(self) -> bool:
         """Work for some ten milliseconds on those that can be made better, such as bounds.
 
-        Returns
-        -------
-        bool
-            Whether there is more to be done; if not, the scalars stand.
+        Returns whether there is more to be done; if not, the scalars stand.
         """
         if self._sharpen is None:
             return False

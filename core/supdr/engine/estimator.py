@@ -34,8 +34,8 @@ from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.progress import CallbackSupportMixin, reported, with_callbacks
 from supdr.engine.targets import Targets, as_labels, decode_targets
 
+# A relative fall of the objective in the last epoch beyond this earns a warning.
 STILL_FALLING = 0.01
-"""A relative fall of the objective in the last epoch beyond this earns a warning."""
 
 
 def _is_fitted_name(name: str) -> bool:
@@ -50,18 +50,11 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     - ``_problem(X, targets)``: the `Problem` on preprocessed rows;
     - what `FittedReducer` asks for.
 
-    Attributes
-    ----------
-    parameters : tuple of Parameter
-        Declarations of all hyper-parameters.
-    restart_parameters : frozenset of str
-        Those that cannot change within a run, by their declaration; all others act on a resumed run.
-    embedding_note : str
-        What `embedding_` is, in a few words for a caption.
-    accepts_weights : bool
-        Whether rows can weigh differently in the label term: see `supdr.engine.weighted.Weighted`.
-    takes_partitions : bool
-        Whether rows may be Dask collections.
+    parameters: declarations of all hyper-parameters.
+    restart_parameters: those that cannot change within a run, by their declaration; all others act on a resumed run.
+    embedding_note: what `embedding_` is, in a few words for a caption.
+    accepts_weights: whether rows can weigh differently in the label term: see `supdr.engine.weighted.Weighted`.
+    takes_partitions: whether rows may be Dask collections.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()

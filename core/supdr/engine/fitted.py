@@ -31,14 +31,7 @@ def predicts_classes(estimator: Any) -> bool:
 def as_fitted(method: Answer) -> Answer:
     """Let a method or property answer under the hyper-parameters of the fit, whatever has been set since.
 
-    Parameters
-    ----------
-    method : callable
-        Of a `FittedReducer`.
-
-    Returns
-    -------
-    callable
+    `method`: of a `FittedReducer`.
     """
 
     @functools.wraps(method)
@@ -61,8 +54,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     accepts_missing_cells: ClassVar[bool] = False
+    # Hyper-parameters that choose between answers of one fit; all others wait for the next one.
     answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
-    """Hyper-parameters that choose between answers of one fit; all others wait for the next one."""
 
     missing_label: Any
 

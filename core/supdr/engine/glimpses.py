@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+# ``look(snapshot)``: of a state that is known in part; without losses.
 Look = Callable[[Any], Any]
-"""``look(snapshot)``: of a state that is known in part; without losses."""
 
 _current = threading.local()
 
@@ -21,10 +21,7 @@ _current = threading.local()
 def glimpsed(look: Look | None) -> Iterator[None]:
     """Let `look` see what steps of this thread know before they are complete, within the block.
 
-    Parameters
-    ----------
-    look : callable or None
-        Called by the thread that takes the step, which goes on when it returns.  None: nobody looks.
+    `look`: called by the thread that takes the step, which goes on when it returns.  None: nobody looks.
     """
     before = getattr(_current, "look", None)
     _current.look = look
@@ -51,11 +48,6 @@ def looked_at() -> bool:
 
 
 def glimpse(state: Any) -> None:
-    """Show a state that is known in part: its method says which fields may be missing.
-
-    Parameters
-    ----------
-    state : NamedTuple
-    """
+    """Show a state that is known in part: its method says which fields may be missing."""
     if looked_at():
         _current.look(_current.snapshot_of(state))

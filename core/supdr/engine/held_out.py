@@ -14,24 +14,9 @@ from supdr.engine.targets import Targets
 def held_out_rows(targets: Targets, share: float, seed: int) -> NDArray:
     """Choose labelled rows whose labels are hidden to watch generalisation; stratified for classification.
 
-    Parameters
-    ----------
-    targets : Targets
-        Decoded targets.
-    share : float
-        Share of the labelled rows, in (0, 1).  Every class keeps at least one labelled row.
-    seed : int
-        Seed of the choice.
-
-    Returns
-    -------
-    int array
-        Sorted row indices.
-
-    Raises
-    ------
-    ValueError
-        If `share` is out of range or no row can be spared.
+    `targets`: decoded targets. `share`: share of the labelled rows, in (0, 1).  Every class keeps at least one labelled
+    row. `seed`: seed of the choice. Returns sorted row indices. Raises ValueError if `share` is out of range or no row
+    can be spared.
     """
     if not 0.0 < share < 1.0:
         raise ValueError(f"validation_fraction must lie in (0, 1); got {share!r}")
@@ -52,14 +37,8 @@ def held_out_rows(targets: Targets, share: float, seed: int) -> NDArray:
 class HeldOut:
     """Scores states by the rows whose labels were hidden from them.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Whose states are scored; its training rows are those of `targets`.
-    targets : Targets
-        With the labels of all rows.
-    rows : int array
-        Which of them were hidden.
+    `estimator`: whose states are scored; its training rows are those of `targets`. `targets`: with the labels of all
+    rows. `rows`: which of them were hidden.
     """
 
     def __init__(self, estimator: Any, targets: Targets, rows: NDArray) -> None:

@@ -18,11 +18,11 @@ class Interrupted(Exception):
     """Raised by `checkpoint` when the current thread's run was asked to stop."""
 
 
+# Seconds between two looks at whether what is waited for is still wanted.
 GLANCE = 0.02
-"""Seconds between two looks at whether what is waited for is still wanted."""
 
+# Calls that were left to themselves and are still at work.
 MOST_LEFT = 2
-"""Calls that were left to themselves and are still at work."""
 
 _current = threading.local()
 _left: list[threading.Thread] = []
@@ -33,10 +33,7 @@ _leaving = threading.Lock()
 def interruptible(requested: Callable[[], bool] | None) -> Iterator[None]:
     """Let `checkpoint` consult `requested` in this thread for the duration of the block.
 
-    Parameters
-    ----------
-    requested : callable or None
-        Returns True when the work should stop.  None leaves the enclosing flag, if any, in force.
+    `requested`: returns True when the work should stop.  None leaves the enclosing flag, if any, in force.
     """
     if requested is None:
         yield
@@ -65,10 +62,7 @@ def checkpoint() -> None:
 def lending(lend: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
     """Enter ``lend()`` whenever this thread does nothing but wait for others, for the duration of the block.
 
-    Parameters
-    ----------
-    lend : callable
-        Returns a context manager: within it, whoever owns the thread may let another one work in its place.
+    `lend`: returns a context manager: within it, whoever owns the thread may let another one work in its place.
     """
     previous = getattr(_current, "lend", None)
     _current.lend = lend
@@ -91,14 +85,7 @@ def abandonable(work: Callable[[], Any]) -> Any:
     LAPACK and BLAS do not: use NumPy's.  Of calls that were left `MOST_LEFT` may be at work: the next one waits, as
     whoever changes his mind ten times a second would fill the memory.
 
-    Parameters
-    ----------
-    work : callable
-        Writes to nothing that others read.
-
-    Returns
-    -------
-    object
+    `work`: writes to nothing that others read.
     """
     if current_flag() is None:
         return work()
@@ -134,14 +121,6 @@ def awaited(future: Future) -> Any:
     """Return what comes of work in another process; let go of it when a stop is asked for.
 
     Work that has not begun never does then; what has begun ends unheard.
-
-    Parameters
-    ----------
-    future : Future
-
-    Returns
-    -------
-    object
     """
     try:
         _until(lambda: bool(wait([future], GLANCE).done))

@@ -23,11 +23,11 @@ from supdr.engine.glimpses import glimpses_become
 from supdr.engine.interruption import Interrupted, interruptible
 from supdr.engine.timing import counted_parts
 
+# Maps a state to a score that is to be made small, its most important number first.
 Monitor = Callable[[Any], tuple[float, ...]]
-"""Maps a state to a score that is to be made small, its most important number first."""
 
+# An objective this many times the size of the first one counts as divergence.
 EXPLOSION = 1e8
-"""An objective this many times the size of the first one counts as divergence."""
 
 
 class Stop(enum.StrEnum):
@@ -100,8 +100,8 @@ class Problem:
     ``default_rng([seed, t])``, so that resuming and branching are exact.
     """
 
+    # What to do when the run diverges; shown to the user.
     advice: str = "Try smaller step sizes or stronger regularisation."
-    """What to do when the run diverges; shown to the user."""
 
     def start(self, seed: int) -> Any:
         """Return the initial state."""
@@ -305,16 +305,7 @@ def _run(
 def history_of(steps: Sequence[Snapshot], last: Snapshot) -> dict[str, NDArray]:
     """Return losses and readings of every step; of diagnostics that take time only what the last step says.
 
-    Parameters
-    ----------
-    steps : sequence of Snapshot
-    last : Snapshot
-        Tells the names where there are no steps.
-
-    Returns
-    -------
-    dict of str to array
-        A value for each step, NaN where it has none.
+    `last`: tells the names where there are no steps. Returns a value for each step, NaN where it has none.
     """
     rows: list[dict[str, float]] = [{**step.losses, **step.diagnostics.at_hand} for step in steps]
     rows[-1:] = [{**step.losses, **step.diagnostics} for step in steps[-1:]]

@@ -12,19 +12,8 @@ class PackageMissing(ImportError):
 def install(purpose: str, package: str, extra: str) -> str:
     """Say what to install.
 
-    Parameters
-    ----------
-    purpose : str
-        What cannot be done, as the subject of a sentence.
-    package : str
-        What it needs.
-    extra : str
-        Optional dependencies of this distribution that bring it.
-
-    Returns
-    -------
-    str
-        One sentence.
+    `purpose`: what cannot be done, as the subject of a sentence; `package`: what it needs; `extra`: optional
+    dependencies of this distribution that bring it. Returns one sentence.
     """
     return f'{purpose} needs {package}: pip install "supdr-viz[{extra}]"'
 
@@ -32,19 +21,8 @@ def install(purpose: str, package: str, extra: str) -> str:
 def require(purpose: str, *packages: str, extra: str) -> None:
     """Look whether packages are installed, without importing them.
 
-    Parameters
-    ----------
-    purpose : str
-        See `install`.
-    *packages : str
-        Names to import.
-    extra : str
-        See `install`.
-
-    Raises
-    ------
-    PackageMissing
-        If one of them is not there; it names the first.
+    `purpose`: see `install`; `*packages`: names to import; `extra`: see `install`. Raises PackageMissing if one of them
+    is not there; it names the first.
     """
     for package in packages:
         if find_spec(package) is None:

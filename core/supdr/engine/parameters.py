@@ -14,19 +14,13 @@ from typing import Any
 
 import numpy as np
 
+# In ``shown_when``: the task of the data, where the form has no parameter of this name.
 TASK = "task"
-"""In ``shown_when``: the task of the data, where the form has no parameter of this name."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Finite numbers between two ends; an end is accepted unless it is open or infinite.
-
-    Attributes
-    ----------
-    low, high : float
-    open_low, open_high : bool
-    """
+    """Finite numbers between two ends; an end is accepted unless it is open or infinite."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -74,43 +68,25 @@ POSITIVE_SHARE = Interval(0.0, 1.0, open_low=True)
 class Parameter:
     """One hyper-parameter of an estimator, or argument of a generator.
 
-    Attributes
-    ----------
-    name : str
-        Of the constructor's argument.
-    label, symbol : str
-        What a form calls it, and the paper's letter.  Without a label no form shows it.
-    kind : {"float", "int", "choice", "bool", "text", "object"}
-        Type of the value.
-    accepts : tuple
-        What the constructor accepts: `Interval`, `Whole`, a class whose instances are accepted, or single values.
+    name: of the constructor's argument.
+    label, symbol: what a form calls it, and the paper's letter.  Without a label no form shows it.
+    kind (one of "float", "int", "choice", "bool", "text", "object"): type of the value.
+    accepts: what the constructor accepts: `Interval`, `Whole`, a class whose instances are accepted, or single values.
         Empty: the estimator checks it, beside the data.
-    low, high, step : float
-        What a slider offers, and its grain (of log10 of the value if `log`).
-    log : bool
-        Slide over the logarithm.
-    choices : tuple of (value, label)
-        Of a choice.
-    help : str
-        One sentence.
-    main : bool
-        Shown at once; else folded away.
-    unit : str
-        Behind the value.
-    shown_when : mapping
-        Name of another parameter, or `TASK` -> values beside which this one matters.
-    restart : bool
-        A change starts the run again; else it acts on the run that goes on.
-    zero : bool
-        The lowest notch of a logarithmic slider is 0.
-    longest : int
-        Most characters of a text.
-    default : object
-        Where a form begins: the constructor's default, unless the form has a reason of its own.
-    library_default : object
-        The constructor's default.
-    automatic : bool
-        That default is no number (``None``, ``"scale"``): the method chooses, and the slider's lowest notch says so.
+    low, high, step: what a slider offers, and its grain (of log10 of the value if `log`).
+    log: slide over the logarithm.
+    choices: of a choice.
+    help: one sentence.
+    main: shown at once; else folded away.
+    unit: behind the value.
+    shown_when: name of another parameter, or `TASK` -> values beside which this one matters.
+    restart: a change starts the run again; else it acts on the run that goes on.
+    zero: the lowest notch of a logarithmic slider is 0.
+    longest: most characters of a text.
+    default: where a form begins: the constructor's default, unless the form has a reason of its own.
+    library_default: the constructor's default.
+    automatic: that default is no number (``None``, ``"scale"``): the method chooses, and the slider's lowest notch says
+        so.
     """
 
     name: str

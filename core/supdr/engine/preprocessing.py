@@ -12,23 +12,19 @@ from numpy.typing import NDArray
 
 PREPROCESSING = ("none", "zscore", "minmax", "whiten")
 
+# Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled.
 SMALLEST_DEVIATION = 1e-12
-"""Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled."""
 
 
 @dataclass(frozen=True)
 class Preprocessing:
     """The map ``x -> (x - offset) * scale`` or, when whitening, ``x -> (x - offset) @ matrix`` (scale included).
 
-    Attributes
-    ----------
-    kind : str
-        One of ``"none"``, ``"zscore"``, ``"minmax"``, ``"whiten"``: what was applied.
-    offset : array of shape (m,)
-    scale : array of shape (m,)
-        Used when `matrix` is None.
-    matrix : array of shape (m, r) or None
-    inverse : array of shape (r, m) or None
+    kind: one of ``"none"``, ``"zscore"``, ``"minmax"``, ``"whiten"``: what was applied.
+    offset (m,).
+    scale (m,): used when `matrix` is None.
+    matrix (m, r).
+    inverse (r, m).
     """
 
     kind: str
@@ -40,10 +36,7 @@ class Preprocessing:
     def transform(self, X: NDArray) -> NDArray:
         """Return a new C-contiguous array of shape (n, r); NaN cells stay NaN.
 
-        Raises
-        ------
-        ValueError
-            If a cell is missing and the rows are whitened, which mixes all columns.
+        Raises ValueError if a cell is missing and the rows are whitened, which mixes all columns.
         """
         if self.matrix is not None and np.isnan(X).any():
             row = int(np.flatnonzero(np.isnan(X).any(axis=1))[0])
@@ -65,10 +58,7 @@ class Columns:
     Columns are divided by their largest entry (`unit`) before anything is squared: squares of very small or large units
     leave the range of floats.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        NaN marks a missing cell; statistics are over the observed ones.
+    `X` (n, m): NaN marks a missing cell; statistics are over the observed ones.
     """
 
     def __init__(self, X: NDArray) -> None:
@@ -129,25 +119,12 @@ class Columns:
 def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
     """Fit the preprocessing of the rows of `X`.
 
-    Parameters
-    ----------
-    X : array of shape (n, m), or Columns
-        NaN marks a missing cell; statistics are over the observed ones.
-    kind : {"none", "zscore", "minmax", "whiten"}
-        ``"zscore"``: mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``: principal components
-        of the z-scored columns, in the order of their variance, divided by their standard deviations under Ledoit and
-        Wolf's estimate of the covariance: few rows shrink it towards the identity, so that directions that hardly vary
-        are not blown up.  All directions in which the rows differ stay.  With missing cells, or where no column
-        varies, whitening becomes ``"zscore"``.
-
-    Returns
-    -------
-    Preprocessing
-
-    Raises
-    ------
-    ValueError
-        If `kind` is unknown or a column has no observed cell.
+    `X` (n, m): NaN marks a missing cell; statistics are over the observed ones. `kind` (one of "none", "zscore",
+    "minmax", "whiten"): ``"zscore"``: mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``:
+    principal components of the z-scored columns, in the order of their variance, divided by their standard deviations
+    under Ledoit and Wolf's estimate of the covariance: few rows shrink it towards the identity, so that directions that
+    hardly vary are not blown up.  All directions in which the rows differ stay.  With missing cells, or where no column
+    varies, whitening becomes ``"zscore"``. Raises ValueError if `kind` is unknown or a column has no observed cell.
     """
     if not isinstance(kind, str) or kind not in PREPROCESSING:
         raise ValueError(f"preprocessing must be one of {', '.join(PREPROCESSING)}; got {kind!r}")
@@ -191,19 +168,8 @@ def ledoit_wolf_shrinkage(variances: NDArray, fourth: float, n_rows: int, n_colu
     The same as `sklearn.covariance.ledoit_wolf_shrinkage`, which takes n m² operations where the singular values, which
     whitening needs anyway, take n² m.
 
-    Parameters
-    ----------
-    variances : array of shape (r,)
-        Eigenvalues of the empirical covariance matrix; the others are 0.
-    fourth : float
-        Sum of the fourth powers of the lengths of the centred rows.
-    n_rows, n_columns : int
-        n and m.
-
-    Returns
-    -------
-    float
-        In [0, 1].
+    `variances` (r,): eigenvalues of the empirical covariance matrix; the others are 0. `fourth`: sum of the fourth
+    powers of the lengths of the centred rows. `n_rows`, `n_columns`: n and m. Returns in [0, 1].
     """
     squares = float(variances @ variances)
     distance = squares - variances.sum() ** 2 / n_columns

@@ -25,24 +25,15 @@ from supdr.engine.targets import Targets
 
 FOLDS = 3
 
+# Largest |log| of the temperature in units of the scores' spread.
 WIDEST = 10.0
-"""Largest |log| of the temperature in units of the scores' spread."""
 
 
 def class_probabilities(scores: NDArray, temperature: float) -> NDArray:
     """Return the probabilities of all classes.
 
-    Parameters
-    ----------
-    scores : array of shape (n, 1) for two classes, else (n, K)
-        The largest wins; of two classes the second where the score is positive.
-    temperature : float
-        T, > 0.
-
-    Returns
-    -------
-    array of shape (n, 2) or (n, K)
-        Rows sum to 1.
+    `scores` (n, 1) for two classes, else (n, K): the largest wins; of two classes the second where the score is
+    positive. `temperature`: T, > 0. Returns (n, 2) or (n, K): rows sum to 1.
     """
     return softmax(_one_per_class(scores) / temperature, axis=1)
 
@@ -50,19 +41,8 @@ def class_probabilities(scores: NDArray, temperature: float) -> NDArray:
 def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
     """Return the temperature with the least log loss.
 
-    Parameters
-    ----------
-    scores : array of shape (n, 1) or (n, K)
-        Of rows that took no part in the fit.
-    codes : int array of shape (n,)
-        Their classes.
-    weights : array of shape (n,)
-        What their losses are multiplied by.
-
-    Returns
-    -------
-    float
-        1 where all scores are equal: there is nothing to fit.
+    `scores` (n, 1) or (n, K): of rows that took no part in the fit; `codes` (n,): their classes; `weights` (n,): what
+    their losses are multiplied by. Returns 1 where all scores are equal: there is nothing to fit.
     """
     scores = _one_per_class(scores)
     spread = float(np.ptp(scores, axis=1).max(initial=0.0))
@@ -85,21 +65,9 @@ def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) 
     Rows whose labels are hidden stay, as unlabelled rows: shapes and preprocessing are those of the fit.  The labels of
     each class are dealt to `FOLDS` parts at random; the only row of a class is never left out.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Whose hyper-parameters the clones have.
-    X : array of shape (n_samples, n_features)
-        Training rows, not preprocessed.
-    targets : Targets
-    seed : int
-        Decides the parts, and is the clones' own.
-
-    Returns
-    -------
-    scores : array of shape (n_left_out, 1) or (n_left_out, K)
-    rows : int array of shape (n_left_out,)
-        Which training rows they belong to.
+    `estimator`: whose hyper-parameters the clones have; `X` (n_samples, n_features): training rows, not preprocessed;
+    `seed`: decides the parts, and is the clones' own. Returns `scores` (n_left_out, 1) or (n_left_out, K); `rows`
+    (n_left_out,): which training rows they belong to.
     """
     rng = np.random.default_rng([seed, FOLDS])
     part = np.full(len(X), -1)

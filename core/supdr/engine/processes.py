@@ -9,8 +9,8 @@ from concurrent.futures import Executor
 
 import joblib
 
+# After this long without work the workers end.
 IDLE_SECONDS = 120
-"""After this long without work the workers end."""
 
 _executors: dict[int, Executor] = {}
 _lock = threading.Lock()
@@ -32,15 +32,7 @@ def shared_executor(workers: int, broken: Executor | None = None) -> Executor:
     Loky's own shared executor is resized when another number of workers is asked for, which waits for the jobs of all
     others and for workers to end.
 
-    Parameters
-    ----------
-    workers : int
-    broken : Executor, optional
-        One of no more use; a new one takes its place.
-
-    Returns
-    -------
-    Executor
+    `broken`: one of no more use; a new one takes its place.
     """
     from joblib.externals import loky
 

@@ -37,19 +37,8 @@ except ModuleNotFoundError:  # scikit-learn before 1.9 has no callbacks: fits ar
 def reported(estimator: Any, snapshots: Iterator[Snapshot], X: Any, y: Any) -> Iterator[Snapshot]:
     """Pass the snapshots on and tell observers of each.
 
-    Parameters
-    ----------
-    estimator : estimator with `max_iter`, `verbose`, `at`
-        Its callbacks are told of every step, with ``estimator.at(snapshot)`` as the fitted estimator; a callback that
-        returns True ends the fit.
-    snapshots : iterator of Snapshot
-        The run.
-    X, y : array-like
-        Handed to the callbacks.
-
-    Yields
-    ------
-    Snapshot
+    `estimator`: its callbacks are told of every step, with ``estimator.at(snapshot)`` as the fitted estimator; a
+    callback that returns True ends the fit. `snapshots`: the run. `X`, `y`: handed to the callbacks.
     """
     if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
         yield from _with_callbacks(estimator, snapshots, X, y)

@@ -17,17 +17,14 @@ import numpy as np
 
 T = TypeVar("T")
 
+# Memory of a store, unless told otherwise.
 MOST_BYTES = 256 << 20
-"""Memory of a store, unless told otherwise."""
 
 
 class Kept:
     """Results by name and inputs; the ones unused for longest go first when memory runs out.
 
-    Parameters
-    ----------
-    most_bytes : int
-        Arrays beyond this are let go of; the latest result always stays.
+    `most_bytes`: arrays beyond this are let go of; the latest result always stays.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -68,18 +65,8 @@ def reusing(kept: Kept | None) -> Iterator[None]:
 def reused(name: str, inputs: Callable[[], Any], compute: Callable[[], T]) -> T:
     """Return ``compute()``, or what it gave for equal inputs before.
 
-    Parameters
-    ----------
-    name : str
-        What is computed; part of the key.
-    inputs : callable
-        Returns everything that `compute` depends on; only called while results are kept.
-    compute : callable
-        A pure function; nobody writes to its result.
-
-    Returns
-    -------
-    object
+    `name`: what is computed; part of the key. `inputs`: returns everything that `compute` depends on; only called while
+    results are kept. `compute`: a pure function; nobody writes to its result.
     """
     kept = getattr(_current, "kept", None)
     return compute() if kept is None else kept.get(name, inputs(), compute)

@@ -20,18 +20,12 @@ from supdr.engine.checks import HUGE, check_number, check_sizes, is_convertible
 class Targets:
     """Decoded y.
 
-    Attributes
-    ----------
-    labelled : bool array of shape (n,)
-    classes : array of shape (K,) or None
-        Sorted class labels; None for regression.
-    codes : int array of shape (n,)
-        Index into `classes`, -1 where unlabelled; all -1 for regression.
-    values : array of shape (n, q)
-        Regression targets, NaN where unlabelled.  For classification the signs of the one-vs-rest heads:
-        q = 1 for two classes (+1 for the second class), else K; 0 where unlabelled.
-    weights : array of shape (n,)
-        What the label term of each row is multiplied by, > 0; 1 where nothing else was asked for.
+    labelled (n,).
+    classes (K,): sorted class labels; None for regression.
+    codes (n,): index into `classes`, -1 where unlabelled; all -1 for regression.
+    values (n, q): regression targets, NaN where unlabelled.  For classification the signs of the one-vs-rest heads: q =
+        1 for two classes (+1 for the second class), else K; 0 where unlabelled.
+    weights (n,): what the label term of each row is multiplied by, > 0; 1 where nothing else was asked for.
     """
 
     labelled: NDArray
@@ -53,29 +47,13 @@ def decode_targets(
 ) -> Targets:
     """Decode labels or regression targets, unlabelled rows included.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,) or, for regression, (n, q)
-        NaN and None mark an unlabelled row, whatever `missing_label` is.
-    task : {"classification", "regression"}
-        What the values mean.
-    missing_label : object
-        A further value that marks an unlabelled row, such as -1.
-    sample_weight : array of shape (n,), optional
-        What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
-    class_weight : None, "balanced" or dict, optional
-        A further factor for the rows of each class, > 0; classes that a dict leaves out have 1.  "balanced": the same
-        sum of weights for every class.  Regression takes no notice of it.
-
-    Returns
-    -------
-    Targets
-
-    Raises
-    ------
-    ValueError
-        If no row is labelled, if a value is infinite, if classification finds continuous values or one class only, or
-        if `class_weight` does not fit the classes.
+    `y` (n,) or, for regression, (n, q): NaN and None mark an unlabelled row, whatever `missing_label` is. `task` (one
+    of "classification", "regression"): what the values mean. `missing_label`: a further value that marks an unlabelled
+    row, such as -1. `sample_weight` (n,): what the label term of each row is multiplied by, >= 0; a row of weight 0
+    counts as unlabelled. `class_weight`: a further factor for the rows of each class, > 0; classes that a dict leaves
+    out have 1.  "balanced": the same sum of weights for every class.  Regression takes no notice of it. Raises
+    ValueError if no row is labelled, if a value is infinite, if classification finds continuous values or one class
+    only, or if `class_weight` does not fit the classes.
     """
     if task not in ("classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression'; got {task!r}")
@@ -118,19 +96,8 @@ def decode_targets(
 def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) -> Targets:
     """Decode a part of labels or targets, which may hold no label, or one class only, as if with all others.
 
-    Parameters
-    ----------
-    y : array of shape (n,) or, for regression, (n, q)
-        As for `decode_targets`.
-    classes : array of shape (K,) or None
-        Sorted labels of all parts; None for regression.
-    missing_label : object
-        As for `decode_targets`.
-
-    Returns
-    -------
-    Targets
-        All weights are 1.
+    `y` (n,) or, for regression, (n, q): as for `decode_targets`. `classes` (K,): sorted labels of all parts; None for
+    regression. `missing_label`: as for `decode_targets`. Returns all weights are 1.
     """
     missing = missing_values(y, missing_label)
     labelled = ~(np.asarray(missing.any(axis=1)) if missing.ndim == 2 else missing)
@@ -189,10 +156,7 @@ def as_labels(y: Any) -> NDArray:
 def uniform_labels(known: NDArray) -> NDArray:
     """Return labels, none of them missing, in the dtype that suits all of them.
 
-    Raises
-    ------
-    ValueError
-        If they are of several kinds: text and numbers, say.
+    Raises ValueError if they are of several kinds: text and numbers, say.
     """
     if known.dtype != object:
         return known

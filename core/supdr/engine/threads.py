@@ -14,18 +14,8 @@ from supdr.engine.interruption import current_flag, interruptible
 def map_threads(work: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
     """Apply `work` to every item, in threads if asked for; a stop request reaches them too.
 
-    Parameters
-    ----------
-    work : callable
-        Takes an item.
-    items : sequence
-        What to work on; the results keep their order.
-    n_jobs : int or None
-        Threads, as joblib counts them.
-
-    Returns
-    -------
-    list
+    `work`: takes an item. `items`: what to work on; the results keep their order. `n_jobs`: threads, as joblib counts
+    them.
     """
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads <= 1:

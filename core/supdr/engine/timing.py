@@ -17,10 +17,7 @@ _current = threading.local()
 def part(name: str) -> Iterator[None]:
     """Count the seconds of the block as those of a part of the step.
 
-    Parameters
-    ----------
-    name : str
-        What the block does, in a word.
+    `name`: what the block does, in a word.
     """
     seconds: dict[str, float] | None = getattr(_current, "seconds", None)
     began = time.perf_counter()
@@ -35,10 +32,7 @@ def part(name: str) -> Iterator[None]:
 def counted_parts() -> Iterator[dict[str, float]]:
     """Collect the seconds of all parts that this thread works on within the block.
 
-    Yields
-    ------
-    dict
-        Seconds by name; filled while the block runs.
+    Yields seconds by name; filled while the block runs.
     """
     seconds: dict[str, float] = {}
     before = getattr(_current, "seconds", None)

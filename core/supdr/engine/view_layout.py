@@ -12,26 +12,20 @@ from numpy.typing import NDArray
 from supdr.engine.checks import check_integer
 from supdr.engine.column_groups import Views, column_groups, column_indices, listed
 
+# Of methods on views; whitening would mix their columns.
 PREPROCESSING = ("zscore", "minmax", "none")
-"""Of methods on views; whitening would mix their columns."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """Column groups of X.
 
-    Attributes
-    ----------
-    groups : tuple of int arrays
-        Columns of the distinct views.
-    which : tuple of int
-        View of every local model.
-    gating : int array
-        Columns the gate sees.
-    scales : tuple of float
-        What each view is multiplied with: 1 / sqrt(D_m), so that rows of every view have mean square 1 after z-scoring.
-    gating_scale : array of shape (D_G,)
-        The scale of the first view that holds the column.
+    groups: columns of the distinct views.
+    which: view of every local model.
+    gating: columns the gate sees.
+    scales: what each view is multiplied with: 1 / sqrt(D_m), so that rows of every view have mean square 1 after
+        z-scoring.
+    gating_scale (D_G,): the scale of the first view that holds the column.
     """
 
     groups: tuple[NDArray, ...]
@@ -58,25 +52,9 @@ class Layout:
 def make_layout(views: Any, n_models: int, gating_columns: Any, n_features: int, *, scaled: bool) -> Layout:
     """Return the layout that the hyper-parameters describe.
 
-    Parameters
-    ----------
-    views : see `supdr.SLDR`
-    n_models : int
-        Local models on the one view of ``views=None``; else there is one per view.
-    gating_columns : see `supdr.SLDR`
-    n_features : int
-        Columns of X.
-    scaled : bool
-        Whether views are divided by the root of their number of columns.
-
-    Returns
-    -------
-    Layout
-
-    Raises
-    ------
-    ValueError
-        If views or gating columns do not fit X.
+    `n_models`: local models on the one view of ``views=None``; else there is one per view. `n_features`: columns of X.
+    `scaled`: whether views are divided by the root of their number of columns. Raises ValueError if views or gating
+    columns do not fit X.
     """
     groups = column_groups(views, n_features)
     which = tuple(range(len(groups))) if views is not None else (0,) * n_models
@@ -98,10 +76,7 @@ def local_dimensions(n_components: Any, widths: Sequence[int], n_heads: int) -> 
 
     None asks for one direction a head, and for the two of a picture at least.
 
-    Raises
-    ------
-    ValueError
-        If `n_components` is neither None, nor an integer >= 1, nor one per local model.
+    Raises ValueError if `n_components` is neither None, nor an integer >= 1, nor one per local model.
     """
     if n_components is None:
         n_components = max(n_heads, 2)

@@ -44,19 +44,19 @@ from supdr.functions.family_kernels import (
     sum_log_likelihood,
 )
 
+# Of columns of features.
 FAMILIES = ("bernoulli", "gaussian", "poisson", "gamma", "negative_binomial")
-"""Of columns of features."""
 
+# Of targets.
 TARGET_FAMILIES = FAMILIES[:3]
-"""Of targets."""
 
+# Families whose parameter may rise (1) or fall (-1) by at most 1 in a step.
 LIMITED = {POISSON: 1.0, GAMMA: -1.0}
-"""Families whose parameter may rise (1) or fall (-1) by at most 1 in a step."""
 
 BOUNDS = ("jj", "bohning")
 
+# Added to the mean of a column of counts before its logarithm is taken: all may be 0.
 SMALLEST_MEAN = 1e-9
-"""Added to the mean of a column of counts before its logarithm is taken: all may be 0."""
 
 
 def family_codes(
@@ -64,25 +64,9 @@ def family_codes(
 ) -> NDArray:
     """Return the integers by which kernels know the families of the columns.
 
-    Parameters
-    ----------
-    families : str or sequence of str
-        One of the accepted ones for all columns, or one name per column.
-    n_columns : int
-        Number of columns.
-    name : str
-        The argument's name, for messages.
-    accepted : sequence of str
-        Of `FAMILIES`.
-
-    Returns
-    -------
-    int array of shape (n_columns,)
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown or their number is wrong.
+    `families`: one of the accepted ones for all columns, or one name per column; `n_columns`: number of columns;
+    `name`: the argument's name, for messages; `accepted`: of `FAMILIES`. Returns (n_columns,). Raises ValueError if a
+    name is unknown or their number is wrong.
     """
     if not isinstance(families, str) and not isinstance(families, Iterable):
         raise ValueError(f"{name} must be a family, or one per column, of {', '.join(accepted)}; got {families!r}")
@@ -98,20 +82,9 @@ def family_codes(
 def check_values(codes: NDArray, values: NDArray, name: str) -> None:
     """Raise ValueError if a column of `values` holds what its family cannot produce.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column.
-    values : array of shape (n, D)
-        NaN where not observed.
-    name : str
-        The argument's name, for messages.
-
-    Raises
-    ------
-    ValueError
-        If a Bernoulli column holds anything but 0 and 1, a Poisson or negative binomial column anything but 0, 1, 2,
-        ..., 2^53, or a gamma column a number <= 0.
+    `codes` (D,): family of every column; `values` (n, D): NaN where not observed; `name`: the argument's name, for
+    messages. Raises ValueError if a Bernoulli column holds anything but 0 and 1, a Poisson or negative binomial column
+    anything but 0, 1, 2, ..., 2^53, or a gamma column a number <= 0.
     """
     row, column = first_impossible(codes, values)
     if row < 0:
@@ -127,14 +100,7 @@ def check_values(codes: NDArray, values: NDArray, name: str) -> None:
 def tanh_ratio(t: NDArray) -> NDArray:
     """Return T(t) = tanh(t / 2) / t, 1/2 at 0.
 
-    Parameters
-    ----------
-    t : array
-        Natural parameters.
-
-    Returns
-    -------
-    array
+    `t`: natural parameters.
     """
     t = np.asarray(t, dtype=float)
     small = np.abs(t) < SMALL
@@ -146,25 +112,10 @@ def expand(
 ) -> tuple[NDArray, NDArray]:
     """Return the minorant of every cell at `theta`.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column, see `family_codes`.
-    values, theta : arrays of shape (n, D)
-        Cells, NaN where not observed, and their natural parameters; C-contiguous.
-    c : float
-        Weight of the Gaussian cells.
-    bound : {"jj", "bohning"}
-        Curvature of the Bernoulli and the negative binomial cells.
-    size : float
-        r of the negative binomial cells.
-
-    Returns
-    -------
-    curvature : array of shape (n, D)
-        a.
-    linear : array of shape (n, D)
-        g = a theta + r.
+    `codes` (D,): family of every column, see `family_codes`. `values`, `theta` (n, D): cells, NaN where not observed,
+    and their natural parameters; C-contiguous. `c`: weight of the Gaussian cells. `bound` (one of "jj", "bohning"):
+    curvature of the Bernoulli and the negative binomial cells. `size`: r of the negative binomial cells. Returns
+    `curvature` (n, D): a; `linear` (n, D): g = a theta + r.
     """
     curvature, linear = np.empty_like(theta), np.empty_like(theta)
     if bound == "jj" and not codes.any():  # all Bernoulli
@@ -177,20 +128,8 @@ def expand(
 def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> float:
     """Return the sum of l over the observed cells.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column.
-    values, theta : arrays of shape (n, D)
-        Cells and natural parameters; C-contiguous.
-    c : float
-        Weight of the Gaussian cells.
-    size : float
-        r of the negative binomial cells.
-
-    Returns
-    -------
-    float
+    `codes` (D,): family of every column. `values`, `theta` (n, D): cells and natural parameters; C-contiguous. `c`:
+    weight of the Gaussian cells. `size`: r of the negative binomial cells.
     """
     return sum_log_likelihood(codes, values, theta, _small(theta), c, size)
 
@@ -198,20 +137,8 @@ def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1
 def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
     """Return l of every cell, 0 where not observed.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column.
-    values, theta : arrays of shape (n, D)
-        Cells and natural parameters.
-    c : float
-        Weight of the Gaussian cells.
-    size : float
-        r of the negative binomial cells.
-
-    Returns
-    -------
-    array of shape (n, D)
+    `codes` (D,): family of every column; `values`, `theta` (n, D): cells and natural parameters; `c`: weight of the
+    Gaussian cells; `size`: r of the negative binomial cells. Returns (n, D).
     """
     found = -c * (values - theta) ** 2
     for code in set(codes.tolist()) - {GAUSSIAN}:
@@ -235,18 +162,8 @@ def _small(theta: NDArray) -> NDArray:
 def means(codes: NDArray, theta: NDArray, size: float = 1.0) -> NDArray:
     """Return the expected cells: sigma(t), t, e^t, or r e^t.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column.
-    theta : array of shape (n, D)
-        Natural parameters.
-    size : float
-        r of the negative binomial cells.
-
-    Returns
-    -------
-    array of shape (n, D)
+    `codes` (D,): family of every column; `theta` (n, D): natural parameters; `size`: r of the negative binomial cells.
+    Returns (n, D).
     """
     expected = theta.copy()
     for code in set(codes.tolist()) - {GAUSSIAN}:
@@ -266,20 +183,8 @@ def _sigma(t: NDArray) -> NDArray:
 def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
     """Return r = dl / dt of every cell, 0 where not observed.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column.
-    values, theta : arrays of shape (n, D)
-        Cells and natural parameters.
-    c : float
-        Weight of the Gaussian cells.
-    size : float
-        r of the negative binomial cells.
-
-    Returns
-    -------
-    array of shape (n, D)
+    `codes` (D,): family of every column; `values`, `theta` (n, D): cells and natural parameters; `c`: weight of the
+    Gaussian cells; `size`: r of the negative binomial cells. Returns (n, D).
     """
     found = (values - means(codes, theta, size)) * np.where(codes == GAUSSIAN, 2.0 * c, 1.0)
     gamma, counts = codes == GAMMA, codes == NEGATIVE_BINOMIAL
@@ -293,14 +198,7 @@ def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, s
 def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
     """Return - d2l / dt2 of every cell, 0 where not observed.
 
-    Parameters
-    ----------
-    codes, values, theta, c, size
-        As for `residuals`.
-
-    Returns
-    -------
-    array of shape (n, D)
+    `codes`, `values`, `theta`, `c`, `size`: as for `residuals`. Returns (n, D).
     """
     found = np.full(theta.shape, 2.0 * c)
     for code in set(codes.tolist()) - {GAUSSIAN}:
@@ -325,25 +223,9 @@ def null_loss(
     columns, n times the entropy for Bernoulli ones, sum s log(s / m) for Poisson ones of mean m, sum log(m / s) for
     gamma ones, sum s log(s / m) - (s + r) log((s + r) / (m + r)) for negative binomial ones.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column.
-    values : array of shape (n, D)
-        Cells, NaN where not observed.
-    c : float
-        Weight of the Gaussian cells.
-    weights : array of shape (n,), optional
-        What l is multiplied by in each row, > 0.
-    size : float
-        r of the negative binomial cells.
-
-    Returns
-    -------
-    loss : float
-        H >= 0.
-    centre : array of shape (D,)
-        Column means, 0 for a column without observed cells.
+    `codes` (D,): family of every column; `values` (n, D): cells, NaN where not observed; `c`: weight of the Gaussian
+    cells; `weights` (n,): what l is multiplied by in each row, > 0; `size`: r of the negative binomial cells. Returns
+    `loss`: H >= 0; `centre` (D,): column means, 0 for a column without observed cells.
     """
     count, total = cell_sums(values, weights)
     centre = total / np.where(count > 0.0, count, 1.0)
@@ -353,16 +235,7 @@ def null_loss(
 def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
     """Return how many cells of every column are observed, weighted, and their sum: what means are made of.
 
-    Parameters
-    ----------
-    values : array of shape (n, D)
-        Cells, NaN where not observed.
-    weights : array of shape (n,), optional
-        Of the rows, > 0.
-
-    Returns
-    -------
-    count, total : arrays of shape (D,)
+    `values` (n, D): cells, NaN where not observed; `weights` (n,): of the rows, > 0. Returns `count, total` (D,).
     """
     count, total = np.zeros(values.shape[1]), np.zeros(values.shape[1])
     sum_cells(values, np.ones(len(values)) if weights is None else weights, count, total)
@@ -379,19 +252,8 @@ def number_losses(
 ) -> NDArray:
     """Return what rows contribute to H in all columns but bits, given the means; a sum over rows.
 
-    Parameters
-    ----------
-    codes, values
-        As for `null_loss`.
-    centre : array of shape (D,)
-        Column means.
-    c, weights, size
-        As for `null_loss`.
-
-    Returns
-    -------
-    array of shape (D,)
-        0 for Bernoulli columns.
+    `codes`, `values`: as for `null_loss`; `centre` (D,): column means; `c`, `weights`, `size`: as for `null_loss`.
+    Returns (D,): 0 for Bernoulli columns.
     """
     losses = np.zeros(values.shape[1])
     null_numbers(codes, values, c, size, np.ones(len(values)) if weights is None else weights, centre, losses)
@@ -410,21 +272,8 @@ def null_loss_about(
 def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: float = 1.0) -> NDArray:
     """Return loadings to begin with: 0, and the parameter of the mean as the bias of counts and gamma columns.
 
-    Parameters
-    ----------
-    codes : int array of shape (D,)
-        Family of every column.
-    centre : array of shape (D,)
-        Column means.
-    n_components : int
-        L.
-    size : float
-        r of the negative binomial cells.
-
-    Returns
-    -------
-    array of shape (L + 1, D)
-        The last row holds the biases.
+    `codes` (D,): family of every column; `centre` (D,): column means; `n_components`: L; `size`: r of the negative
+    binomial cells. Returns (L + 1, D): the last row holds the biases.
     """
     begin = np.zeros((n_components + 1, len(codes)))
     logarithmic = np.flatnonzero((codes != BERNOULLI) & (codes != GAUSSIAN))
@@ -436,16 +285,7 @@ def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: fl
 def softmax(theta: NDArray) -> tuple[NDArray, NDArray]:
     """Return class probabilities and the logarithm of their denominator.
 
-    Parameters
-    ----------
-    theta : array of shape (n, K)
-        Natural parameters.
-
-    Returns
-    -------
-    probability : array of shape (n, K)
-    log_sum : array of shape (n,)
-        logsumexp of every row.
+    `theta` (n, K): natural parameters. Returns `probability` (n, K); `log_sum` (n,): logsumexp of every row.
     """
     peak = theta.max(axis=1, keepdims=True)
     probability = np.exp(theta - peak)

@@ -12,19 +12,17 @@ from numba import njit
 
 BERNOULLI, GAUSSIAN, POISSON, GAMMA, NEGATIVE_BINOMIAL = range(5)
 
+# kappa: (e^x - 1 - x) / x^2 rises with x, so a parabola of curvature kappa e^t0 lies below l wherever t <= t0 + 1. Of a
+# gamma cell, whose curvature is s e^-t, wherever t >= t0 - 1.
 POISSON_FACTOR = 2.0 * (math.e - 2.0)
-"""kappa: (e^x - 1 - x) / x^2 rises with x, so a parabola of curvature kappa e^t0 lies below l wherever t <= t0 + 1.
 
-Of a gamma cell, whose curvature is s e^-t, wherever t >= t0 - 1.
-"""
-
+# Below this |t| the ratio T is its series, 1/2 - t^2 / 24.
 SMALL = 1e-4
-"""Below this |t| the ratio T is its series, 1/2 - t^2 / 24."""
 
 LARGEST_PRODUCT = 1e200
 
+# Beyond it not every whole number is a floating-point number.
 LARGEST_COUNT = 2.0**53
-"""Beyond it not every whole number is a floating-point number."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -21,32 +21,23 @@ from supdr.engine.interruption import checkpoint
 
 KERNELS = ("linear", "poly", "rbf")
 
+# Numbers per block of rows: 1 MB, which a second-level cache holds.
 BLOCK = 1 << 17
-"""Numbers per block of rows: 1 MB, which a second-level cache holds."""
 
+# Rows beyond which a kernel matrix of the training set (8 n^2 bytes: 3.2 GB here) is refused.
 LARGEST_MATRIX = 20_000
-"""Rows beyond which a kernel matrix of the training set (8 n^2 bytes: 3.2 GB here) is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel and its parameters.
 
-    Parameters
-    ----------
-    name : {"linear", "poly", "rbf"}
-        Which kernel.
-    degree : int
-        Power of ``"poly"``, >= 1.
-    gamma : float
-        Inverse squared width of ``"rbf"``, > 0.
-    coef0 : float
-        Constant of ``"poly"``, >= 0 (else the kernel need not be positive semi-definite).
+    Raises ValueError if the name is unknown or a parameter is out of range.
 
-    Raises
-    ------
-    ValueError
-        If the name is unknown or a parameter is out of range.
+    name (one of "linear", "poly", "rbf"): which kernel.
+    degree: power of ``"poly"``, >= 1.
+    gamma: inverse squared width of ``"rbf"``, > 0.
+    coef0: constant of ``"poly"``, >= 0 (else the kernel need not be positive semi-definite).
     """
 
     name: str = "rbf"
@@ -84,23 +75,8 @@ class Kernel:
     def matrix(self, A: NDArray, B: NDArray | None = None) -> NDArray:
         """Return the values between the rows of `A` and of `B`.  O(n p d).
 
-        Parameters
-        ----------
-        A : array of shape (n, d)
-            Rows.
-        B : array of shape (p, d), optional
-            Rows; `A` itself if omitted.
-
-        Returns
-        -------
-        array of shape (n, p)
-
-        Raises
-        ------
-        ValueError
-            If the square matrix of `A` would have more than `LARGEST_MATRIX` rows.
-        MemoryError
-            If there is no room for it.
+        `A` (n, d): rows. `B` (p, d): rows; `A` itself if omitted. Returns (n, p). Raises ValueError if the square
+        matrix of `A` would have more than `LARGEST_MATRIX` rows; MemoryError if there is no room for it.
         """
         if B is None and len(A) > LARGEST_MATRIX:
             raise ValueError(_too_large(len(A)) + f"; at most {LARGEST_MATRIX} labelled rows are accepted")
@@ -120,16 +96,7 @@ class Kernel:
     def gradient(self, Z: NDArray, weights: NDArray) -> NDArray:
         """Return the derivative of ``1/2 sum_k sum_il c_ik c_lk k(z_i, z_l)`` in every z_i.  O(n^2 (d + K)).
 
-        Parameters
-        ----------
-        Z : array of shape (n, d)
-            Rows.
-        weights : array of shape (n, K)
-            The c, one column per quadratic form.
-
-        Returns
-        -------
-        array of shape (n, d)
+        `Z` (n, d): rows; `weights` (n, K): the c, one column per quadratic form. Returns (n, d).
         """
         gradient = np.empty_like(Z)
         if self.exponent == 1 and self.name != "rbf":

@@ -27,29 +27,17 @@ from numpy.typing import NDArray
 LOSSES = ("squared", "logistic", "hinge", "smooth_hinge")
 SQUARED, LOGISTIC, HINGE, SMOOTH_HINGE = range(4)
 
+# The maximum of the second derivative in z, by code: a parabola this curved lies above the loss.
 LARGEST_CURVATURE = (2.0, 0.25, math.inf, 1.0)
-"""The maximum of the second derivative in z, by code: a parabola this curved lies above the loss."""
 
+# Cap of the logistic proximal map's safeguarded Newton; it needs about five.
 PROX_STEPS = 100
-"""Cap of the logistic proximal map's safeguarded Newton; it needs about five."""
 
 
 def loss_code(name: str) -> int:
     """Return the integer by which kernels know a loss.
 
-    Parameters
-    ----------
-    name : {"squared", "logistic", "hinge", "smooth_hinge"}
-        The loss.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
+    `name` (one of "squared", "logistic", "hinge", "smooth_hinge"): the loss. Raises ValueError if the name is unknown.
     """
     if name not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {name!r}")
@@ -177,18 +165,8 @@ def _gradient(code, y, z, weights, first):  # noqa: ANN001
 def total_loss(code: int, targets: NDArray, scores: NDArray, weights: NDArray | None = None) -> float:
     """Return the sum of the losses.
 
-    Parameters
-    ----------
-    code : int
-        See `loss_code`.
-    targets, scores : arrays of shape (n, K)
-        C-contiguous.
-    weights : array of shape (n,), optional
-        What the losses of each row are multiplied by.
-
-    Returns
-    -------
-    float
+    `code`: see `loss_code`; `targets`, `scores` (n, K): C-contiguous; `weights` (n,): what the losses of each row are
+    multiplied by.
     """
     return _total(code, targets, scores, _row_weights(weights, scores))
 
@@ -198,19 +176,8 @@ def loss_gradient(
 ) -> tuple[float, NDArray]:
     """Return the sum of the losses and its gradient by the scores, (n, K).
 
-    Parameters
-    ----------
-    code : int
-        See `loss_code`.
-    targets, scores : arrays of shape (n, K)
-        C-contiguous.
-    weights : array of shape (n,), optional
-        What the losses of each row are multiplied by.
-
-    Returns
-    -------
-    total : float
-    gradient : array of shape (n, K)
+    `code`: see `loss_code`; `targets`, `scores` (n, K): C-contiguous; `weights` (n,): what the losses of each row are
+    multiplied by. Returns `total`; `gradient` (n, K).
     """
     first = np.empty_like(scores)
     return _gradient(code, targets, scores, _row_weights(weights, scores), first), first
@@ -221,19 +188,8 @@ def loss_expansion(
 ) -> tuple[float, NDArray, NDArray]:
     """Return the sum of the losses, and first and second derivatives by each score.
 
-    Parameters
-    ----------
-    code : int
-        See `loss_code`.
-    targets, scores : arrays of shape (n,)
-        One head; C-contiguous.
-    weights : array of shape (n,), optional
-        What the loss of each row is multiplied by.
-
-    Returns
-    -------
-    total : float
-    first, second : arrays of shape (n,)
+    `code`: see `loss_code`. `targets`, `scores` (n,): one head; C-contiguous. `weights` (n,): what the loss of each row
+    is multiplied by. Returns `total`; `first, second` (n,).
     """
     first, second = np.empty_like(scores), np.empty_like(scores)
     return _derivatives(code, targets, scores, _row_weights(weights, scores), first, second), first, second

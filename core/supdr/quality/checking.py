@@ -10,11 +10,11 @@ from sklearn.utils import check_array, check_random_state
 
 from supdr.engine.checks import check_integer, check_seed, check_sizes
 
+# Of so many rows every one is looked at.
 MOST_EXACT = 5000
-"""Of so many rows every one is looked at."""
 
+# Of more rows, so many are looked at.
 SAMPLE = 1000
-"""Of more rows, so many are looked at."""
 
 
 def check_map(X: Any, Z: Any) -> tuple[NDArray, NDArray]:

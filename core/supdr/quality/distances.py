@@ -16,11 +16,11 @@ from supdr.engine.targets import as_labels, missing_values, uniform_labels
 from supdr.quality.checking import MOST_EXACT, check_map, chosen_rows
 from supdr.quality.near import batches
 
+# Of more rows than `MOST_EXACT`, so many pairs are looked at.
 PAIRS = 1_000_000
-"""Of more rows than `MOST_EXACT`, so many pairs are looked at."""
 
+# Pairs whose differences are held at once.
 BATCH = 1 << 16
-"""Pairs whose differences are held at once."""
 
 
 def distance_pairs(X: Any, Z: Any, *, n_pairs: int | None = None, random_state: Any = 0) -> tuple[NDArray, NDArray]:

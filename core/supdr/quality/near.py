@@ -15,24 +15,18 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
+# Stands where a list of neighbours has ended.
 NOBODY = -1
-"""Stands where a list of neighbours has ended."""
 
+# Distances that are held at once.
 BATCH = 1 << 20
-"""Distances that are held at once."""
 
 
 class Near(NamedTuple):
     """The neighbours of some rows.
 
-    Attributes
-    ----------
-    distance : array of shape (b, n)
-        Squared, to all rows; infinite to itself.
-    reach : array of shape (b, 1)
-        That of the k-th neighbour.
-    share : array of shape (b, 1)
-        By how much a row as far as that is one of the k.
+    `distance` (b, n): squared, to all rows; infinite to itself. `reach` (b, 1): that of the k-th neighbour. `share`
+    (b, 1): by how much a row as far as that is one of the k.
     """
 
     distance: NDArray

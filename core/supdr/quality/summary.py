@@ -17,6 +17,7 @@ from supdr.quality.distances import class_centre_correlation, distance_pairs, ra
 from supdr.quality.neighbourhoods import row_measures
 from supdr.quality.votes import knn_error
 
+# Their names, here and in sweeps.
 MEASURES = (
     "trustworthiness",
     "continuity",
@@ -25,7 +26,6 @@ MEASURES = (
     "distance_correlation",
     "class_centre_correlation",
 )
-"""Their names, here and in sweeps."""
 
 
 @dataclass(frozen=True)
@@ -199,10 +199,7 @@ def comparable_rows(X: Any, preprocessing: str = "zscore") -> NDArray:
 def map_of(model: Any, X: Any) -> NDArray:
     """Return where a fitted model puts rows.
 
-    Raises
-    ------
-    ValueError
-        If it has no `transform`.
+    Raises ValueError if it has no `transform`.
     """
     if not hasattr(model, "transform"):
         raise ValueError(f"quality of a map: {type(model).__name__} has no transform, so it draws no map")

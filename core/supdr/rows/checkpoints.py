@@ -24,14 +24,9 @@ STATE = "state.pickle"
 def save(content: Any, folder: Path, number: int) -> None:
     """Write a checkpoint and remove those before it.
 
-    Parameters
-    ----------
-    content : object
-        What can be pickled; `Partitions` of arrays in it are written partition by partition.
-    folder : Path
-        Where the checkpoints of a run are; workers must reach it by the same path.
-    number : int
-        Rises from checkpoint to checkpoint; one that is there is kept.
+    `content`: what can be pickled; `Partitions` of arrays in it are written partition by partition. `folder`: where the
+    checkpoints of a run are; workers must reach it by the same path. `number`: rises from checkpoint to checkpoint; one
+    that is there is kept.
     """
     place = folder / f"pass-{number:09}"
     if place.exists():
@@ -50,14 +45,7 @@ def save(content: Any, folder: Path, number: int) -> None:
 def load(folder: Path) -> Any:
     """Return what the newest checkpoint in a folder holds; None if there is none.
 
-    Parameters
-    ----------
-    folder : Path
-        As for `save`.  Like every pickle a checkpoint can hold programs: load only what you wrote.
-
-    Returns
-    -------
-    object or None
+    `folder`: as for `save`.  Like every pickle a checkpoint can hold programs: load only what you wrote.
     """
     newest = max(_complete(folder), default=None)
     if newest is None:

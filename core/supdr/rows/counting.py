@@ -16,21 +16,13 @@ Extent = tuple[float, float, float, float]
 class Grid(NamedTuple):
     """A plane cut into cells.
 
-    Attributes
-    ----------
-    mean : array of shape (d,)
-    axes : array of shape (d, 2)
-        A row x stands at ``(x - mean) @ axes``.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high); rows outside do not count.
-    cells : int
-        Per axis.
-    strip : float
-        Height over which rows are spread where a second coordinate is wanting, else 0.
-    n_layers : int
-        Classes, or ranges of values, and one more for rows without a target.
-    ends : tuple of float or None
-        Of the scale of values, where targets are numbers; None: they are classes.
+    mean (d,).
+    axes (d, 2): a row x stands at ``(x - mean) @ axes``.
+    extent: (x_low, x_high, y_low, y_high); rows outside do not count.
+    cells: per axis.
+    strip: height over which rows are spread where a second coordinate is wanting, else 0.
+    n_layers: classes, or ranges of values, and one more for rows without a target.
+    ends: of the scale of values, where targets are numbers; None: they are classes.
     """
 
     mean: NDArray
@@ -64,21 +56,8 @@ class Grid(NamedTuple):
 def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, cells: int) -> NDArray[np.int64]:
     """Count points by layer and cell.
 
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-        Those outside the extent, and those that are not finite, do not count.
-    layer : int array of shape (n,)
-    n_layers : int
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high).
-    cells : int
-        Per axis.
-
-    Returns
-    -------
-    int array of shape (n_layers, cells, cells)
-        First row lowest.
+    `points` (n, 2): those outside the extent, and those that are not finite, do not count; `layer` (n,); `extent`:
+    (x_low, x_high, y_low, y_high); `cells`: per axis. Returns (n_layers, cells, cells): first row lowest.
     """
     x_low, x_high, y_low, y_high = extent
     across = (points[:, 0] - x_low) * (cells / (x_high - x_low))
@@ -92,16 +71,7 @@ def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, 
 def value_layer(values: NDArray, low: float, high: float, count: int) -> NDArray[np.int64]:
     """Return the layer of values (n,), by about how large they are: 0 to `count` - 1, and `count` for NaN.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-    low, high : float
-        Ends of the scale; what lies beyond them counts as they do.
-    count : int
-
-    Returns
-    -------
-    int array of shape (n,)
+    `values` (n,). `low`, `high`: ends of the scale; what lies beyond them counts as they do. Returns (n,).
     """
     share = np.nan_to_num((values - low) / (high - low))
     layer = np.clip((share * count).astype(np.int64), 0, count - 1)
@@ -116,19 +86,9 @@ def counted(rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.int64]:
 def counted_new(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.float64]:
     """Count new rows where a fitted model puts them.
 
-    Parameters
-    ----------
-    fitted : estimator
-        It predicts what the targets are: class numbers, or values.
-    rows : array of shape (n, D)
-    targets : array of shape (n,)
-        NaN where there is none.
-    grid : Grid
-
-    Returns
-    -------
-    array of shape (n_layers * cells * cells + 2,)
-        The counts and, last, how many rows have a target, and the `Grid.loss` of these.
+    `fitted`: it predicts what the targets are: class numbers, or values; `rows` (n, D); `targets` (n,): NaN where there
+    is none. Returns (n_layers * cells * cells + 2,): the counts and, last, how many rows have a target, and the
+    `Grid.loss` of these.
     """
     counts = counted(fitted.transform(rows), targets, grid)
     known = ~np.isnan(targets)
@@ -138,22 +98,10 @@ def counted_new(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> NDA
 def counted_unlabelled(fitted: Any, rows: NDArray, targets: NDArray, truth: NDArray, grid: Grid) -> NDArray[np.float64]:
     """Count the rows of a partition that have no target where a fitted model puts new rows.
 
-    Parameters
-    ----------
-    fitted : estimator
-        It predicts what the targets are: class numbers, or values.
-    rows : array of shape (n, D)
-    targets : array of shape (n,)
-        NaN where there is none.
-    truth : array of shape (n,)
-        Targets before some were hidden; NaN where nobody knows.
-    grid : Grid
-
-    Returns
-    -------
-    array of shape (n_layers * cells * cells + 3,)
-        The counts and, last, how many rows have a target, of how many others it is known, and the `Grid.loss` of
-        those.
+    `fitted`: it predicts what the targets are: class numbers, or values. `rows` (n, D). `targets` (n,): NaN where there
+    is none. `truth` (n,): targets before some were hidden; NaN where nobody knows. Returns (n_layers * cells * cells +
+    3,): the counts and, last, how many rows have a target, of how many others it is known, and the `Grid.loss` of
+    those.
     """
     gaps = np.isnan(targets)
     rows, hidden = rows[gaps], truth[gaps]
@@ -179,15 +127,7 @@ def hidden_moments(targets: NDArray, truth: NDArray, centre: float) -> NDArray[n
 def enclosed(points: NDArray, corners: NDArray) -> NDArray[np.bool_]:
     """Tell which points lie in a polygon, by the number of its sides on a ray.
 
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-    corners : array of shape (k, 2)
-        Of the polygon, in order.
-
-    Returns
-    -------
-    bool array of shape (n,)
+    `points` (n, 2); `corners` (k, 2): of the polygon, in order. Returns (n,).
     """
     low, high = corners.min(axis=0), corners.max(axis=0)
     near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))

@@ -27,17 +27,13 @@ from supdr.rows.reading import in_partitions
 class InPartitions(SupervisedReducer):
     """The part of a method that takes Dask arrays and data frames.
 
-    Attributes
-    ----------
-    stands_on_any_rows : bool
-        Whether `at_rows` tells of other rows than the sample's: not where new rows are embedded by those of the sample.
-    keeps_its_preparation : bool
-        Whether all that a run is prepared with is in `supdr.rows.running.KEPT`: then one that goes on from its
-        snapshots on the same Dask arrays reads no rows again.
-    accepted_in_partitions : dict of str to tuple
-        Hyper-parameters that have not all their values on partitions, and the values that they have.
-    several_targets : bool
-        Whether y may have several columns there.
+    stands_on_any_rows: whether `at_rows` tells of other rows than the sample's: not where new rows are embedded by
+        those of the sample.
+    keeps_its_preparation: whether all that a run is prepared with is in `supdr.rows.running.KEPT`: then one that goes
+        on from its snapshots on the same Dask arrays reads no rows again.
+    accepted_in_partitions: hyper-parameters that have not all their values on partitions, and the values that they
+        have.
+    several_targets: whether y may have several columns there.
     """
 
     takes_partitions: ClassVar[bool] = True

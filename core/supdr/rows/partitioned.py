@@ -15,27 +15,21 @@ from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, gathered, listed, spread, spread_and_total, total
 from supdr.rows.whole import added
 
+# Arrays in partitions, and some of their rows.
 Taken = tuple[tuple[Partitions, NDArray], ...]
-"""Arrays in partitions, and some of their rows."""
 
+# Rows for which random numbers are drawn at a time.
 DRAWN = 1 << 16
-"""Rows for which random numbers are drawn at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionedRows:
     """Rows of a run in partitions.
 
-    Attributes
-    ----------
-    X : Partitions of arrays of shape (n, m)
-        Preprocessed rows.
-    sizes : tuple of int
-        Rows of each partition.
-    sampled : int array of shape (s,)
-        Numbers of the rows of the sample.
-    fingerprint : tuple
-        Tells these rows in these partitions from others.
+    X (n, m): preprocessed rows.
+    sizes: rows of each partition.
+    sampled (s,): numbers of the rows of the sample.
+    fingerprint: tells these rows in these partitions from others.
     """
 
     X: Partitions
@@ -96,18 +90,8 @@ class PartitionedRows:
     def on_sample(self, state: Any, known: Taken = ()) -> tuple[Any, Taken]:
         """Return a state with the rows of the sample in place of references to all rows, fetched in one round.
 
-        Parameters
-        ----------
-        state : NamedTuple
-            Holds `Partitions`, itself or in states within it.
-        known : tuple
-            What an earlier call has returned second: these rows need not be fetched again.
-
-        Returns
-        -------
-        state : NamedTuple
-        taken : tuple of pairs of Partitions and array
-            The rows of the sample of those in the state.
+        `state`: holds `Partitions`, itself or in states within it; `known`: what an earlier call has returned second:
+        these rows need not be fetched again. Returns `state`; `taken`: the rows of the sample of those in the state.
         """
         asked = list(_partitions_in(state))
         rows = {id(values): found for values, found in known}

@@ -19,25 +19,20 @@ from dask.delayed import Delayed
 from supdr.rows.tasks import Given, Part, Planned, called, read_at
 from supdr.rows.waiting import Told, by_others, computed, kept_and_computed
 
+# Partial sums that one addition takes.
 FAN_IN = 8
-"""Partial sums that one addition takes."""
 
+# Into about so many pieces, of all partitions together, goes what is done between rounds.
 PIECES = 32
-"""Into about so many pieces, of all partitions together, goes what is done between rounds."""
 
+# Rows of such a piece: with fewer, Dask takes longer than the work.
 LEAST_ROWS = 30_000
-"""Rows of such a piece: with fewer, Dask takes longer than the work."""
 
 
 class Work:
     """A function with the arguments that partitions share, named as it is in Dask's dashboard.
 
-    Parameters
-    ----------
-    function : callable
-        What is called.
-    arguments : tuple
-        Its arguments; those that are `Partitions` are given in the call.
+    `function`: what is called. `arguments`: its arguments; those that are `Partitions` are given in the call.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -57,12 +52,7 @@ class Work:
 class Piece:
     """A function of one of some pieces of its rows, named as it is.
 
-    Parameters
-    ----------
-    function : callable
-        What is called; its first argument are the rows.
-    number, count : int
-        Which of how many pieces.
+    `function`: what is called; its first argument are the rows. `number`, `count`: which of how many pieces.
     """
 
     def __init__(self, function: Callable[..., Any], number: int, count: int) -> None:
@@ -78,12 +68,8 @@ class Piece:
 class Partitions:
     """References to one value per partition, in the order of the rows.
 
-    Parameters
-    ----------
-    parts : iterable of Given and Planned
-        What stands for the values.  All that belongs to a partition has the same home.
-    entry : tuple of int, optional
-        Which entry of each value is meant, where values are tuples, which entry of that, and so on.
+    `parts`: what stands for the values.  All that belongs to a partition has the same home. `entry`: which entry of
+    each value is meant, where values are tuples, which entry of that, and so on.
     """
 
     def __init__(self, parts: Iterable[Part], entry: tuple[int, ...] = ()) -> None:
@@ -109,14 +95,7 @@ def listed(values: Iterable[Any]) -> Partitions:
 def at_home(blocks: list[Delayed]) -> Partitions:
     """Return partitions shared out among the workers of the current client, if there is one, neighbours together.
 
-    Parameters
-    ----------
-    blocks : list of Delayed
-        Each yields the value of a partition.
-
-    Returns
-    -------
-    Partitions
+    `blocks`: each yields the value of a partition.
     """
     from distributed import get_client
 
@@ -130,12 +109,7 @@ def at_home(blocks: list[Delayed]) -> Partitions:
 def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
     """Return what `function` gives for every partition, to be computed when it is needed, each time.
 
-    Parameters
-    ----------
-    function : callable
-        Pure.
-    *arguments
-        `Partitions` are passed partition by partition, everything else as it is.
+    `function`: pure; `*arguments`: `Partitions` are passed partition by partition, everything else as it is.
     """
     return Partitions(_calls(function, arguments))
 
@@ -143,12 +117,7 @@ def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
 def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
     """Return what `function` gives for every partition, computed now and kept where it was computed.
 
-    Parameters
-    ----------
-    function : callable
-        Pure.
-    *arguments
-        As for `planned`.
+    `function`: pure; `*arguments`: as for `planned`.
     """
     return Partitions(kept_and_computed(_calls(function, arguments))[0])
 
@@ -158,16 +127,9 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
 
     A cluster does it in pieces, after all that is asked for before it is needed: between two rounds of messages.
 
-    Parameters
-    ----------
-    function : callable
-        Pure; gives an array with an entry a row, whatever other rows there are.
-    rows : Partitions of arrays
-        Its first argument, of which a piece gets some rows.
-    *arguments
-        Shared by all partitions, and small: they are sent with every piece.
-    n_rows : int
-        Of all partitions.
+    `function`: pure; gives an array with an entry a row, whatever other rows there are. `rows`: its first argument, of
+    which a piece gets some rows. `*arguments`: shared by all partitions, and small: they are sent with every piece.
+    `n_rows`: of all partitions.
     """
     count = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
     if count < 2 or not by_others():
@@ -181,12 +143,7 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
 def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     """Return the list of what `function` gives for the partitions.
 
-    Parameters
-    ----------
-    function : callable
-        Pure; its values are small.
-    *arguments
-        As for `planned`.
+    `function`: pure; its values are small. `*arguments`: as for `planned`.
     """
     parts = _calls(function, arguments)
     return computed(parts, parts)
@@ -195,14 +152,7 @@ def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
     """Return the sum of what `function` gives for the partitions, added up in a tree, in a fixed order.
 
-    Parameters
-    ----------
-    function : callable
-        Pure.
-    *arguments
-        As for `planned`.
-    add : callable, default=sum
-        Maps a list of at most `FAN_IN` values to their sum.
+    `function`: pure; `*arguments`: as for `planned`; `add`: maps a list of at most `FAN_IN` values to their sum.
     """
     parts = _calls(function, arguments)
     return add(computed(_few(parts, add), parts))
@@ -216,22 +166,9 @@ def spread_and_total(
 ) -> Any:
     """Return two things that `function` gives for every partition: what is kept there, and the sum of the second.
 
-    Parameters
-    ----------
-    function : callable
-        Pure; gives a pair.
-    *arguments
-        As for `planned`.
-    add : callable, default=sum
-        As for `total`.
-    so_far : callable, optional
-        On a cluster told now and then, while it is waited for: the second things by the number of their partition, of
-        those partitions that are done.
-
-    Returns
-    -------
-    kept : Partitions
-    summed : object
+    `function`: pure; gives a pair. `*arguments`: as for `planned`. `add`: as for `total`. `so_far`: on a cluster told
+    now and then, while it is waited for: the second things by the number of their partition, of those partitions that
+    are done. Returns `kept`; `summed`.
     """
     pairs = _calls(function, arguments)
     if so_far is not None:
@@ -259,10 +196,7 @@ def _calls(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Pla
 class Sum:
     """What adds values up, named as it is in Dask's dashboard.
 
-    Parameters
-    ----------
-    add : callable
-        Maps a list of values to their sum.
+    `add`: maps a list of values to their sum.
     """
 
     __name__ = "sum"

@@ -19,25 +19,9 @@ def in_partitions(X: Any) -> bool:
 def row_partitions(X: Any, y: Any, *, several: bool = False) -> tuple[list[Any], list[Any]]:
     """Return the partitions of rows and of their labels.
 
-    Parameters
-    ----------
-    X : dask.array.Array of shape (N, D) or dask.dataframe.DataFrame
-        Rows.
-    y : dask.array.Array of shape (N,) or (N, q), dask.dataframe.Series or dask.dataframe.DataFrame
-        Labels, in partitions of the same sizes; NaN or None where unlabelled.
-    several : bool
-        Whether y may have two dimensions.
-
-    Returns
-    -------
-    rows, labels : lists of Delayed
-
-    Raises
-    ------
-    supdr.engine.optional.PackageMissing
-        If ``distributed`` is not installed.
-    ValueError
-        If rows and labels are not partitioned alike.
+    `X` (N, D): rows. `y` (N,) or (N, q): labels, in partitions of the same sizes; NaN or None where unlabelled.
+    `several`: whether y may have two dimensions. Returns `rows, labels`. Raises supdr.engine.optional.PackageMissing if
+    ``distributed`` is not installed; ValueError if rows and labels are not partitioned alike.
     """
     require("Rows in partitions", "distributed", extra="dask")
     if not in_partitions(y):
@@ -58,21 +42,8 @@ def row_partitions(X: Any, y: Any, *, several: bool = False) -> tuple[list[Any],
 def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
     """Return a partition's rows as numbers.
 
-    Parameters
-    ----------
-    block : array or data frame of shape (n, D)
-        Rows as they come.
-    may_miss : bool
-        Whether cells may be NaN.
-
-    Returns
-    -------
-    array of shape (n, D)
-
-    Raises
-    ------
-    ValueError
-        If a cell is infinite, or missing where none may be.
+    `block` (n, D): rows as they come; `may_miss`: whether cells may be NaN. Returns (n, D). Raises ValueError if a cell
+    is infinite, or missing where none may be.
     """
     rows = np.ascontiguousarray(block, dtype=np.float64)
     if may_miss and np.isinf(rows).any():
@@ -85,16 +56,10 @@ def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
 class Look(NamedTuple):
     """What one look at a partition tells.
 
-    Attributes
-    ----------
-    values : array of shape (k,)
-        Labels that occur, rising; of very many only the lowest ones, and the highest.
-    rows : array of shape (s, D)
-        Some rows.
-    labels : array of shape (s,)
-        Theirs.
-    has_gaps : bool
-        Whether any label of the partition is missing.
+    values (k,): labels that occur, rising; of very many only the lowest ones, and the highest.
+    rows (s, D): some rows.
+    labels (s,): theirs.
+    has_gaps: whether any label of the partition is missing.
     """
 
     values: NDArray

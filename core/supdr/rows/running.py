@@ -28,8 +28,8 @@ from supdr.rows.partitions import Partitions, at_home, gathered, planned, spread
 from supdr.rows.reading import numbers, row_partitions
 from supdr.rows.summed_columns import SummedColumns
 
+# Random rows, or all where there are no more, on which what needs single rows is chosen.
 SAMPLE_ROWS = 20_000
-"""Random rows, or all where there are no more, on which what needs single rows is chosen."""
 
 
 class ClusterLost(RuntimeError):
@@ -39,20 +39,12 @@ class ClusterLost(RuntimeError):
 class ReadRows(NamedTuple):
     """What a run on partitions begins with.
 
-    Attributes
-    ----------
-    raw : Partitions of arrays of shape (n, D)
-        Rows before preprocessing, read whenever they are needed.
-    X : Partitions of arrays of shape (n, m)
-        Preprocessed: kept where all fit into half of scikit-learn's ``working_memory``, else made when needed.
-    targets : Partitions of Targets
-        Decoded labels, kept.
-    sizes : tuple of int
-        Rows of each partition.
-    sampled : int array of shape (s,)
-        Numbers of the rows of the sample.
-    fingerprint : tuple
-        Tells these rows in these partitions from others.
+    raw (n, D): rows before preprocessing, read whenever they are needed.
+    X (n, m): preprocessed: kept where all fit into half of scikit-learn's ``working_memory``, else made when needed.
+    targets: decoded labels, kept.
+    sizes: rows of each partition.
+    sampled (s,): numbers of the rows of the sample.
+    fingerprint: tells these rows in these partitions from others.
     """
 
     raw: Partitions
@@ -74,10 +66,7 @@ def guarded_run(
 ) -> Iterator[Snapshot]:
     """Return the stream of snapshots of a run of `model`, which writes checkpoints to a folder if there is one.
 
-    Raises
-    ------
-    ValueError
-        For arguments that do not fit together.
+    Raises ValueError: for arguments that do not fit together.
     """
     if checkpoint is None:
         return _guarded(model, _started(model, X, y, start, interrupted), None, every)
@@ -182,6 +171,7 @@ def _started(
     return model._followed(snapshots)
 
 
+# What a run is prepared with; one that goes on from its snapshots, on the same rows, has it already.
 KEPT = (
     "_collections",
     "_preprocessing",
@@ -193,7 +183,6 @@ KEPT = (
     "_prepared_on",
     "_stood",
 )
-"""What a run is prepared with; one that goes on from its snapshots, on the same rows, has it already."""
 
 
 def _prepared_alike(run: Any, earlier: Any, X: Any, y: Any) -> bool:
@@ -220,24 +209,9 @@ def _continued(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], 
 def prepared_on(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, tuple[NDArray, Targets]]:
     """Return what `run` is prepared with, of some of its rows in place of its sample.
 
-    Parameters
-    ----------
-    run : estimator
-        Of a snapshot on partitions.
-    X : array of shape (s, D)
-    y : array-like of shape (s,)
-    rows : int array of shape (s,)
-        Their numbers among all rows of the run; rising.
-
-    Returns
-    -------
-    partitions : PartitionedRows
-    training : tuple of (array, Targets)
-
-    Raises
-    ------
-    ValueError
-        If there are not as many labels and numbers as rows, or the numbers do not rise.
+    `run`: of a snapshot on partitions. `X` (s, D). `y` (s,). `rows` (s,): their numbers among all rows of the run;
+    rising. Returns `partitions`; `training`. Raises ValueError if there are not as many labels and numbers as rows, or
+    the numbers do not rise.
     """
     labels, places = as_labels(y), np.asarray(rows)
     if not len(X) == len(labels) == len(places):
@@ -281,22 +255,8 @@ def lazily_embedded(
 ) -> Any:
     """Return the latent rows of a Dask collection as a Dask array that is computed when it is asked for.
 
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame of shape (N, D)
-        Rows.
-    preprocessing : Preprocessing
-        What is applied to them first.
-    work : callable
-        Maps preprocessed rows to latent rows.
-    width : int
-        L.
-    may_miss : bool
-        Whether cells may be missing.
-
-    Returns
-    -------
-    dask.array.Array of shape (N, L)
+    `X` (N, D): rows; `preprocessing`: what is applied to them first; `work`: maps preprocessed rows to latent rows;
+    `width`: L; `may_miss`: whether cells may be missing. Returns (N, L).
     """
     import dask.array as da
 

@@ -16,12 +16,7 @@ from supdr.rows.whole import added
 class SummedColumns(Columns):
     """`Columns` of rows in partitions; a statistic is one pass, which brings m numbers a partition (m² to whiten).
 
-    Parameters
-    ----------
-    parts : Partitions of arrays of shape (n, m)
-        Rows.
-    shape : (int, int)
-        Of all of them.
+    `parts` (n, m): rows; `shape`: of all of them.
     """
 
     def __init__(self, parts: Partitions, shape: tuple[int, int]) -> None:

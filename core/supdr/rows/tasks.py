@@ -22,12 +22,7 @@ from dask.threaded import get as get_by_threads
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A value that is here.
-
-    Attributes
-    ----------
-    value : object
-    """
+    """A value that is here."""
 
     value: Any
 
@@ -41,15 +36,9 @@ class Given:
 class Planned:
     """A value that Dask computes, or has computed and keeps.
 
-    Attributes
-    ----------
-    key : str
-        Its name for Dask.
-    tasks : dict of key to (task, home)
-        What it is made of, itself included: tasks in Dask's own notation, and the addresses of the workers that should
-        do them; "": any.  Another worker does it if that one is lost.
-    home : str
-        Address of the worker that should do what is made of it; "": any.
+    `key`: its name for Dask. `tasks`: what it is made of, itself included: tasks in Dask's own notation, and the
+    addresses of the workers that should do them; "": any.  Another worker does it if that one is lost. `home`: address
+    of the worker that should do what is made of it; "": any.
     """
 
     key: Any
@@ -63,13 +52,8 @@ Part = Given | Planned
 def called(function: Any, values: Iterable[Part], home: str = "") -> Planned:
     """Return what a function will give for some values; it takes those that are here as `Given`.
 
-    Parameters
-    ----------
-    function : callable
-        Pure; its name is the one of the task in Dask's dashboard.
-    values : iterable of Given and Planned
-    home : str
-        Address of the worker that should call it.
+    `function`: pure; its name is the one of the task in Dask's dashboard. `home`: address of the worker that should
+    call it.
     """
     key = f"{getattr(function, '__name__', type(function).__name__)}-{uuid4().hex}"
     tasks: dict[Any, tuple[Any, str]] = {}
@@ -87,11 +71,7 @@ def read_at(blocks: Sequence[Delayed], homes: Sequence[str]) -> list[Planned]:
 
     Any worker may do these: where all workers were lost at once, Dask does not begin again with tasks that have a home.
 
-    Parameters
-    ----------
-    blocks : sequence of Delayed
-    homes : sequence of str
-        Addresses of the workers that should do what is made of them.
+    `homes`: addresses of the workers that should do what is made of them.
     """
     plain: dict[int, dict] = {}  # the parts of a collection share its graph
     found = []
@@ -106,11 +86,7 @@ def read_at(blocks: Sequence[Delayed], homes: Sequence[str]) -> list[Planned]:
 def by_threads(wanted: Sequence[Planned], callbacks: Any = None) -> list[Any]:
     """Return values, computed by threads of this process, or as Dask's setting ``scheduler`` says.
 
-    Parameters
-    ----------
-    wanted : sequence of Planned
-    callbacks : list of tuple, optional
-        What Dask calls between tasks.
+    `callbacks`: what Dask calls between tasks.
     """
     graph = {key: task for each in wanted for key, (task, _) in each.tasks.items()}
     get = get_scheduler() or get_by_threads
@@ -118,13 +94,7 @@ def by_threads(wanted: Sequence[Planned], callbacks: Any = None) -> list[Any]:
 
 
 def submitted(client: Any, wanted: Sequence[Planned]) -> list[Any]:
-    """Return futures of values.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    wanted : sequence of Planned
-    """
+    """Return futures of values."""
     tasks = {key: task for each in wanted for key, task in each.tasks.items()}
     homes = {key: [home] if home else [] for key, (_, home) in tasks.items()}
     # A graph in layers has a name; a mere dictionary would get one made of all that it holds.

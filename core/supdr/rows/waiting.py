@@ -12,22 +12,18 @@ import dask
 from supdr.engine.interruption import Interrupted, checkpoint, current_flag, waiting
 from supdr.rows.tasks import Given, Part, Planned, by_threads, kept_there, submitted
 
+# ``tell(done, count)``: how many of the partitions of a round are done.
 Tell = Callable[[int, int], Any]
-"""``tell(done, count)``: how many of the partitions of a round are done."""
 
+# Seconds between two looks at how far a cluster is, and at whether its work is still wanted.
 GLANCE = 0.1
-"""Seconds between two looks at how far a cluster is, and at whether its work is still wanted."""
 
 
 class Told(NamedTuple):
     """Who is told of values of partitions while the others are waited for.
 
-    Attributes
-    ----------
-    shares : sequence of Planned
-        Small values, one per partition.
-    tell : callable
-        ``tell(values)``: those that are there, by the number of their partition.
+    `shares`: small values, one per partition; `tell`: ``tell(values)``: those that are there, by the number of their
+    partition.
     """
 
     shares: Sequence[Planned]
@@ -41,10 +37,7 @@ _current = threading.local()
 def followed(tell: Tell) -> Iterator[None]:
     """Let ``tell(done, count)`` know how far each round over the partitions is, in this thread, within the block.
 
-    Parameters
-    ----------
-    tell : callable
-        Called often, by the thread that waits; must return at once.
+    `tell`: called often, by the thread that waits; must return at once.
     """
     before = getattr(_current, "tell", None)
     _current.tell = tell
@@ -57,20 +50,8 @@ def followed(tell: Tell) -> Iterator[None]:
 def computed(wanted: Sequence[Planned], parts: Sequence[Planned]) -> list[Any]:
     """Return the values of `wanted`, which are made of `parts`.
 
-    Parameters
-    ----------
-    wanted : sequence of Planned
-    parts : sequence of Planned
-        One per partition.
-
-    Returns
-    -------
-    list
-
-    Raises
-    ------
-    Interrupted
-        If the run of this thread was asked to stop meanwhile; what has begun on a cluster is left to end by itself.
+    `parts`: one per partition. Raises Interrupted if the run of this thread was asked to stop meanwhile; what has begun
+    on a cluster is left to end by itself.
     """
     tell, client = _tell(), _client()
     if client is None:
@@ -88,24 +69,9 @@ def kept_and_computed(
 ) -> tuple[list[Part], list[Any]]:
     """Return what stands for the values of `parts`, kept where they are computed, and the values of `wanted`.
 
-    Parameters
-    ----------
-    parts : sequence of Planned
-        One per partition.
-    wanted : sequence of Planned
-        Made of them.  Without any, nothing is waited for on a cluster.
-    told : Told, optional
-        Who looks on a cluster at values of partitions before all are there.
-
-    Returns
-    -------
-    kept : list of Given and Planned
-    values : list
-
-    Raises
-    ------
-    Interrupted
-        As for `computed`.
+    `parts`: one per partition. `wanted`: made of them.  Without any, nothing is waited for on a cluster. `told`: who
+    looks on a cluster at values of partitions before all are there. Returns `kept`; `values`. Raises Interrupted: as
+    for `computed`.
     """
     tell, client, count = _tell(), _client(), len(parts)
     if client is None:

@@ -20,10 +20,7 @@ from numpy.typing import NDArray
 class WholeRows:
     """Rows in memory.
 
-    Parameters
-    ----------
-    n_rows : int
-        How many there are.
+    `n_rows`: how many there are.
     """
 
     def __init__(self, n_rows: int) -> None:

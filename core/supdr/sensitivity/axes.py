@@ -71,22 +71,8 @@ def _tidy(values: np.ndarray, whole: bool) -> list[Any]:
 def checked_grid(grid: Mapping[str, Iterable[Any]], known: Iterable[str], estimator: str) -> dict[str, list[Any]]:
     """Return the grid as lists, checked against the estimator's parameters.
 
-    Parameters
-    ----------
-    grid : mapping of str to values
-    known : iterable of str
-        Parameters of the estimator.
-    estimator : str
-        Its name, for messages.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        If there are no or more than two parameters, an unknown one, one without values, or too many cells.
+    `known`: parameters of the estimator; `estimator`: its name, for messages. Raises ValueError if there are no or more
+    than two parameters, an unknown one, one without values, or too many cells.
     """
     lists = {name: list(values) for name, values in grid.items()}
     if not 1 <= len(lists) <= 2:

@@ -28,14 +28,14 @@ from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
 from supdr.sensitivity.rows import Rows
 
+# How long to wait for a worker of a cluster: one that has died takes a while to come back.
 WORKER_SECONDS = 60
-"""How long to wait for a worker of a cluster: one that has died takes a while to come back."""
 
+# How often to try to give the rows to the workers of a cluster.
 SCATTERINGS = 5
-"""How often to try to give the rows to the workers of a cluster."""
 
+# Data sets that a worker keeps.
 LOADED = 4
-"""Data sets that a worker keeps."""
 
 
 class InProcess(Executor):
@@ -68,10 +68,6 @@ class OnCluster(Executor):
 
     Dask's own executor leaves a future open for ever if its worker dies with the result that is being fetched, and
     with rows that nobody else has.
-
-    Parameters
-    ----------
-    client : distributed.Client
     """
 
     def __init__(self, client: Any) -> None:
@@ -80,16 +76,7 @@ class OnCluster(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         """Have ``fn(*args, **kwargs)`` called by a worker.
 
-        Parameters
-        ----------
-        fn : callable
-        *args, **kwargs
-            Its arguments.
-
-        Returns
-        -------
-        Future
-            Cancelled if the cluster has lost what it needs.
+        `*args`, `**kwargs`: its arguments. Returns cancelled if the cluster has lost what it needs.
         """
         remote = self._client.submit(fn, *args, pure=False, **kwargs)
         future: Future = Future()
@@ -117,12 +104,7 @@ class OnCluster(Executor):
 
 
 class RowsOnDisk:
-    """Rows in a file of this machine; every worker maps it once.
-
-    Parameters
-    ----------
-    path : str
-    """
+    """Rows in a file of this machine; every worker maps it once."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -142,17 +124,10 @@ _loaded: dict[str, Rows] = {}
 class Crew:
     """An executor with what a sweep needs around it; a context manager.
 
-    Parameters
-    ----------
-    executor : Executor
-    workers : int
-        Jobs that run at the same time; 0: as many as the cluster has threads once it has taken the rows.
-    renew : callable, optional
-        ``renew(broken)`` returns what takes the place of an executor whose worker died; None: the sweep must end.
-    end : callable, optional
-        Called at the end.
-    client : distributed.Client, optional
-        Whose executor it is: it sends data to all workers at once.
+    workers: jobs that run at the same time; 0: as many as the cluster has threads once it has taken the rows.
+    renew: ``renew(broken)`` returns what takes the place of an executor whose worker died; None: the sweep must end.
+    end: called at the end.
+    client: whose executor it is: it sends data to all workers at once.
     """
 
     def __init__(

@@ -39,16 +39,10 @@ class Fit:
 class Job:
     """What is sent to a worker at once.
 
-    Attributes
-    ----------
-    estimator : estimator
-        Not fitted; cells change its parameters.
-    fits : tuple of Fit
-        If `warm`, a path: each but the first starts from the end of the one before.
-    scoring : dict
-        See `checked_scoring`.
-    transductive, warm, shortcuts : bool
-        See `Sweep`.
+    estimator: not fitted; cells change its parameters.
+    fits: if `warm`, a path: each but the first starts from the end of the one before.
+    scoring: see `checked_scoring`.
+    transductive, warm, shortcuts: see `Sweep`.
     """
 
     estimator: Any
@@ -65,15 +59,7 @@ _own = threading.local()
 def evaluate(job: Job, rows: Any) -> list[Outcome]:
     """Fit and judge all cells of a job with one BLAS thread; a fit that fails is an outcome with a message.
 
-    Parameters
-    ----------
-    job : Job
-    rows : Rows
-        Or what loads them.
-
-    Returns
-    -------
-    list of Outcome
+    `rows`: or what loads them.
     """
     here = rows.load()
     with _worker_state(job.shortcuts):

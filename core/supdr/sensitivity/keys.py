@@ -25,26 +25,9 @@ def fit_keys(
 ) -> dict[tuple[int, int, int], str]:
     """Return the key of every fit of a sweep.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Not fitted.
-    cells : sequence of dict
-        Parameters of every cell.
-    paths : sequence of sequences of int
-        Numbers of the cells in the order of visits.
-    rows : Rows
-        Data and splits of every seed.
-    scoring : mapping of str to str or callable
-        Metrics.
-    transductive : bool
-        Whether test rows are seen without their labels.
-    warm : bool
-        Whether a fit starts from the end of the one before it on its path.
-
-    Returns
-    -------
-    dict of (cell, seed, fold) to str
+    `estimator`: not fitted; `cells`: parameters of every cell; `paths`: numbers of the cells in the order of visits;
+    `rows`: data and splits of every seed; `scoring`: metrics; `transductive`: whether test rows are seen without their
+    labels; `warm`: whether a fit starts from the end of the one before it on its path.
     """
     try:
         release = version("supdr-viz")

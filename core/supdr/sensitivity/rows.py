@@ -17,15 +17,8 @@ from supdr.sensitivity.splits import hidden
 class Rows:
     """The data of a sweep as workers get them, once.
 
-    Attributes
-    ----------
-    X, y : arrays
-    splits : dict of int to list of (train, test)
-        Of every seed.
-    digest : str
-        Names the rows, and how they are prepared.
-    prepare : transformer or None
-        Fitted to the training rows of a fit, changes all the rows that it sees or is asked about.
+    `splits`: of every seed; `digest`: names the rows, and how they are prepared; `prepare`: fitted to the training rows
+    of a fit, changes all the rows that it sees or is asked about.
     """
 
     X: NDArray
@@ -42,14 +35,8 @@ class Rows:
 class Part:
     """The rows of one fit; copied out of all rows only where they are needed.
 
-    Parameters
-    ----------
-    rows : Rows
-        All of them.
-    train, test : int arrays
-        Which the fit sees, and which it is judged on.
-    transductive : bool
-        Whether the fit sees all rows, labels of the test rows hidden.
+    `rows`: all of them; `train`, `test`: which the fit sees, and which it is judged on; `transductive`: whether the fit
+    sees all rows, labels of the test rows hidden.
     """
 
     def __init__(self, rows: Rows, train: NDArray, test: NDArray, transductive: bool) -> None:

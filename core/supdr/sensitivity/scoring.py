@@ -23,6 +23,7 @@ def _correlation(truth: NDArray, predicted: NDArray) -> float:
     return float(np.corrcoef(truth, predicted)[0, 1]) if spread > 0.0 else 0.0
 
 
+# Metrics of true values and predictions.
 PREDICTIONS: dict[str, Callable[[NDArray, NDArray], float]] = {
     "error": lambda truth, predicted: float(np.mean(truth != predicted)),
     "accuracy": lambda truth, predicted: float(np.mean(truth == predicted)),
@@ -32,10 +33,9 @@ PREDICTIONS: dict[str, Callable[[NDArray, NDArray], float]] = {
     "r2": lambda truth, predicted: float(r2_score(truth, predicted)),
     "correlation": _correlation,
 }
-"""Metrics of true values and predictions."""
 
+# Metrics of the fitted estimator; any other number ``name_`` of it, or entry of its history, works as well.
 FITTED = ("support_fraction", "support_fraction_min", "n_iter", "objective", "bound", "gap", "fit_seconds")
-"""Metrics of the fitted estimator; any other number ``name_`` of it, or entry of its history, works as well."""
 
 GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation", *MEASURES} - {"knn_error"})
 
@@ -44,15 +44,9 @@ GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation", *MEASURES} - {"k
 class Judged:
     """A fitted estimator with the rows that it is judged on.
 
-    Attributes
-    ----------
-    fitted : estimator
-    X, y : arrays
-        Rows that its fit did not know (transductive: whose labels it did not know), and their targets.
-    predicted : array or None
-        Predictions of these rows where the fit has made them; None: ``fitted.predict(X)`` makes them.
-    seconds : float
-        Of the fit.
+    `X`, `y`: rows that its fit did not know (transductive: whose labels it did not know), and their targets.
+    `predicted`: predictions of these rows where the fit has made them; None: ``fitted.predict(X)`` makes them.
+    `seconds`: of the fit.
     """
 
     fitted: Any
@@ -65,20 +59,9 @@ class Judged:
 def checked_scoring(scoring: Scoring) -> dict[str, Any]:
     """Return the metrics by name.
 
-    Parameters
-    ----------
-    scoring : str, callable, sequence of str, or mapping of str to either
-        Names are those of `PREDICTIONS`, `FITTED` and `supdr.quality.summary.MEASURES`, of fitted attributes without
-        their underscore, and of scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``.
-
-    Returns
-    -------
-    dict of str to str or callable
-
-    Raises
-    ------
-    ValueError
-        If it is empty or of another kind.
+    `scoring`: names are those of `PREDICTIONS`, `FITTED` and `supdr.quality.summary.MEASURES`, of fitted attributes
+    without their underscore, and of scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``. Raises
+    ValueError if it is empty or of another kind.
     """
     if isinstance(scoring, str):
         return {scoring: scoring}
@@ -93,10 +76,7 @@ def checked_scoring(scoring: Scoring) -> dict[str, Any]:
 def scores_of(judged: Judged, scoring: Mapping[str, Any]) -> dict[str, float]:
     """Return every metric of one fit.
 
-    Raises
-    ------
-    ValueError
-        If a metric is unknown to this estimator.
+    Raises ValueError if a metric is unknown to this estimator.
     """
     predicted = judged.predicted
     scores, of_map = {}, _map_measures(judged) if any(each in MEASURES for each in scoring.values()) else {}

@@ -42,18 +42,7 @@ class Shortened(NamedTuple):
 def shortened_fit(estimator: Any, part: Part, metrics: Iterable[Any]) -> Shortened | None:
     """Fit with what other cells have in common with this one, or return None where there is nothing.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Not fitted.
-    part : Part
-        Rows of the fit.
-    metrics : iterable of str or callable
-        What will be asked of it.
-
-    Returns
-    -------
-    Shortened or None
+    `estimator`: not fitted; `part`: rows of the fit; `metrics`: what will be asked of it.
     """
     if type(estimator) is SDRGLM and _turns(estimator, part):
         return _in_row_space(estimator, part)
@@ -104,17 +93,8 @@ def _in_row_space(estimator: SDRGLM, part: Part) -> Shortened:
 def row_space(X: NDArray, X_test: NDArray, preprocessing: str) -> tuple[NDArray, NDArray]:
     """Return coordinates of preprocessed rows in an orthonormal basis of the space that all of them span.
 
-    Parameters
-    ----------
-    X, X_test : arrays of shape (n, m), (p, m)
-        Fewer rows than columns.
-    preprocessing : str
-        Fitted on `X`.
-
-    Returns
-    -------
-    arrays of shape (n, n + p), (p, n + p)
-        Inner products are those of the preprocessed rows, less the mean of `X`.
+    `X`, `X_test` (n, m), (p, m): fewer rows than columns; `preprocessing`: fitted on `X`. Returns (n, n + p),
+    (p, n + p): inner products are those of the preprocessed rows, less the mean of `X`.
     """
     fitted = fit_preprocessing(X, preprocessing)
     rows = np.concatenate([fitted.transform(X), fitted.transform(X_test)])

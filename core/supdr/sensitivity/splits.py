@@ -25,25 +25,9 @@ def splits_of(cv: Any, X: NDArray, y: NDArray, seed: int, *, classification: boo
 
     Rows without a label, and classes with too few rows for the folds, are never in a test part.
 
-    Parameters
-    ----------
-    cv : int, float, cross-validator or iterable of (train, test)
-        int: that many shuffled folds, stratified for classification; float in (0, 1): the share that is held out, once;
-        a cross-validator of scikit-learn or ready-made splits: as they are, the same for every seed.
-    X : array of shape (n, m)
-    y : array of shape (n,)
-    seed : int
-        Of the shuffle.
-    classification : bool
-
-    Returns
-    -------
-    list of (train, test)
-
-    Raises
-    ------
-    ValueError
-        If `cv` is of another kind or there are too few labelled rows.
+    `cv`: int: that many shuffled folds, stratified for classification; float in (0, 1): the share that is held out,
+    once; a cross-validator of scikit-learn or ready-made splits: as they are, the same for every seed. `X` (n, m). `y`
+    (n,). `seed`: of the shuffle. Raises ValueError if `cv` is of another kind or there are too few labelled rows.
     """
     labelled = np.flatnonzero(~missing_values(y, np.nan))
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):

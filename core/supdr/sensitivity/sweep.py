@@ -25,11 +25,11 @@ from supdr.sensitivity.scoring import Scoring, checked_scoring
 from supdr.sensitivity.splits import splits_of
 from supdr.sensitivity.store import Store
 
+# Fits are sent in batches that take about this long: what sending costs is a small share of it.
 JOB_SECONDS = 0.15
-"""Fits are sent in batches that take about this long: what sending costs is a small share of it."""
 
+# A fit that was alone when its worker died, this many times, is recorded as failed.
 MOST_ATTEMPTS = 3
-"""A fit that was alone when its worker died, this many times, is recorded as failed."""
 
 
 class SweepError(RuntimeError):

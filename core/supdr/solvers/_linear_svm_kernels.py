@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 
 _SUMS = {"reassoc", "nsz", "contract"}
 
+# The line search ends when the slope has fallen to this share.
 LINE_TOL = 0.05
-"""The line search ends when the slope has fallen to this share."""
 
 MAX_LINE_TRIALS = 60
 

@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Of the space of the rows.
 CELLS = 256
-"""Of the space of the rows."""
 
+# Rows of either sign, on either side of the margin, by cell.
 GROUPS = 4 * CELLS
-"""Rows of either sign, on either side of the margin, by cell."""
 
 _SUMS = {"reassoc", "nsz", "contract"}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+# Rows at most whose distances make the median distance.
 SAMPLE = 1000
-"""Rows at most whose distances make the median distance."""
 
 
+# Distances: their squares can be divided by.
 SMALLEST = 1e-150
-"""Distances: their squares can be divided by."""
 
 
 def median_distance(X: NDArray, rng: np.random.Generator) -> float:
@@ -33,12 +33,8 @@ def squares_among(X: NDArray) -> NDArray:
 def median_of_squares(squared: NDArray, size: float | None = None) -> float:
     """Return the median distance from squared distances, those that are 0 (below `SMALLEST`) left out; 1 if all are.
 
-    Parameters
-    ----------
-    squared : array
-        Squared distances.
-    size : float, optional
-        Squared length of the longest row: smaller ones by twelve digits count as 0.  None: the largest distance's.
+    `squared`: squared distances. `size`: squared length of the longest row: smaller ones by twelve digits count as 0.
+    None: the largest distance's.
     """
     size = float(squared.max()) if size is None else size
     positive = squared[squared > max(1e-12 * size, SMALLEST**2)]

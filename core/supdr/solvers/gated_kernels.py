@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 
+# A gate below this does not contribute to the kernel.
 CLOSED_GATE = 1e-9
-"""A gate below this does not contribute to the kernel."""
 
+# Multiply-adds between two looks at the stop flag, some milliseconds.
 SLICE = 4e6
-"""Multiply-adds between two looks at the stop flag, some milliseconds."""
 
+# The same for matrix products, which are faster.
 PRODUCT = 1e8
-"""The same for matrix products, which are faster."""
 
+# Rows whose mirror image is written while they are in the processor's cache.
 MIRRORED = 32
-"""Rows whose mirror image is written while they are in the processor's cache."""
 
 
 def gram(X: NDArray) -> NDArray:

@@ -13,31 +13,25 @@ from supdr.engine.interruption import checkpoint
 
 Array = NDArray[np.float64]
 
+# Multiply-adds between two looks at the stop flag: some 30 ms.
 BLOCK_FLOPS = 1 << 30
-"""Multiply-adds between two looks at the stop flag: some 30 ms."""
 
+# Centres times columns beyond which distances are formed in single precision, where they are small enough for it.
 WIDE = 1 << 19
-"""Centres times columns beyond which distances are formed in single precision, where they are small enough for it."""
 
+# Single precision is for gamma times squared distances from the middle of all centres up to this: exponents are
+# differences of such numbers, and the error of a feature stays below about 1e-5.
 LARGEST_EXPONENT = 10.0
-"""Single precision is for gamma times squared distances from the middle of all centres up to this: exponents are
-differences of such numbers, and the error of a feature stays below about 1e-5."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
     """Features of rows.
 
-    Attributes
-    ----------
-    kind : {"rbf", "exponential", "linear"}
-        exp(-|x - c|^2 / (2 sigma^2)), exp(-|x - c| / sigma), or the columns.
-    centers : array of shape (M, D)
-        c; for "linear" one row, the mean.
-    gamma : float
-        1 / (2 sigma^2), 1 / sigma, or 0.
-    scale : array of shape (D,), optional
-        What columns are multiplied by before distances are taken.
+    kind (one of "rbf", "exponential", "linear"): exp(-|x - c|^2 / (2 sigma^2)), exp(-|x - c| / sigma), or the columns.
+    centers (M, D): c; for "linear" one row, the mean.
+    gamma: 1 / (2 sigma^2), 1 / sigma, or 0.
+    scale (D,): what columns are multiplied by before distances are taken.
     """
 
     kind: str

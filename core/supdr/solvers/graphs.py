@@ -19,8 +19,8 @@ from scipy.sparse.linalg import splu
 
 from supdr.solvers.remembering import remembered
 
+# Added to the diagonal of every system: what neither labels nor energy determine becomes 0.
 RIDGE = 1e-9
-"""Added to the diagonal of every system: what neither labels nor energy determine becomes 0."""
 
 
 @remembered
@@ -225,14 +225,10 @@ def unlabelled_rows(graph: sparse.csr_array, rows: NDArray) -> NDArray:
 class LocalPlanes:
     """A function known at points, with a slope at each: new rows are on the plane of the nearest point.
 
-    Attributes
-    ----------
-    X : array of shape (n, M)
-    values : array of shape (n, T)
-    bases : array of shape (n, M, m)
-        Tangents.
-    slopes : array of shape (n, m, T)
-        Gradients in tangent coordinates.
+    X (n, M).
+    values (n, T).
+    bases (n, M, m): tangents.
+    slopes (n, m, T): gradients in tangent coordinates.
     """
 
     X: NDArray
@@ -253,11 +249,7 @@ class LocalPlanes:
 class NeighbourMeans:
     """A function known at points: new rows get the mean of their neighbours, weighted by inverse squared distance.
 
-    Attributes
-    ----------
-    X : array of shape (n, M)
-    values : array of shape (n, T)
-    n_neighbors : int
+    `X` (n, M); `values` (n, T).
     """
 
     X: NDArray

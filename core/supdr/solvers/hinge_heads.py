@@ -21,11 +21,11 @@ from supdr.engine.interruption import checkpoint
 from supdr.solvers.positive_definite import solve_positive
 
 FRACTION_TO_BOUNDARY = 0.995
+# Relative duality gap at which the method ends.
 GAP = 1e-11
-"""Relative duality gap at which the method ends."""
 
+# Cap on the steps.
 HINGE_STEPS = 60
-"""Cap on the steps."""
 
 
 class Largest(float):
@@ -45,20 +45,12 @@ class Least(float):
 class HingeRows(NamedTuple):
     """One head's rows between two visits.
 
-    Attributes
-    ----------
-    signed : array of shape (n, d + 1)
-        Rows y_i [u_i, 1].
-    slack, C : arrays of shape (n,)
-        y offset - 1, and the cap of the multipliers.
-    alpha, t, s, xi : arrays of shape (n,)
-        The iterate.
-    inverse, residual, q : arrays of shape (n,)
-        Weights of the system, primal residual, right-hand side.
-    c_s, c_t : arrays of shape (n,)
-        What is aimed at in the products alpha s and t xi.
-    d_alpha, d_s, d_xi : arrays of shape (n,)
-        The direction.
+    signed (n, d + 1): rows y_i [u_i, 1].
+    slack, C (n,): y offset - 1, and the cap of the multipliers.
+    alpha, t, s, xi (n,): the iterate.
+    inverse, residual, q (n,): weights of the system, primal residual, right-hand side.
+    c_s, c_t (n,): what is aimed at in the products alpha s and t xi.
+    d_alpha, d_s, d_xi (n,): the direction.
     """
 
     signed: NDArray
@@ -135,18 +127,7 @@ def hinge_rows(design: NDArray, y: NDArray, weights: NDArray, reg: float, offset
 def hinge_head(theta: NDArray, n: int, largest: float) -> Generator[tuple[str, Any], Any, NDArray]:
     """Ask for visits until the gap is closed; return [w, b], the given theta if that is as good.
 
-    Parameters
-    ----------
-    theta : array of shape (d + 1,)
-        Start.
-    n : int
-        Number of rows.
-    largest : float
-        Of the caps C.
-
-    Returns
-    -------
-    array of shape (d + 1,)
+    `theta` (d + 1,): start; `n`: number of rows; `largest`: of the caps C. Returns (d + 1,).
     """
     ridge = np.ones(len(theta))
     ridge[-1] = 0.0

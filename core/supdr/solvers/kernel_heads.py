@@ -23,42 +23,34 @@ from supdr.functions.kernels import Kernel
 from supdr.solvers.linear_svm import solve_linear_svm
 from supdr.solvers.smo import minimising_bias, solve_svm
 
+# Pair updates per head of a first solve.
 FIRST_CAP = 3_000_000
-"""Pair updates per head of a first solve."""
 
+# Stopping tolerances of the successive solves, each warm from the one before.
 TOLERANCES = tuple(10.0**-exponent for exponent in range(2, 10))
-"""Stopping tolerances of the successive solves, each warm from the one before."""
 
+# Warm multipliers are discarded when a multiple of them below this is better: the problem has changed too much.
 WORN = 0.5
-"""Warm multipliers are discarded when a multiple of them below this is better: the problem has changed too much."""
 
+# Numbers gathered between two looks at the stop flag, some 10 ms.
 PORTION = 2_000_000
-"""Numbers gathered between two looks at the stop flag, some 10 ms."""
 
+# A relative gap below which a comparison with the ceiling is as good as it gets.
 SHARP = 1e-7
-"""A relative gap below which a comparison with the ceiling is as good as it gets."""
 
+# Relative duality gap asked of the linear solver, in units of tol²: it is of second order in the violation.
 GAP = 10.0
-"""Relative duality gap asked of the linear solver, in units of tol²: it is of second order in the violation."""
 
 
 class Heads(NamedTuple):
     """Solved heads.
 
-    Attributes
-    ----------
-    alpha : array of shape (n, K)
-        Multipliers, 0 <= alpha <= C.
-    bias : array of shape (K,)
-        The best for these multipliers, which `primal` takes.
-    primal, dual : float
-        Upper and lower bound of S, summed over the heads.
-    iterations : int
-        Pair updates spent.
-    closed : bool
-        Whether the gap is small enough for `primal` to stand for S.
-    capped : bool
-        Whether a head ran out of its work cap.
+    alpha (n, K): multipliers, 0 <= alpha <= C.
+    bias (K,): the best for these multipliers, which `primal` takes.
+    primal, dual: upper and lower bound of S, summed over the heads.
+    iterations: pair updates spent.
+    closed: whether the gap is small enough for `primal` to stand for S.
+    capped: whether a head ran out of its work cap.
     """
 
     alpha: NDArray
@@ -88,30 +80,12 @@ def close_gap(
 ) -> Heads:
     """Solve every head until the gap of their sum is closed.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix.
-    signs : array of shape (n, K)
-        +1 or -1, one column per head.
-    C : float or array of shape (n,)
-        Upper bound of the multipliers, > 0.
-    alpha : array of shape (n, K), optional
-        Where to start from; feasible.
-    precision : float
-        The gap is closed when it is at most ``precision * (1 + primal)``.
-    cap : int
-        Pair updates per head.
-    ceiling : float
-        What the primal value is to be compared with.  Work ends as soon as the answer is known: when the lower bound
-        exceeds the ceiling, or when the gap is closed and the primal value, if it can be told apart, does not.
-    n_jobs : int, optional
-        Threads over heads.
-
-    Returns
-    -------
-    Heads
-        `closed` is False when a cap was reached, when the ceiling is exceeded, or when values are not finite.
+    `K` (n, n): kernel matrix. `signs` (n, K): +1 or -1, one column per head. `C` (n,): upper bound of the multipliers,
+    > 0. `alpha` (n, K): where to start from; feasible. `precision`: the gap is closed when it is at most ``precision *
+    (1 + primal)``. `cap`: pair updates per head. `ceiling`: what the primal value is to be compared with.  Work ends as
+    soon as the answer is known: when the lower bound exceeds the ceiling, or when the gap is closed and the primal
+    value, if it can be told apart, does not. `n_jobs`: threads over heads. Returns `closed` is False when a cap was
+    reached, when the ceiling is exceeded, or when values are not finite.
     """
     n_samples, n_heads = signs.shape
     columns = np.zeros((n_heads, n_samples)) if alpha is None else np.array(alpha.T, order="C")  # a copy: written to
@@ -164,16 +138,10 @@ def _discard_worn(K: NDArray, columns: NDArray, ys: NDArray) -> None:
 class KernelHead(NamedTuple):
     """A fitted decision: f_k(z) = sum_i weights_ik k(rows_i, z / scale) + bias_k.
 
-    Attributes
-    ----------
-    kernel : Kernel
-    rows : array of shape (s, d)
-        Support rows, already divided by `scale`.
-    weights : array of shape (s, K)
-        Signed multipliers.
-    bias : array of shape (K,)
-    scale : array of shape (d,) or None
-        Divides the columns of latent rows; None is 1.
+    rows (s, d): support rows, already divided by `scale`.
+    weights (s, K): signed multipliers.
+    bias (K,).
+    scale (d,): divides the columns of latent rows; None is 1.
     """
 
     kernel: Kernel

@@ -28,31 +28,26 @@ from supdr.engine.interruption import checkpoint
 from supdr.functions.kernels import Kernel
 from supdr.solvers.monomials import Monomials, monomials, n_monomials
 
+# Explicit features pay when there are fewer than this share of the rows.
 PRIMAL_SHARE = 0.6
-"""Explicit features pay when there are fewer than this share of the rows."""
 
+# Work between two polls of the stop flag: a few milliseconds.
 FLOPS_PER_BLOCK = 1e8
-"""Work between two polls of the stop flag: a few milliseconds."""
 
+# Columns that the blocked Cholesky factorisation finishes at a time.
 PANEL = 128
-"""Columns that the blocked Cholesky factorisation finishes at a time."""
 
+# Share of the mean diagonal entry that is added when a matrix is not numerically positive definite.
 JITTER = 1e-10
-"""Share of the mean diagonal entry that is added when a matrix is not numerically positive definite."""
 
 
 class Fit(NamedTuple):
     """The solution of one regression.
 
-    Attributes
-    ----------
-    coef : array of shape (F, Q) or (n, Q)
-        Weights of the features (primal) or of the rows (dual).
-    bias : array of shape (Q,)
-    loss : float
-        Sum of squared residuals, weighted.
-    penalty : float
-        reg |v|^2.
+    coef (F, Q) or (n, Q): weights of the features (primal) or of the rows (dual).
+    bias (Q,).
+    loss: sum of squared residuals, weighted.
+    penalty: reg |v|^2.
     """
 
     coef: NDArray
@@ -66,20 +61,8 @@ def regression(
 ) -> Primal | Dual:
     """Return the cheaper of the two forms for `n_rows` rows.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Between latent rows.
-    reg : float
-        Ridge weight, > 0.
-    n_components, n_rows : int
-        D and n.
-    weights : array of shape (n_rows,), optional
-        Of the squared residuals of the rows, > 0; 1 if omitted.
-
-    Returns
-    -------
-    Primal or Dual
+    `kernel`: between latent rows. `reg`: ridge weight, > 0. `n_components`, `n_rows`: D and n. `weights` (n_rows,): of
+    the squared residuals of the rows, > 0; 1 if omitted.
     """
     if kernel.name != "rbf" and n_monomials(n_components, kernel.exponent) < PRIMAL_SHARE * n_rows:
         return Primal(monomials(n_components, kernel.exponent, kernel.constant), reg, weights)
@@ -118,12 +101,8 @@ class Primal:
     def solved(self, mean: NDArray, level: NDArray, gram: NDArray, right: NDArray) -> Fit:
         """Return the solution, whose loss is not known yet, from sums over rows.
 
-        Parameters
-        ----------
-        mean, level : arrays of shape (F,) and (Q,)
-            Of features and columns.
-        gram, right : arrays of shape (F, F) and (F, Q)
-            Products of the features with themselves and with the columns, about the means.
+        `mean`, `level` (F,) and (Q,): of features and columns; `gram`, `right` (F, F) and (F, Q): products of the
+        features with themselves and with the columns, about the means.
         """
         coef = solve_cholesky(cholesky(gram, self.reg), right)  # (F, Q)
         return Fit(coef, level - mean @ coef, np.nan, self.reg * float(np.vdot(coef, coef)))
@@ -190,17 +169,8 @@ class Dual:
 def explicit(form: Primal | Dual, fit: Fit, anchors: NDArray) -> tuple[Primal | Dual, Fit]:
     """Return the same regression with a weight for every monomial, where its derivatives are cheaper then.
 
-    Parameters
-    ----------
-    form, fit
-        The regression.
-    anchors : array of shape (n, D)
-        Latent rows on which it was fitted.
-
-    Returns
-    -------
-    form, fit
-        As given where there are no monomials, or too many.
+    `form`, `fit`: the regression; `anchors` (n, D): latent rows on which it was fitted. What is given comes back
+    where there are no monomials, or too many.
     """
     (n_rows, d), kernel = anchors.shape, form.kernel if isinstance(form, Dual) else None
     if kernel is None or kernel.name == "rbf" or kernel.exponent * n_monomials(d, kernel.exponent) > d * n_rows:
@@ -221,21 +191,9 @@ def blocks(n_rows: int, flops_per_row: float) -> Iterator[slice]:
 def cholesky(matrix: NDArray, reg: float | NDArray) -> NDArray:
     """Return the lower factor of ``matrix`` with `reg` on its diagonal; what stands above its own means nothing.
 
-    Parameters
-    ----------
-    matrix : array of shape (n, n)
-        Symmetric, positive semi-definite.
-    reg : float or array of shape (n,)
-        Added to the diagonal.  If rounding makes the sum indefinite, `JITTER` times the mean diagonal entry is added.
-
-    Returns
-    -------
-    array of shape (n, n)
-
-    Raises
-    ------
-    LinAlgError
-        If the matrix is not finite or far from positive definite.
+    `matrix` (n, n): symmetric, positive semi-definite. `reg` (n,): added to the diagonal.  If rounding makes the sum
+    indefinite, `JITTER` times the mean diagonal entry is added. Returns (n, n). Raises LinAlgError if the matrix is not
+    finite or far from positive definite.
     """
     mean = float(matrix.trace()) / len(matrix)
     for shift in (reg, reg + JITTER * mean):

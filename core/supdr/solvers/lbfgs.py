@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 
+# Maps a point (p,) to its value, its gradient (p,) and a payload; the gradient is ignored when the value is inf.
 Evaluate = Callable[[NDArray], tuple[float, NDArray, Any]]
-"""Maps a point (p,) to its value, its gradient (p,) and a payload; the gradient is ignored when the value is inf."""
 
 SUFFICIENT_DECREASE = 1e-4
+# Trials per direction, each half as long as the one before.
 MAX_BACKTRACKS = 40
-"""Trials per direction, each half as long as the one before."""
 
+# A pair enters the memory only if s'y > CURVATURE |s| |y|; else it would spoil positive definiteness.
 CURVATURE = 1e-10
-"""A pair enters the memory only if s'y > CURVATURE |s| |y|; else it would spoil positive definiteness."""
 
 
 class LBFGSState(NamedTuple):

@@ -29,45 +29,41 @@ from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
 Array = NDArray[np.float64]
 
+# Multiples of the median distance that are tried.
 WIDTHS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)
-"""Multiples of the median distance that are tried."""
 
 RIDGES = np.logspace(-6, 2, 17)
 
 SCALINGS = ("zscore", "none", "minmax")
+# Widths at which scalings are compared.
 SCALING_WIDTHS = (0.3, 0.7, 1.5)
-"""Widths at which scalings are compared."""
 
+# Weight of the mean squared distance to the own corner beside the error; corners have length 1.
 SQUARE_WEIGHT = 0.3
-"""Weight of the mean squared distance to the own corner beside the error; corners have length 1."""
 
+# A row counts as right when the product with its own corner exceeds all others by this much.
 CLEAR = 1e-3
-"""A row counts as right when the product with its own corner exceeds all others by this much."""
 
+# Labelled rows a class, on average, below which a left-out error says nothing.
 FEWEST = 3
-"""Labelled rows a class, on average, below which a left-out error says nothing."""
 
 SMALLEST_EIGENVALUE = 1e-12
 
+# Ridges below this share of the sum of the eigenvalues are lost in rounding.
 SMALLEST_RIDGE = 1e-13
-"""Ridges below this share of the sum of the eigenvalues are lost in rounding."""
 
+# Scalings are compared on at most this many random rows.
 SCALING_ROWS = 400
-"""Scalings are compared on at most this many random rows."""
 
+# Two numbers that differ by less than this share count as one.
 SAME = 1e-9
-"""Two numbers that differ by less than this share count as one."""
 
 
 class Spectrum(NamedTuple):
     """A basis of features.
 
-    Attributes
-    ----------
-    e : array of shape (r,)
-        Its squared lengths.
-    back : array of shape (M, r)
-        Features times `back` are the basis; weights in the basis times it are weights of the features.
+    `e` (r,): its squared lengths. `back` (M, r): features times `back` are the basis; weights in the basis times it are
+    weights of the features.
     """
 
     e: Array
@@ -77,12 +73,8 @@ class Spectrum(NamedTuple):
 class Choice(NamedTuple):
     """A width and a ridge, and how they did on left-out rows.
 
-    Attributes
-    ----------
-    score, error, square : float
-        What was minimised, and its two parts.
-    width, gamma, ridge : float
-        Multiple of the median distance, 1 / (2 sigma^2), and rho.
+    `score`, `error`, `square`: what was minimised, and its two parts; `width`, `gamma`, `ridge`: multiple of the median
+    distance, 1 / (2 sigma^2), and rho.
     """
 
     score: float
@@ -96,11 +88,7 @@ class Choice(NamedTuple):
 def weight_spectrum(features: Array, *, symmetric: bool) -> Spectrum:
     """Return the basis for the penalty |W|^2 on the weights of the features.
 
-    Parameters
-    ----------
-    features : array of shape (n, M)
-    symmetric : bool
-        Whether the rows are the centres, so that the features are a symmetric matrix.
+    `features` (n, M); `symmetric`: whether the rows are the centres, so that the features are a symmetric matrix.
     """
     if symmetric:
         s, Q = abandonable(lambda: np.linalg.eigh(features))
@@ -122,12 +110,8 @@ def kernel_spectrum(kernel: Array) -> Spectrum:
 def nystroem_spectrum(gram: Array, inner: Array) -> Spectrum:
     """Return the basis for the penalty in the kernel's space, by centres.
 
-    Parameters
-    ----------
-    gram : array of shape (M, M)
-        K_nc'K_nc of the kernel values between rows and centres.
-    inner : array of shape (M, M)
-        Kernel values between centres.  With K_cc = R'R and P = K_nc R^-1, P'P = V diag(e) V', the basis is PV.
+    `gram` (M, M): K_nc'K_nc of the kernel values between rows and centres. `inner` (M, M): kernel values between
+    centres.  With K_cc = R'R and P = K_nc R^-1, P'P = V diag(e) V', the basis is PV.
     """
     shifted = inner.copy()
     shifted.ravel()[:: len(inner) + 1] += 1e-8 * len(inner)  # keeps close centres from making the factor singular
@@ -167,18 +151,8 @@ def mapped_spectrum(X: Array, mapping: Mapping, *, exact: bool) -> Spectrum:
 def leave_one_out(basis: Array, pulled: Array, e: Array, ridges: Array, codes: Array) -> tuple[Array, Array]:
     """Return fits and left-out fits (R, n, q) of rows at R ridges.
 
-    Parameters
-    ----------
-    basis : array of shape (n, r)
-        Any rows of B: blocks may be asked for one by one.
-    pulled : array of shape (r, q)
-        B'T over all rows.
-    e : array of shape (r,)
-        Diagonal of B'B.
-    ridges : array of shape (R,)
-        > 0.
-    codes : array of shape (n, q)
-        T of these rows.
+    `basis` (n, r): any rows of B: blocks may be asked for one by one; `pulled` (r, q): B'T over all rows; `e` (r,):
+    diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows.
     """
     inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
     weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
@@ -190,12 +164,7 @@ def leave_one_out(basis: Array, pulled: Array, e: Array, ridges: Array, codes: A
 def judged(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
     """Return the share of codes that are not clearly nearest to their own corner, and the mean squared distance to it.
 
-    Parameters
-    ----------
-    left_out : array of shape (n, q)
-    classes : int array of shape (n,)
-    corners : array of shape (K, q)
-        Of equal length.
+    `left_out` (n, q); `classes` (n,); `corners` (K, q): of equal length.
     """
     wrong, squares = judged_sums(left_out, classes, corners)
     return wrong / len(classes), squares / len(classes)
@@ -244,18 +213,8 @@ def best_width(
 ) -> Choice:
     """Return the best of all widths with all ridges, penalty |W|^2.  O(n M^2 + M^3) a width.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Labelled rows.
-    classes : int array of shape (n,)
-    corners : array of shape (K, q)
-        Codes of the classes.
-    centers : array of shape (M, D)
-        They stay when a row is left out.  `X` itself is recognised.
-    unit : float
-        The median distance.
-    widths, ridges : sequences of float
+    `X` (n, D): labelled rows. `classes` (n,). `corners` (K, q): codes of the classes. `centers` (M, D): they stay when
+    a row is left out.  `X` itself is recognised. `unit`: the median distance.
     """
     exponents = Mapping("rbf", centers, 1.0).exponents(X)
     return _best_width(exponents, classes, corners, unit, widths, ridges, symmetric=centers is X)
@@ -285,22 +244,9 @@ def best_scaling(
 ) -> str:
     """Return the scaling of the columns with the best left-out score, over a few widths and all ridges.
 
-    Parameters
-    ----------
-    X : array of shape (N, D)
-        All rows, on which a scaling is fitted; not preprocessed, no missing cell.
-    rows : bool or int array
-        Which of them have a label.
-    classes : int array of shape (n,)
-        Of these.
-    corners : array of shape (K, q)
-    scalings : tuple of str
-        Those that are tried; the first of equals wins.
-
-    Returns
-    -------
-    str
-        One of them, the first where labels are too few to say.
+    `X` (N, D): all rows, on which a scaling is fitted; not preprocessed, no missing cell. `rows`: which of them have a
+    label. `classes` (n,): of these. `corners` (K, q). `scalings`: those that are tried; the first of equals wins.
+    Returns one of them, the first where labels are too few to say.
     """
     if not enough_labels(classes):
         return scalings[0]

@@ -27,30 +27,22 @@ from supdr.solvers.hinge_heads import HingeRows, Largest, hinge_head, hinge_rows
 from supdr.solvers.positive_definite import solve_positive
 
 ARMIJO = 1e-4
+# First addition to the curvature: where all curvatures are 0 (smooth hinge, t = 1) the system is still regular.
 SMALLEST_SHIFT = 1e-6
-"""First addition to the curvature: where all curvatures are 0 (smooth hinge, t = 1) the system is still regular."""
 
+# Newton's method ends when the step promises a smaller relative fall.
 NEGLIGIBLE = 1e-12
-"""Newton's method ends when the step promises a smaller relative fall."""
 
 RIDGE_WEIGHTS = np.logspace(-4, 6, 41)
 
+# Columns whose deviation is a smaller share of the largest one count as constant.
 SMALLEST_SPREAD = 1e-9
-"""Columns whose deviation is a smaller share of the largest one count as constant."""
 
 
 def column_spread(features: NDArray) -> NDArray:
     """Return what the columns of latent rows (n, d) are divided by before a head is refitted on them.
 
-    Parameters
-    ----------
-    features : array of shape (n, d)
-        Latent rows.
-
-    Returns
-    -------
-    array of shape (d,)
-        Standard deviations; 1 where a column is constant beside the others.
+    `features` (n, d): latent rows. Returns (d,): standard deviations; 1 where a column is constant beside the others.
     """
     spread = features.std(axis=0)
     return np.where(spread > SMALLEST_SPREAD * spread.max(), spread, 1.0)
@@ -71,54 +63,27 @@ def fit_heads(
 ) -> tuple[NDArray, NDArray]:
     """Minimise the objective of every head, starting from (coef, intercept).
 
-    Parameters
-    ----------
-    features : array of shape (n, d)
-        Latent rows U.
-    targets : array of shape (n, K)
-        One column per head: -1 and +1, or, for the squared loss, any numbers.
-    code : int
-        The loss, see `supdr.functions.losses.loss_code`.
-    coef : array of shape (d, K)
-        Start.
-    intercept : array of shape (K,)
-        Start.
-    weight : float
-        Weight of the losses, >= 0.  At 0 the ridge alone is left: coef is 0 and the intercepts stay.
-    row_weights : array of shape (n,), optional
-        What the losses of each row are multiplied by, > 0.
-    reg : float
-        Ridge weight, > 0.
-    offset : array of shape (n,), optional
-        Added to the scores of every head (LSDR's row biases, whose weight is fixed at 1).
-    max_steps : int
-        Cap of accepted Newton steps per head.
-
-    Returns
-    -------
-    coef : array of shape (d, K)
-    intercept : array of shape (K,)
+    `features` (n, d): latent rows U. `targets` (n, K): one column per head: -1 and +1, or, for the squared loss, any
+    numbers. `code`: the loss, see `supdr.functions.losses.loss_code`. `coef` (d, K): start. `intercept` (K,): start.
+    `weight`: weight of the losses, >= 0.  At 0 the ridge alone is left: coef is 0 and the intercepts stay.
+    `row_weights` (n,): what the losses of each row are multiplied by, > 0. `reg`: ridge weight, > 0. `offset` (n,):
+    added to the scores of every head (LSDR's row biases, whose weight is fixed at 1). `max_steps`: cap of accepted
+    Newton steps per head. Returns `coef` (d, K); `intercept` (K,).
     """
     rows = WholeRows(len(features))
     part = head_rows(features, targets, weight, row_weights, offset)
     return fit_heads_over(rows, part, code, coef, intercept, weight=weight, reg=reg, max_steps=max_steps)
 
 
+# A head that asks for sums over rows, is sent them, and returns its coefficients in the end.
 Asking = Generator[Any, Any, NDArray]
-"""A head that asks for sums over rows, is sent them, and returns its coefficients in the end."""
 
 
 class HeadRows(NamedTuple):
     """Rows of which heads are made.
 
-    Attributes
-    ----------
-    design : array of shape (n, d + 1)
-        [U, 1].
-    targets : array of shape (K, n)
-        One row per head.
-    weights, offset : arrays of shape (n,)
-        What losses are multiplied by, and what is added to scores.
+    `design` (n, d + 1): [U, 1]; `targets` (K, n): one row per head; `weights`, `offset` (n,): what losses are
+    multiplied by, and what is added to scores.
     """
 
     design: NDArray
@@ -152,19 +117,8 @@ def fit_heads_over(
 ) -> tuple[NDArray, NDArray]:
     """Minimise the objective of every head over rows that may be in partitions; see `fit_heads`.
 
-    Parameters
-    ----------
-    rows : supdr.rows.whole.WholeRows
-        What works on rows.
-    part : HeadRows
-        The rows, or their partitions.
-    code, coef, intercept, weight, reg, max_steps
-        As for `fit_heads`.
-
-    Returns
-    -------
-    coef : array of shape (d, K)
-    intercept : array of shape (K,)
+    `rows`: what works on rows; `part`: the rows, or their partitions; `code`, `coef`, `intercept`, `weight`, `reg`,
+    `max_steps`: as for `fit_heads`. Returns `coef` (d, K); `intercept` (K,).
     """
     if weight == 0.0:
         return np.zeros_like(coef), intercept.copy()
@@ -270,19 +224,8 @@ class _SummedExpansion(NamedTuple):
 def loo_ridge(features: NDArray, targets: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
     """Ridge regression, the ridge of each target chosen by its exact leave-one-out error.
 
-    Parameters
-    ----------
-    features : array of shape (n, d)
-        Latent rows.
-    targets : array of shape (n, q)
-        Values.
-    weights : array of shape (n,), optional
-        What the squared error of each row is multiplied by, > 0; a row is left out whole, whatever it weighs.
-
-    Returns
-    -------
-    coef : array of shape (d, q)
-    intercept : array of shape (q,)
+    `features` (n, d): latent rows. `targets` (n, q): values. `weights` (n,): what the squared error of each row is
+    multiplied by, > 0; a row is left out whole, whatever it weighs. Returns `coef` (d, q); `intercept` (q,).
     """
     weights = np.ones(len(features)) if weights is None else weights
     n, root = weights.sum(), np.sqrt(weights)[:, None]

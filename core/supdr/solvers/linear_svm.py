@@ -31,20 +31,20 @@ Array = NDArray[np.float64]
 
 COLD_TAU, WARM_TAU, SMALLEST_TAU = 1.0, 0.03, 1e-10
 FIRST_ACCURACY, BEST_ACCURACY = 0.3, 1e-8
+# Of tau and of the accuracy from round to round.
 COLD_FALL, WARM_FALL = 0.15, 0.3
-"""Of tau and of the accuracy from round to round."""
 
+# After so many rounds a warm start is given up for a cold one: it can be far from everything when C is huge.
 MAX_ROUNDS, WARM_ROUNDS = 40, 15
-"""After so many rounds a warm start is given up for a cold one: it can be far from everything when C is huge."""
 
+# Numbers read between two looks at the stop flag: a few milliseconds.
 SLICE = 2e6
-"""Numbers read between two looks at the stop flag: a few milliseconds."""
 
+# Rows further from their margin than this many times the last movement (plus tau) are held.
 MARGIN_OF_BAND = 3.0
-"""Rows further from their margin than this many times the last movement (plus tau) are held."""
 
+# Newton steps after which the rows in the band are taken to have no minimum of their own.
 STEPS_IN_BAND = 40
-"""Newton steps after which the rows in the band are taken to have no minimum of their own."""
 
 
 class LinearSVMSolution(NamedTuple):
@@ -159,16 +159,11 @@ def solve_linear_svm(
 class Heads(NamedTuple):
     """Linear classifiers on the same rows, one per column of the signs.
 
-    Attributes
-    ----------
-    coef : array of shape (P, d)
-    intercept : array of shape (P,)
-    alpha : array of shape (n, P)
-        0 where the sign is 0.
-    gap : float
-        Sum of the duality gaps.
-    iterations : int
-        Newton steps of all heads.
+    coef (P, d).
+    intercept (P,).
+    alpha (n, P): 0 where the sign is 0.
+    gap: sum of the duality gaps.
+    iterations: newton steps of all heads.
     """
 
     coef: Array
@@ -189,24 +184,9 @@ def solve_heads(
 ) -> Heads:
     """Fit one support vector machine per column of `signs`.
 
-    Parameters
-    ----------
-    Z : array of shape (n, d)
-        Rows.
-    signs : array of shape (n, P)
-        -1, +1, or 0 for a row that is not part of the problem.
-    C : float or array of shape (n,)
-        Weight of the hinge, > 0.
-    start : Heads, optional
-        Where to start from: the heads of rows that were a little different.
-    tol : float, default=1e-6
-        Relative duality gap.
-    n_jobs : int, optional
-        Threads over the heads.
-
-    Returns
-    -------
-    Heads
+    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
+    hinge, > 0; `start`: where to start from: the heads of rows that were a little different; `tol`: relative duality
+    gap; `n_jobs`: threads over the heads.
     """
     n, P = signs.shape
     weight = np.broadcast_to(np.asarray(C, dtype=np.float64), (n,))

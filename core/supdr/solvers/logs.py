@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 LOG_2 = math.log(2.0)
 
+# Bits of the mantissa, beyond which the exponent stands.
 EXPONENT = np.uint64(52)
-"""Bits of the mantissa, beyond which the exponent stands."""
 
 MANTISSA = np.uint64((1 << 52) - 1)
+# The bits of sqrt(1/2), nearly.
 SMALLEST = np.uint64(0x3FE6A09E00000000)
-"""The bits of sqrt(1/2), nearly."""
 
 BEYOND_SMALLEST = np.uint64(0x3FF0000000000000 - 0x3FE6A09E00000000)
 
+# The bits of 2^52: with those of a small integer as mantissa they are that integer more.
 INTEGER = np.uint64(0x4330000000000000)
-"""The bits of 2^52: with those of a small integer as mantissa they are that integer more."""
 
 INTEGER_ZERO = float(2**52 + 1023)
 

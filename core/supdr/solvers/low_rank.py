@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.rows.whole import WholeRows
 
+# Cells of one block of rows: it stays in the cache, and takes well below 20 ms.
 BLOCK = 2**17
-"""Cells of one block of rows: it stays in the cache, and takes well below 20 ms."""
 
+# Very wide data come in blocks of this many rows nevertheless, up to 32 times `BLOCK` cells.
 LEAST_ROWS = 64
-"""Very wide data come in blocks of this many rows nevertheless, up to 32 times `BLOCK` cells."""
 
+# Small systems solved between two looks at the stop flag.
 SYSTEMS = 4096
-"""Small systems solved between two looks at the stop flag."""
 
+# Up to this many rows or columns the starting point is exact.
 SMALL_SIDE = 1000
-"""Up to this many rows or columns the starting point is exact."""
 
 LARGEST_CONDITION = 1e12
 OVERSAMPLING, POWER_STEPS = 10, 6
@@ -37,16 +37,7 @@ OVERSAMPLING, POWER_STEPS = 10, 6
 def row_blocks(shape: tuple[int, int], cells: int | None = None) -> Iterator[slice]:
     """Yield slices of rows, with a look at the stop flag before each.
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns of the matrix.
-    cells : int, optional
-        Of one block; `BLOCK` by default.
-
-    Yields
-    ------
-    slice
+    `shape`: rows and columns of the matrix. `cells`: of one block; `BLOCK` by default.
     """
     n_rows, n_columns = shape
     width, cells = max(n_columns, 1), BLOCK if cells is None else cells
@@ -59,16 +50,8 @@ def row_blocks(shape: tuple[int, int], cells: int | None = None) -> Iterator[sli
 def leading_singular_values(X: NDArray, count: int) -> NDArray:
     """Return the largest singular values of X minus its column means, largest first.
 
-    Parameters
-    ----------
-    X : array of shape (N, D)
-        NaN where not observed: such cells count as their column's mean.
-    count : int
-        How many; zeros follow where there are fewer.
-
-    Returns
-    -------
-    array of shape (count,)
+    `X` (N, D): NaN where not observed: such cells count as their column's mean. `count`: how many; zeros follow where
+    there are fewer. Returns (count,).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a column may have no observed cell
@@ -159,18 +142,8 @@ def _solve(packed, ridge, right, work):  # noqa: ANN001
 def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
     """Solve one small positive definite system per row.
 
-    Parameters
-    ----------
-    packed : array of shape (n, P) or wider
-        Packed matrices, positive semidefinite.
-    ridge : float
-        Added to every diagonal, > 0.
-    right : array of shape (n, d)
-        Right-hand sides.
-
-    Returns
-    -------
-    array of shape (n, d)
+    `packed` (n, P): packed matrices, positive semidefinite; `ridge`: added to every diagonal, > 0; `right` (n, d):
+    right-hand sides. Returns (n, d).
     """
     solution = right.copy()
     work = np.empty((right.shape[1], right.shape[1]))
@@ -187,22 +160,9 @@ def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
 def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Generator, rows: Any = None) -> Any:
     """Return the leading left singular vectors of X - centre times sqrt(N), their largest entries positive.
 
-    Parameters
-    ----------
-    X : array of shape (N, D)
-        Data; NaN counts as the centre.
-    centre : array of shape (D,)
-        Column means.
-    n_components : int
-        L <= min(N, D).
-    rng : numpy.random.Generator
-        Fills components of rank-deficient data, and starts the subspace iteration where both sides are long.
-    rows : supdr.rows.whole.WholeRows, optional
-        What works on rows where X is in partitions, of which there are more than columns or than `SMALL_SIDE`.
-
-    Returns
-    -------
-    array of shape (N, L)
+    `X` (N, D): data; NaN counts as the centre. `centre` (D,): column means. `n_components`: L <= min(N, D). `rng`:
+    fills components of rank-deficient data, and starts the subspace iteration where both sides are long. `rows`: what
+    works on rows where X is in partitions, of which there are more than columns or than `SMALL_SIDE`. Returns (N, L).
     """
     rows = WholeRows(len(X)) if rows is None else rows
     n_rows, n_columns = rows.n_rows, len(centre)
@@ -295,20 +255,8 @@ def gauge_shift(
 ) -> NDArray:
     """Return t (L,) with which U + 1 t', b_x - V't, b_y - W't have the smallest ridges; theta is unchanged.
 
-    Parameters
-    ----------
-    n_rows : int
-        N.
-    total : array of shape (L,)
-        Sum of the rows of U.
-    grams : two arrays of shape (L + 1, L + 1)
-        Grams of the rows of [V; b_x] and of [W; b_y].
-    ridges : (float, float, float)
-        reg_u, reg_v, reg_w.
-
-    Returns
-    -------
-    array of shape (L,)
+    `n_rows`: N. `total` (L,): sum of the rows of U. `grams` (L + 1, L + 1): grams of the rows of [V; b_x] and of [W;
+    b_y]. `ridges`: reg_u, reg_v, reg_w. Returns (L,).
     """
     reg_u, reg_v, reg_w = ridges
     both = reg_v * grams[0] + reg_w * grams[1]
@@ -323,19 +271,8 @@ def gauge_turn(
 
     A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W'.
 
-    Parameters
-    ----------
-    square : array of shape (L, L)
-        U'U.
-    grams : two arrays of shape (L + 1, L + 1)
-        Grams of the rows of [V; b_x] and of [W; b_y].
-    ridges : (float, float, float)
-        reg_u, reg_v, reg_w.
-
-    Returns
-    -------
-    (array, array) or None
-        None if a component is dead, so that P or Z is close to singular, or if there is nothing to gain.
+    `square` (L, L): U'U. `grams` (L + 1, L + 1): grams of the rows of [V; b_x] and of [W; b_y]. `ridges`: reg_u, reg_v,
+    reg_w. Returns None if a component is dead, so that P or Z is close to singular, or if there is nothing to gain.
     """
     reg_u, reg_v, reg_w = ridges
     P = reg_u * square

@@ -21,15 +21,11 @@ from numpy.typing import NDArray
 class Monomials(NamedTuple):
     """Tables of the F monomials of degree 1 to `degree` in D coordinates; entry 0 of `parent`, `axis` is the constant.
 
-    Attributes
-    ----------
-    parent, axis : int arrays of shape (F + 1,)
-        Monomial e is monomial ``parent[e]`` times coordinate ``axis[e]``.
-    weight : array of shape (F,)
-        Square roots of the coefficients with which the monomials stand in the kernel.
-    feature, coordinate, source : int arrays of shape (T,)
-        The derivative of feature ``feature[t]`` in ``coordinate[t]`` is ``factor[t]`` times monomial ``source[t]``.
-    factor : array of shape (T,)
+    parent, axis (F + 1,): monomial e is monomial ``parent[e]`` times coordinate ``axis[e]``.
+    weight (F,): square roots of the coefficients with which the monomials stand in the kernel.
+    feature, coordinate, source (T,): the derivative of feature ``feature[t]`` in ``coordinate[t]`` is ``factor[t]``
+        times monomial ``source[t]``.
+    factor (T,).
     """
 
     parent: NDArray
@@ -77,18 +73,8 @@ def n_monomials(n_components: int, degree: int) -> int:
 def monomials(n_components: int, degree: int, coef0: float) -> Monomials:
     """Return the tables for (z.z' + coef0)^degree.
 
-    Parameters
-    ----------
-    n_components : int
-        D.
-    degree : int
-        Power of the kernel, >= 1.
-    coef0 : float
-        Constant of the kernel, >= 0; with 0, monomials below the full degree have weight 0.
-
-    Returns
-    -------
-    Monomials
+    `n_components`: D. `degree`: power of the kernel, >= 1. `coef0`: constant of the kernel, >= 0; with 0, monomials
+    below the full degree have weight 0.
     """
     index: dict[tuple[int, ...], int] = {(): 0}
     for size in range(1, degree + 1):

@@ -49,42 +49,36 @@ from supdr.solvers.near_visits import (
 
 Array = NDArray[np.float64]
 
+# Rows of all partitions together that a classifier sees one by one in a visit.
 NEAR_ROWS = 4096
-"""Rows of all partitions together that a classifier sees one by one in a visit."""
 
+# At most so many, before rows are gathered.
 VISITS = 16
-"""At most so many, before rows are gathered."""
 
+# At most so many, from when rows are gathered.
 GATHERING_VISITS = 24
-"""At most so many, from when rows are gathered."""
 
+# Worse trials of a classifier, after which rows are gathered: groups cross their margin.
 MOST_WORSE = 4
-"""Worse trials of a classifier, after which rows are gathered: groups cross their margin."""
 
+# Times as many rows a classifier sees after a worse trial: between two trials more of them cross their margin.
 MORE_ROWS = 4
-"""Times as many rows a classifier sees after a worse trial: between two trials more of them cross their margin."""
 
+# Relative gap at which a classifier is left whose next trial is no better: rounding or groups keep it open.
 ENOUGH = 1e-6
-"""Relative gap at which a classifier is left whose next trial is no better: rounding or groups keep it open."""
 
+# Share of the tolerance to which the small problems are solved, and where rounding makes less of it useless.
 INNER, FINEST = 0.1, 1e-10
-"""Share of the tolerance to which the small problems are solved, and where rounding makes less of it useless."""
 
 
 class Approached(NamedTuple):
     """Where the classifiers stand.
 
-    Attributes
-    ----------
-    theta : array of shape (P, d + 1)
-        Coefficients and, last, the bias.
-    centres : Partitions of lists of arrays of shape (n,)
-        Multipliers over their limits, a list entry a classifier: feasible.  They are made each time they are needed.
-    gaps : array of shape (P,)
-        Value at theta less that of the multipliers.
-    closed : bool array of shape (P,)
-        Whether that is within the tolerance, or no trial was better within `ENOUGH`.
-    visits : int
+    theta (P, d + 1): coefficients and, last, the bias.
+    centres (n,): multipliers over their limits, a list entry a classifier: feasible.  They are made each time they are
+        needed.
+    gaps (P,): value at theta less that of the multipliers.
+    closed (P,): whether that is within the tolerance, or no trial was better within `ENOUGH`.
     """
 
     theta: Array
@@ -105,26 +99,10 @@ def approached(
 ) -> Approached:
     """Bring classifiers to their optimum, or near to it.
 
-    Parameters
-    ----------
-    Z : Partitions of arrays of shape (n, d)
-        Rows.
-    columns : Partitions of int8 arrays of shape (P, n)
-        Signs; 0 for a row that is not part of a classifier's problem.
-    C : Partitions of arrays of shape (n,)
-        Weight of the hinge.
-    start : array of shape (P, d + 1)
-        Coefficients and biases to begin at.
-    tol : float
-        Relative duality gap.
-    known : callable, optional
-        ``known(theta)`` is told of the classifiers after every visit.
-    moments : tuple, optional
-        The sum of `moments_of` over the partitions, where it is known: that saves a visit.
-
-    Returns
-    -------
-    Approached
+    `Z` (n, d): rows. `columns` (P, n): signs; 0 for a row that is not part of a classifier's problem. `C` (n,): weight
+    of the hinge. `start` (P, d + 1): coefficients and biases to begin at. `tol`: relative duality gap. `known`:
+    ``known(theta)`` is told of the classifiers after every visit. `moments`: the sum of `moments_of` over the
+    partitions, where it is known: that saves a visit.
     """
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
@@ -161,13 +139,7 @@ def _next(ways: list[Any], said: dict[int, Any], k: int) -> Point | Line | None:
 class _Search:
     """One classifier's way to its optimum.
 
-    Parameters
-    ----------
-    start : array of shape (d + 1,)
-    count : int
-        Number of partitions.
-    tol : float
-        Relative duality gap.
+    `start` (d + 1,); `count`: number of partitions; `tol`: relative duality gap.
     """
 
     dual: Dual

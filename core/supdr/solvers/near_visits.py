@@ -12,25 +12,19 @@ from supdr.solvers._near_kernels import cells, grouped, hinges_along, margins, s
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int32]
 
+# Shares of a way to a trial that was worse.
 SHORTER: Array = 0.5 ** np.arange(0.5, 12.5, 0.5)
-"""Shares of a way to a trial that was worse."""
 
 
 class Near(NamedTuple):
     """What partitions say of one classifier at a point.
 
-    Attributes
-    ----------
-    rows : array of shape (m, d)
-        Those that come one by one.
-    signs : int8 array of shape (m,)
-    weight : array of shape (m,)
-    sums : array of shape (G, d + 1)
-        Weighted sums of the other rows by group, and their weights.
-    hinge : float
-        Sum of the hinges of all rows.
-    numbers : tuple of int32 arrays
-        Numbers of these rows within each of the partitions.
+    rows (m, d): those that come one by one.
+    signs (m,).
+    weight (m,).
+    sums (G, d + 1): weighted sums of the other rows by group, and their weights.
+    hinge: sum of the hinges of all rows.
+    numbers: numbers of these rows within each of the partitions.
     """
 
     rows: Array
@@ -44,15 +38,10 @@ class Near(NamedTuple):
 class Point(NamedTuple):
     """What is asked of a classifier at a point: see `Near`.
 
-    Attributes
-    ----------
-    theta : array of shape (d + 1,)
-    quota : int
-        Rows of a partition that come one by one: the nearest to the margin.
-    held : tuple of int32 arrays
-        Rows of each partition that have come before and count one by one; they do not come again.
-    anchor : array of shape (d + 1,), optional
-        As many more rows may come of those that lie on the other side of their margin there.
+    theta (d + 1,).
+    quota: rows of a partition that come one by one: the nearest to the margin.
+    held: rows of each partition that have come before and count one by one; they do not come again.
+    anchor (d + 1,): as many more rows may come of those that lie on the other side of their margin there.
     """
 
     theta: Array
@@ -68,9 +57,7 @@ class Point(NamedTuple):
 class Line(NamedTuple):
     """What is asked where a trial is worse than the best point: the hinges at `SHORTER` ways from there to it.
 
-    Attributes
-    ----------
-    theta, direction : arrays of shape (d + 1,)
+    `theta`, `direction` (d + 1,).
     """
 
     theta: Array
@@ -84,15 +71,10 @@ class Line(NamedTuple):
 class Dual(NamedTuple):
     """Multipliers over their limits, of all rows: one each of those that came, and one a group, as it was at a point.
 
-    Attributes
-    ----------
-    theta : array of shape (d + 1,)
-        The point.
-    numbers : tuple of int32 arrays
-        The rows of each partition that came.
-    near : tuple of arrays
-        Theirs.
-    groups : array of shape (G,)
+    theta (d + 1,): the point.
+    numbers: the rows of each partition that came.
+    near: theirs.
+    groups (G,).
     """
 
     theta: Array

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 
+# Systems solved between two looks at whether to stop.
 SYSTEMS = 256
-"""Systems solved between two looks at whether to stop."""
 
 MOST_ROUNDS = 1000
+# Largest move of a coordinate, as a share of the largest coordinate, at which a system is solved.
 SETTLED = 1e-12
-"""Largest move of a coordinate, as a share of the largest coordinate, at which a system is solved."""
 
 
 def solve_nonnegative(packed: NDArray, ridge: float, right: NDArray, start: NDArray, n_bounded: int) -> NDArray:
@@ -21,22 +21,9 @@ def solve_nonnegative(packed: NDArray, ridge: float, right: NDArray, start: NDAr
 
     No coordinate lowers its quadratic: where rounds run out the value is still at least that of the start.
 
-    Parameters
-    ----------
-    packed : array of shape (n, P) or wider
-        Packed matrices, positive semidefinite, see `supdr.solvers.low_rank.packed_products`.
-    ridge : float
-        Added to every diagonal, > 0.
-    right : array of shape (n, d)
-        Linear parts.
-    start : array of shape (n, d)
-        Where to begin, within the bounds.
-    n_bounded : int
-        b <= d.
-
-    Returns
-    -------
-    array of shape (n, d)
+    `packed` (n, P): packed matrices, positive semidefinite, see `supdr.solvers.low_rank.packed_products`; `ridge`:
+    added to every diagonal, > 0; `right` (n, d): linear parts; `start` (n, d): where to begin, within the bounds;
+    `n_bounded`: b <= d. Returns (n, d).
     """
     found = np.array(start, order="C")
     work = np.empty((right.shape[1], right.shape[1]))

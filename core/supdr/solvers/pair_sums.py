@@ -28,41 +28,32 @@ from supdr.engine.interruption import checkpoint
 
 Array = NDArray[np.float64]
 
+# With NumPy's rule for divisions, which asks no number whether it is 0, loops become vector instructions.
 _SUMS = {"reassoc", "nsz", "contract"}
-"""With NumPy's rule for divisions, which asks no number whether it is 0, loops become vector instructions."""
 
+# Rows of exact sums per thread, and between two looks at the stop flag.
 CHUNK = 256
-"""Rows of exact sums per thread, and between two looks at the stop flag."""
 
+# Up to so many rows the sums are exact.
 EXACT_ROWS = 2000
-"""Up to so many rows the sums are exact."""
 
+# h: at the distance of two rows where the kernel bends most, splines differ from it by about 1e-4.
 SPACING = 0.25
-"""h: at the distance of two rows where the kernel bends most, splines differ from it by about 1e-4."""
 
+# A side of the grid has no more; a picture that is wider than `SPACING` times this has wider cells.
 MOST_CELLS = 1024
-"""A side of the grid has no more; a picture that is wider than `SPACING` times this has wider cells."""
 
+# A side of the grid is a multiple of this: the transform of the kernel is made anew only when that changes.
 STEP_CELLS = 32
-"""A side of the grid is a multiple of this: the transform of the kernel is made anew only when that changes."""
 
+# Cells around the rows, for the splines.
 MARGIN = 4
-"""Cells around the rows, for the splines."""
 
 
 def pair_sums(Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
     """Return U and dU/dZ of places Z: by a grid for more than `EXACT_ROWS` in at most two dimensions, else exactly.
 
-    Parameters
-    ----------
-    Z : array of shape (n, d)
-    n_jobs : int or None
-        Threads of the exact sums; they change no number.
-
-    Returns
-    -------
-    total : float
-    slopes : array of shape (n, d)
+    `Z` (n, d). `n_jobs`: threads of the exact sums; they change no number. Returns `total`; `slopes` (n, d).
     """
     if len(Z) > EXACT_ROWS and Z.shape[1] <= 2:
         return summed_on_grid(Z)

@@ -11,16 +11,7 @@ from scipy.linalg.lapack import dposv
 def solve_positive(system: NDArray, right: NDArray) -> NDArray:
     """Solve symmetric positive (semi-)definite systems: one, by Cholesky, or a stack; least norm where singular.
 
-    Parameters
-    ----------
-    system : array of shape (D, D) or (B, D, D)
-        Not written to.
-    right : array of shape (D, R) or (B, D, R)
-        Right-hand sides.
-
-    Returns
-    -------
-    array of the shape of `right`
+    `system` (D, D) or (B, D, D): not written to; `right` (D, R) or (B, D, R): right-hand sides.
     """
     if system.ndim == 2:
         _, solution, failed = dposv(system, right)

@@ -26,18 +26,9 @@ from supdr.solvers.positive_definite import solve_positive
 def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
     """Separate values and missing cells.
 
-    Parameters
-    ----------
-    X : array of shape (N, m)
-        NaN marks a missing cell.
-
-    Returns
-    -------
-    filled : array of shape (N, m)
-        `X` with column means over the observed cells (0 if there is none) where cells are missing; `X` itself if none
-        is.
-    observed : array of shape (N, m) or None
-        1.0 where observed, else 0.0; None if no cell is missing.
+    `X` (N, m): NaN marks a missing cell. Returns `filled` (N, m): `X` with column means over the observed cells
+    (0 if there is none) where cells are missing; `X` itself if none is; `observed` (N, m): 1.0 where observed, else
+    0.0; None if no cell is missing.
     """
     missing = np.isnan(X)
     if not missing.any():
@@ -113,23 +104,9 @@ def fit_loadings(
 ) -> tuple[NDArray, NDArray]:
     """Minimise R over V and bv: a ridge regression of X on [U, 1] in which only U's part is regularised.
 
-    Parameters
-    ----------
-    X : array of shape (N, m)
-        Data.
-    latent : array of shape (N, d)
-        U, without row biases.
-    reg_v, beta : float
-        Ridge weight (>= 0) and reconstruction weight (> 0); only ``reg_v / beta`` matters.
-    row_offset : array of shape (N,), optional
-        bu.
-    observed : array of shape (N, m), optional
-        Mask of observed cells.  Every column needs one.
-
-    Returns
-    -------
-    components : array of shape (d, m)
-    intercept_x : array of shape (m,)
+    `X` (N, m): data. `latent` (N, d): U, without row biases. `reg_v`, `beta`: ridge weight (>= 0) and reconstruction
+    weight (> 0); only ``reg_v / beta`` matters. `row_offset` (N,): bu. `observed` (N, m): mask of observed cells.
+    Every column needs one. Returns `components` (d, m); `intercept_x` (m,).
     """
     return solve_loadings(loading_sums(X, latent, row_offset, observed), reg_v / beta)
 
@@ -139,12 +116,7 @@ def loading_sums(
 ) -> tuple[NDArray, NDArray]:
     """Return the sums over rows that loadings are made of; arguments as for `fit_loadings`.
 
-    Returns
-    -------
-    grams : array of shape (d + 1, d + 1), or (m, d + 1, d + 1) when cells are missing
-        Of [U, 1].
-    right : array of shape (d + 1, m)
-        [U, 1]'X.
+    Returns `grams` (d + 1, d + 1), or (m, d + 1, d + 1): of [U, 1]; `right` (d + 1, m): [U, 1]'X.
     """
     n_rows, d = latent.shape
     design = np.empty((n_rows, d + 1))  # [U, 1]
@@ -175,23 +147,9 @@ def latent_system(
 ) -> tuple[NDArray, NDArray]:
     """Return the matrix of the latent rows' normal equations, A = beta Vt Vt' + reg_u D, and Vt.
 
-    Parameters
-    ----------
-    components : array of shape (d, m)
-        V.
-    reg_u, beta : float
-        Ridge weight (>= 0) and reconstruction weight (> 0).
-    row_bias : bool
-        Whether Vt has a last row of ones (and D a last zero).
-    observed : array of shape (N, m), optional
-        Mask of observed cells.
-
-    Returns
-    -------
-    system : array of shape (D, D), or (N, D, D) when cells are missing
-        D = d + 1 with a row bias, else d.
-    extended : array of shape (D, m)
-        Vt = [V; 1'], or V.
+    `components` (d, m): V; `reg_u`, `beta`: ridge weight (>= 0) and reconstruction weight (> 0); `row_bias`: whether Vt
+    has a last row of ones (and D a last zero); `observed` (N, m): mask of observed cells. Returns `system` (D, D), or
+    (N, D, D): D = d + 1 with a row bias, else d; `extended` (D, m): vt = [V; 1'], or V.
     """
     d, m = components.shape
     extended = components
@@ -218,25 +176,11 @@ def fold_in(
 ) -> NDArray:
     """Minimise R over the latent rows, labels unseen: z = A^-1 beta Vt (x - bv).
 
-    Parameters
-    ----------
-    X : array of shape (N, m)
-        Data.
-    components : array of shape (d, m)
-        V.
-    intercept_x : array of shape (m,)
-        bv.
-    reg_u, beta : float
-        Ridge weight (>= 0) and reconstruction weight (> 0); only ``reg_u / beta`` matters.
-    row_bias : bool
-        Whether rows have a bias of their own: an unregularised last coordinate with loading 1.
-    observed : array of shape (N, m), optional
-        Mask of observed cells; each row is then a system of its own on its observed columns.  With a row bias every
-        row needs an observed cell.
-
-    Returns
-    -------
-    latent : array of shape (N, d), or (N, d + 1) with a row bias
+    `X` (N, m): data. `components` (d, m): V. `intercept_x` (m,): bv. `reg_u`, `beta`: ridge weight (>= 0) and
+    reconstruction weight (> 0); only ``reg_u / beta`` matters. `row_bias`: whether rows have a bias of their own: an
+    unregularised last coordinate with loading 1. `observed` (N, m): mask of observed cells; each row is then a system
+    of its own on its observed columns.  With a row bias every row needs an observed cell. Returns `latent` (N, d), or
+    (N, d + 1).
     """
     system, extended = latent_system(components, reg_u, beta, row_bias=row_bias, observed=observed)
     centred = X - intercept_x
@@ -252,20 +196,8 @@ def sgd_shrinkage(reg: float, shape: tuple[int, int], observed: NDArray | None, 
     One epoch visits every observed cell once and takes a share of the ridge with each, so that the shares of a row, or
     column, add up to `reg`.
 
-    Parameters
-    ----------
-    reg : float
-        Ridge weight.
-    shape : tuple of int
-        (N, m).
-    observed : array of shape (N, m) or None
-        Mask of observed cells.
-    axis : {0, 1}
-        1 for rows (reg_u), 0 for columns (reg_v).
-
-    Returns
-    -------
-    array of shape (N,) or (m,)
+    `reg`: ridge weight; `shape`: (N, m); `observed` (N, m): mask of observed cells; `axis`: 1 for rows (reg_u), 0 for
+    columns (reg_v). Returns (N,) or (m,).
     """
     counts = np.full(shape[1 - axis], float(shape[axis])) if observed is None else observed.sum(axis=axis)
     return reg / np.maximum(counts, 1.0)

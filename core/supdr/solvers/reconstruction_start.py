@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from supdr.rows.whole import WholeRows
 from supdr.solvers.reconstruction import loading_sums, solve_loadings
 
+# Data whose covariance is the identity up to this have no leading direction.
 WHITE = 1e-6
-"""Data whose covariance is the identity up to this have no leading direction."""
 
 
 def pca_start(X: Any, n_components: int, rows: Any = None) -> Any:
@@ -20,18 +20,9 @@ def pca_start(X: Any, n_components: int, rows: Any = None) -> Any:
     Whitened data have no leading direction, any rotation of them is as good: their first columns are taken, which come
     from the directions of largest variance before whitening.
 
-    Parameters
-    ----------
-    X : array of shape (N, m)
-        Data; missing cells filled with column means (`split_missing`).
-    n_components : int
-        d.
-    rows : supdr.rows.whole.WholeRows, optional
-        What works on rows where X is in partitions: singular vectors are then those of a triangle R with R'R = X'X.
-
-    Returns
-    -------
-    latent : array of shape (N, min(d, N, m))
+    `X` (N, m): data; missing cells filled with column means (`split_missing`). `n_components`: d. `rows`: what works on
+    rows where X is in partitions: singular vectors are then those of a triangle R with R'R = X'X. Returns `latent` (N,
+    min(d, N, m)).
     """
     whole = rows is None
     rows = WholeRows(len(X)) if whole else rows
@@ -91,29 +82,12 @@ def initial_factors(
 ) -> tuple[Any, NDArray, NDArray]:
     """Return the starting Z, V and bv.
 
-    Parameters
-    ----------
-    X : array of shape (N, m)
-        Data; missing cells filled with column means.
-    n_components : int
-        d.
-    init : {"pca", "random"} or array of shape (N, d)
-        ``"pca"`` and an array give U; then V and bv are the best for it, and bu is 0.  Coordinates that PCA cannot
-        provide (d > min(N, m)) are random.  ``"random"``: everything N(0, init_scale^2), as in the paper.
-    init_scale : float
-        Standard deviation of random entries.
-    rng : numpy.random.Generator
-        Source of random numbers.
-    reg_v, beta, row_bias, observed
-        As in `fit_loadings` and `fold_in`.
-    rows : (int, supdr.rows.whole.WholeRows), optional
-        Number of columns, and what works on rows where X and `observed` are in partitions.
-
-    Returns
-    -------
-    latent : array of shape (N, d) or (N, d + 1)
-    components : array of shape (d, m)
-    intercept_x : array of shape (m,)
+    `X` (N, m): data; missing cells filled with column means. `n_components`: d. `init` (one of "pca", "random"):
+    ``"pca"`` and an array give U; then V and bv are the best for it, and bu is 0.  Coordinates that PCA cannot provide
+    (d > min(N, m)) are random.  ``"random"``: everything N(0, init_scale^2), as in the paper. `init_scale`: standard
+    deviation of random entries. `rng`: source of random numbers. `reg_v`, `beta`, `row_bias`, `observed`: as in
+    `fit_loadings` and `fold_in`. `rows`: number of columns, and what works on rows where X and `observed` are in
+    partitions. Returns `latent` (N, d) or (N, d + 1); `components` (d, m); `intercept_x` (m,).
     """
     m, over = (X.shape[1], WholeRows(len(X))) if rows is None else rows
     latent = over.each(np.multiply, over.normal(rng, n_components + row_bias), init_scale)

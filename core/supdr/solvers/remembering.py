@@ -15,8 +15,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from scipy import sparse
 
+# Of more rows results are not kept, nor more of them: they stay in memory.
 MOST_ROWS, MOST_RESULTS = 600, 6
-"""Of more rows results are not kept, nor more of them: they stay in memory."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -24,16 +24,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def remembered(function: Function) -> Function:
     """Keep the last results of a function, to be given again for equal arguments.
 
-    Parameters
-    ----------
-    function : callable
-        Of arrays, the first of which has a row for every row of the data, sparse arrays and numbers.  It depends on
-        nothing else.
-
-    Returns
-    -------
-    callable
-        The same function.  Arrays that it returns for few rows cannot be written to.
+    `function`: of arrays, the first of which has a row for every row of the data, sparse arrays and numbers.  It
+    depends on nothing else. Returns the same function.  Arrays that it returns for few rows cannot be written to.
     """
     known: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
     lock = threading.Lock()

@@ -28,8 +28,8 @@ from supdr.solvers.positive_definite import solve_positive
 
 WEAKEST_RIDGE = 1e-3
 SMALLEST_CURVATURE = 1e-9
+# Largest entry of the mean loss's gradient: while ridges are compared, and at the end.
 TOLERANCES = 1e-3, 1e-6
-"""Largest entry of the mean loss's gradient: while ridges are compared, and at the end."""
 
 
 def loo_softmax(features: NDArray, codes: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
@@ -37,20 +37,10 @@ def loo_softmax(features: NDArray, codes: NDArray, weights: NDArray | None = Non
 
     From a ridge of n downwards, a decade a step, as long as it gets better: the stronger, the quicker to fit.
 
-    Parameters
-    ----------
-    features : array of shape (n, d)
-        Latent rows, with columns of comparable scale.
-    codes : int array of shape (n,)
-        Their classes, 0 to K - 1, each with a row.
-    weights : array of shape (n,), optional
-        c, what the log loss of each row is multiplied by, > 0.
-
-    Returns
-    -------
-    coef : array of shape (d, 1) for two classes, else (d, K)
-    intercept : array of shape (1,) or (K,)
-        Of two classes the one score is that of the second against the first.
+    `features` (n, d): latent rows, with columns of comparable scale; `codes` (n,): their classes, 0 to K - 1, each with
+    a row; `weights` (n,): c, what the log loss of each row is multiplied by, > 0. Returns `coef` (d, 1) for two
+    classes, else (d, K); `intercept` (1,) or (K,): of two classes the one score is that of the second against the
+    first.
     """
     weights = np.ones(len(codes)) if weights is None else weights
     total = float(weights.sum())
@@ -76,19 +66,8 @@ def fitted_head(
 
     As scikit-learn's logistic regression does, whose checks of its arguments take most of the time on small data.
 
-    Parameters
-    ----------
-    features, codes, weights
-        As in `loo_softmax`.
-    start : array of shape (d + 1, 1) or (d + 1, K)
-        Coefficients and, in the last row, intercepts.
-    ridge : float
-    tolerance : float
-        Largest entry of the mean loss's gradient at the end.
-
-    Returns
-    -------
-    array of the shape of `start`
+    `features`, `codes`, `weights`: as in `loo_softmax`; `start` (d + 1, 1) or (d + 1, K): coefficients and, in the last
+    row, intercepts; `tolerance`: largest entry of the mean loss's gradient at the end.
     """
     design = np.column_stack([features, np.ones(len(features))])
     shares = weights / weights.sum()
@@ -144,19 +123,8 @@ def left_out_losses(
 ) -> NDArray:
     """Approximate the log loss of every row as if it had been left out of the fit.
 
-    Parameters
-    ----------
-    features, codes, weights
-        As in `loo_softmax`.
-    coef : array of shape (1, d) or (K, d)
-        The minimiser for this ridge.
-    intercept : array of shape (1,) or (K,)
-    ridge : float
-
-    Returns
-    -------
-    array of shape (n,)
-        Not weighted.
+    `features`, `codes`, `weights`: as in `loo_softmax`; `coef` (1, d) or (K, d): the minimiser for this ridge;
+    `intercept` (1,) or (K,). Returns (n,): not weighted.
     """
     design = np.column_stack([features, np.ones(len(features))])
     scores = features @ coef.T + intercept

@@ -17,25 +17,20 @@ from supdr.solvers.gaussians import BLOCK_FLOPS
 
 Array = NDArray[np.float64]
 
+# Columns for each row beyond which rows are better off in their span.
 MUCH_WIDER = 2
-"""Columns for each row beyond which rows are better off in their span."""
 
+# Beyond, the decomposition costs more than it saves.
 MOST_ROWS = 2000
-"""Beyond, the decomposition costs more than it saves."""
 
+# Eigenvalues below this share of the largest are rounding.
 NEGLIGIBLE = 1e-12
-"""Eigenvalues below this share of the largest are rounding."""
 
 
 class Span(NamedTuple):
     """x -> coordinates (r + 1,).
 
-    Attributes
-    ----------
-    shift : array of shape (D,)
-        Mean of the rows.
-    directions : array of shape (D, r)
-        Orthonormal.
+    `shift` (D,): mean of the rows; `directions` (D, r): orthonormal.
     """
 
     shift: Array

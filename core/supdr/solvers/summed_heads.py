@@ -40,24 +40,18 @@ Array = NDArray[np.float64]
 
 MAX_STEPS = 1000
 
+# A step that lowers the value is taken when the slope has fallen to this share.
 CLEAR_DESCENT = 0.9
-"""A step that lowers the value is taken when the slope has fallen to this share."""
 
+# Where the slope is asked for at once when a whole step is too long.
 SHORTER_STEPS: Array = 0.5 ** np.arange(1.0, 17.0)
-"""Where the slope is asked for at once when a whole step is too long."""
 
 
 class Where(NamedTuple):
     """What a head asks about: a point of its proximal problem.
 
-    Attributes
-    ----------
-    theta : array of shape (d + 1,)
-        Coefficients and, last, the bias.
-    tau : float
-        Width of the proximal term.
-    predicts : bool
-        Whether the sums for the first direction of a round are wanted too.
+    `theta` (d + 1,): coefficients and, last, the bias; `tau`: width of the proximal term; `predicts`: whether the sums
+    for the first direction of a round are wanted too.
     """
 
     theta: Array
@@ -78,14 +72,7 @@ class Sums(NamedTuple):
 class Along(NamedTuple):
     """What a head asks about a step that is too long: its pulls at `SHORTER_STEPS`.
 
-    Attributes
-    ----------
-    theta : array of shape (d + 1,)
-        Where it begins.
-    tau : float
-        Width of the proximal term.
-    direction : array of shape (d + 1,)
-        Of ascent.
+    `theta` (d + 1,): where it begins; `tau`: width of the proximal term; `direction` (d + 1,): of ascent.
     """
 
     theta: Array
@@ -113,29 +100,10 @@ def solve_summed_heads(
 ) -> Heads:
     """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
-    Parameters
-    ----------
-    Z : Partitions of arrays of shape (n, d)
-        Rows.
-    signs : Partitions of arrays of shape (n, P)
-        -1, +1, or 0 for a row that is not part of the problem.
-    C : Partitions of arrays of shape (n,)
-        Weight of the hinge, > 0.
-    n_heads : int
-        P.
-    start : Heads, optional
-        Where to start from.
-    tol : float, default=1e-6
-        Relative duality gap.
-    known : callable, optional
-        ``known(coef, intercept)`` is told now and then of the classifiers so far, by this thread.
-    moments : tuple, optional
-        See `supdr.solvers.near_rows.approached`.
-
-    Returns
-    -------
-    Heads
-        The multipliers are `Partitions`.
+    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
+    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `known`:
+    ``known(coef, intercept)`` is told now and then of the classifiers so far, by this thread; `moments`: see
+    `supdr.solvers.near_rows.approached`. Returns the multipliers are `Partitions`.
     """
     columns = spread(_columns, signs)
     theta = (

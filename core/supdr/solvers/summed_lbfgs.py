@@ -17,26 +17,17 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.solvers.lbfgs import CURVATURE, MAX_BACKTRACKS, SUFFICIENT_DECREASE
 
+# Maps a point in partitions to its value, its gradient in the same partitions, and a payload.
 Evaluate = Callable[[Any], tuple[float, Any, Any]]
-"""Maps a point in partitions to its value, its gradient in the same partitions, and a payload."""
 
 
 class SummedSearch(NamedTuple):
     """Where a minimisation stands.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    point : Partitions of arrays
-    value : float
-    gradient : Partitions of arrays
-    pairs : tuple of (s, y)
-        Changes of point and gradient, in partitions, oldest first.
-    products : array of shape (2 m + 1, 2 m + 1)
-        Inner products of s_1 to s_m, y_1 to y_m and the gradient.
-    step : float
-        The accepted step size; 0 when no trial was accepted (or before the first step).
-    payload : object
-        What the function returned beside value and gradient.
+    pairs: changes of point and gradient, in partitions, oldest first.
+    products (2 m + 1, 2 m + 1): inner products of s_1 to s_m, y_1 to y_m and the gradient.
+    step: the accepted step size; 0 when no trial was accepted (or before the first step).
+    payload: what the function returned beside value and gradient.
     """
 
     point: Any
@@ -51,18 +42,7 @@ class SummedSearch(NamedTuple):
 def summed_start(rows: Any, point: Any, evaluate: Evaluate) -> SummedSearch:
     """Return the state at `point`, with an empty memory.
 
-    Parameters
-    ----------
-    rows : supdr.rows.partitioned.PartitionedRows
-        What works on the partitions.
-    point : Partitions of arrays
-        Where to start.
-    evaluate : callable
-        See `Evaluate`.
-
-    Returns
-    -------
-    SummedSearch
+    `rows`: what works on the partitions; `point`: where to start; `evaluate`: see `Evaluate`.
     """
     value, gradient, payload = evaluate(point)
     return SummedSearch(point, value, gradient, (), rows.total(_products, 1, gradient), 0.0, payload)
@@ -73,22 +53,8 @@ def summed_step(
 ) -> SummedSearch:
     """Return the state after one accepted step, whose value is lower; see `supdr.solvers.lbfgs.lbfgs_step`.
 
-    Parameters
-    ----------
-    rows : supdr.rows.partitioned.PartitionedRows
-        What works on the partitions.
-    search : SummedSearch
-        Where to go from.
-    evaluate : callable
-        See `Evaluate`.
-    memory : int
-        Number of curvature pairs kept, >= 1.
-    reach : float
-        How far, in the sum over all coordinates, steepest descent goes at first.
-
-    Returns
-    -------
-    SummedSearch
+    `rows`: what works on the partitions; `search`: where to go from; `evaluate`: see `Evaluate`; `memory`: number of
+    curvature pairs kept, >= 1; `reach`: how far, in the sum over all coordinates, steepest descent goes at first.
     """
     if search.pairs:
         following = _search(rows, search, _weights(search.products), 1.0, evaluate, memory)

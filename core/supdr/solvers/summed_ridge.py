@@ -14,19 +14,14 @@ from numpy.typing import NDArray
 
 from supdr.solvers.kernel_ridge import Fit, Primal
 
+# Rows of which features are formed at a time.
 BLOCK_ROWS = 8192
-"""Rows of which features are formed at a time."""
 
 
 class Moments(NamedTuple):
     """Of rows [psi, T], F features and Q columns.
 
-    Attributes
-    ----------
-    n_rows : int
-    mean : array of shape (F + Q,)
-    products : array of shape (F, F + Q)
-        Of the features with all, about the means.
+    `mean` (F + Q,); `products` (F, F + Q): of the features with all, about the means.
     """
 
     n_rows: int
@@ -36,10 +31,7 @@ class Moments(NamedTuple):
     def fit(self, form: Primal) -> Fit:
         """Return the regression of T on psi, whose loss is not known yet.
 
-        Raises
-        ------
-        LinAlgError
-            If it cannot be solved.
+        Raises LinAlgError if it cannot be solved.
         """
         size = len(self.products)
         return form.solved(self.mean[:size], self.mean[size:], self.products[:, :size], self.products[:, size:])

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 
+# Multipliers within this share of C from a bound count as at the bound.
 AT_BOUND = 1e-8
-"""Multipliers within this share of C from a bound count as at the bound."""
 
+# Free multipliers moved at a time by `purify`, unless there are many features.
 PORTION = 64
-"""Free multipliers moved at a time by `purify`, unless there are many features."""
 
+# Singular values below this share of the largest count as 0.
 RANK = 1e-9
-"""Singular values below this share of the largest count as 0."""
 
 
 def support_share(alpha: NDArray, C: NDArray) -> float:
@@ -34,18 +34,8 @@ def purify(beta: NDArray, C: NDArray | float, features: NDArray) -> NDArray:
     [features, 1]'v = 0 until one hits a bound.  That changes neither sum beta_i features_i nor sum beta; rows whose
     multiplier was free stay on the margin, so the objective stays too.
 
-    Parameters
-    ----------
-    beta : array of shape (n,)
-        alpha y, 0 <= alpha <= C.
-    C : float or array of shape (n,)
-        Upper bound of alpha.
-    features : array of shape (n, d)
-        What the SVM is linear in.
-
-    Returns
-    -------
-    array of shape (n,)
+    `beta` (n,): alpha y, 0 <= alpha <= C; `C` (n,): upper bound of alpha; `features` (n, d): what the SVM is linear in.
+    Returns (n,).
     """
     C = np.full(len(beta), C, dtype=float)
     beta = np.where(np.abs(beta) <= AT_BOUND * C, 0.0, beta)

@@ -28,14 +28,8 @@ BACK_OFF = 0.995  # share of the way to the nearest bound
 def interior_point(K: Array, target: Array, lower: Array, upper: Array, tol: float) -> Array:
     """Return beta (n,), strictly inside its bounds with sum beta = 0 up to rounding, near the optimum.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Symmetric positive semi-definite, C-contiguous.
-    target, lower, upper : ndarray of shape (n,)
-        lower = 0 < upper for one class, lower < 0 = upper for the other.
-    tol : float
-        Aimed-at violation of the optimality conditions.
+    `K` (n, n): symmetric positive semi-definite, C-contiguous; `target`, `lower`, `upper` (n,): lower = 0 < upper for
+    one class, lower < 0 = upper for the other; `tol`: aimed-at violation of the optimality conditions.
     """
     positive, negative = upper.sum(), -lower.sum()
     beta = 0.5 * np.where(upper > 0.0, upper * min(1.0, negative / positive), lower * min(1.0, positive / negative))

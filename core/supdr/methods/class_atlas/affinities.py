@@ -25,36 +25,30 @@ from supdr.solvers.pair_sums import CHUNK, EXACT_ROWS
 
 Array = NDArray[np.float64]
 
+# epsilon: s of two rows that certainly differ in class; 1 makes P blind to classes.
 OTHER_CLASS = 1e-3
-"""epsilon: s of two rows that certainly differ in class; 1 makes P blind to classes."""
 
+# beta times the mean distance at which distances make no difference: where a class has fewer rows than a row should
+# have neighbours no beta gives the entropy.
 FLAT = 1e-9
-"""beta times the mean distance at which distances make no difference: where a class has fewer rows than a row should
-have neighbours no beta gives the entropy."""
 
+# Entries of P below this share of the mean entry are dropped.
 NEGLIGIBLE = 1e-3
-"""Entries of P below this share of the mean entry are dropped."""
 
+# Rows of its class, and of others, that a row looks at beyond `EXACT_ROWS`: this many times the perplexity.
 CANDIDATES = 3.0
-"""Rows of its class, and of others, that a row looks at beyond `EXACT_ROWS`: this many times the perplexity."""
 
+# log s of a place in a list of candidates that no row fills.
 NEVER = -1e4
-"""log s of a place in a list of candidates that no row fills."""
 
 
 class Affinities(NamedTuple):
     """P, its upper triangle by rows.
 
-    Attributes
-    ----------
-    starts : int array of shape (n + 1,)
-        Where each row begins among `partners` and `values`.
-    partners : int array of shape (m,)
-        j > i.
-    values : array of shape (m,)
-        2 P_ij; they sum to 1.
-    constant : float
-        sum_ij P_ij log P_ij.
+    starts (n + 1,): where each row begins among `partners` and `values`.
+    partners (m,): j > i.
+    values (m,): 2 P_ij; they sum to 1.
+    constant: sum_ij P_ij log P_ij.
     """
 
     starts: NDArray
@@ -77,13 +71,7 @@ def affinities(X: Array, proba: Array | None, perplexity: float) -> Affinities:
 
     All pairs: O(n^2) a step of Newton's method, of which some seven are needed.  Candidates: a search of neighbours.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-    proba : array of shape (n, K) or None
-        Class probabilities; None: all s are 1.
-    perplexity : float
-        Lowered to (n - 1) / 3.
+    `X` (n, D). `proba` (n, K): class probabilities; None: all s are 1. `perplexity`: lowered to (n - 1) / 3.
     """
     n = len(X)
     perplexity = max(1.0, min(perplexity, (n - 1) / 3.0))
@@ -139,20 +127,8 @@ def _log_share(shared: Array | float) -> Array:
 def candidates(X: Array, members: NDArray, count: int) -> tuple[NDArray, Array]:
     """Return the nearest rows of each row's own class, and the nearest ones of other classes.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-    members : int array of shape (n,)
-        Classes.
-    count : int
-        Of each kind, if there are so many.
-
-    Returns
-    -------
-    index : int array of shape (n, m)
-        Places that no row fills hold the row itself.
-    squares : array of shape (n, m)
-        Squared distances; there, that of another candidate.
+    `X` (n, D); `members` (n,): classes; `count`: of each kind, if there are so many. Returns `index` (n, m): places
+    that no row fills hold the row itself; `squares` (n, m): squared distances; there, that of another candidate.
     """
     n, classes = len(X), np.unique(members)
     index, squares = np.repeat(np.arange(n)[:, None], 2 * count, axis=1), np.full((n, 2 * count), np.nan)

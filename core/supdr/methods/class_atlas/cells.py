@@ -36,22 +36,8 @@ def told(
 ) -> tuple[float, Array, Array, float]:
     """Return what the plane (n, d) conceals of the gate's p (n, K), and its slopes.  O(n K d).
 
-    Parameters
-    ----------
-    Z : array of shape (n, d)
-    centres : array of shape (K, d)
-    b : float
-    proba : array of shape (n, K)
-    known : float
-        sum p log p.
-    lam : float
-
-    Returns
-    -------
-    value : float
-    in_latent : array of shape (n, d)
-    in_centres : array of shape (K, d)
-    by_log_b : float
+    `Z` (n, d); `centres` (K, d); `proba` (n, K); `known`: sum p log p. Returns `value`; `in_latent` (n, d);
+    `in_centres` (K, d); `by_log_b`.
     """
     share, in_latent, in_centres = lam / len(Z), np.zeros(Z.shape), np.zeros(centres.shape)
     logs, slope = _disagreement(Z, centres, b, proba, in_latent, in_centres)
@@ -99,12 +85,7 @@ def _disagreement(
 def radii_around(places: Array, members: NDArray, centres: Array) -> Array:
     """Return the radius (K,) around its centre within which .9 of the rows of a class lie.
 
-    Parameters
-    ----------
-    places : array of shape (n, d)
-    members : int array of shape (n,)
-        Classes.
-    centres : array of shape (K, d)
+    `places` (n, d); `members` (n,): classes; `centres` (K, d).
     """
     distances = np.linalg.norm(places - centres[members], axis=1)
     return np.array([np.quantile(distances[members == k], 0.9) for k in range(len(centres))])

@@ -27,41 +27,30 @@ Array = NDArray[np.float64]
 
 CHARTS = ("pca+embed", "pca", "embed")
 
+# Rows that a class needs for a neighbour embedding.
 FEWEST_EMBEDDED = 12
-"""Rows that a class needs for a neighbour embedding."""
 
 EMBED_PERPLEXITY = 20.0
 
+# Of the mean among a row's neighbours; the first is the plain one.
 CARRYING_STEPS = 20
-"""Of the mean among a row's neighbours; the first is the plain one."""
 
+# Principal axes shorter than this share of the longest one are rounding.
 SMALLEST_AXIS = 1e-9
-"""Principal axes shorter than this share of the longest one are rounding."""
 
 
 class Charts(NamedTuple):
     """x -> (phi_1, ..., phi_K).
 
-    Attributes
-    ----------
-    axes : array of shape (D, a)
-        Principal axes of all classes, divided by the length of the class.
-    origins : array of shape (a,)
-        Means of the classes on these axes.
-    owners : int array of shape (a,)
-        Class of each axis.
-    rows : array of shape (n, D)
-        Landmarks.
-    members : int array of shape (n,)
-        Class of the chart that a landmark belongs to, -1 where that class is not embedded.
-    places : array of shape (n, d)
-        Its place in the embedding of its class, divided by
-    spreads : array of shape (e,)
-        the root mean square of those of its class.
-    embedded : int array of shape (e,)
-        Classes that are embedded.
-    n_neighbors : int
-        Landmarks that carry a new row.
+    axes (D, a): principal axes of all classes, divided by the length of the class.
+    origins (a,): means of the classes on these axes.
+    owners (a,): class of each axis.
+    rows (n, D): landmarks.
+    members (n,): class of the chart that a landmark belongs to, -1 where that class is not embedded.
+    places (n, d): its place in the embedding of its class, divided by.
+    spreads (e,): the root mean square of those of its class.
+    embedded (e,): classes that are embedded.
+    n_neighbors: landmarks that carry a new row.
     """
 
     axes: Array
@@ -82,11 +71,7 @@ class Charts(NamedTuple):
     def coordinates(self, X: Array, *, own: bool = False) -> Array:
         """Return all coordinates (p, a + e d) of rows (p, D).
 
-        Parameters
-        ----------
-        X : array of shape (p, D)
-        own : bool
-            Whether the rows are the landmarks, each of which is to be left out of its own neighbours.
+        `X` (p, D); `own`: whether the rows are the landmarks, each of which is to be left out of its own neighbours.
         """
         linear = X @ self.axes - self.origins
         if not len(self.embedded):
@@ -111,19 +96,10 @@ def fit_charts(
 ) -> Charts:
     """Fit the charts of all classes.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Landmarks.
-    members : int array of shape (n,)
-        Class of each: its label or, without one, the most probable class.
-    n_classes, n_components : int
-        K and d, the dimension of the picture.
-    kind : {"pca+embed", "pca", "embed"}
-        A class of too few rows to be embedded has principal coordinates in any case.
-    n_pcs : int
-        Most principal coordinates of a class.
-    n_neighbors : int
+    `X` (n, D): landmarks; `members` (n,): class of each: its label or, without one, the most probable class;
+    `n_classes`, `n_components`: K and d, the dimension of the picture; `kind` (one of "pca+embed", "pca", "embed"): a
+    class of too few rows to be embedded has principal coordinates in any case; `n_pcs`: most principal coordinates of a
+    class.
     """
     axes, origins, owners, chosen = [np.zeros((X.shape[1], 0))], [np.zeros(0)], [], []
     belongs, places, spreads = np.full(len(X), -1), np.zeros((len(X), n_components)), []

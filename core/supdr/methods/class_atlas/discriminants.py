@@ -21,24 +21,20 @@ from supdr.solvers.gaussians import rows_in_memory
 
 Array = NDArray[np.float64]
 
+# s.
 SHRINKAGES = (1e-3, 0.1, 0.5)
-"""s."""
 
+# Fewer rows say little of how columns vary together.
 ROWS_A_COLUMN = 3
-"""Fewer rows say little of how columns vary together."""
 
 
 class Discriminants(NamedTuple):
     """x -> d(x), but for a number that all classes share.
 
-    Attributes
-    ----------
-    coef : array of shape (D, K)
-    offset : array of shape (K,)
-    shrinkage : float
-        s.
-    left_out : array of shape (n, K)
-        d of the rows of the fit, each without itself; -inf of the own class of its only row.
+    coef (D, K).
+    offset (K,).
+    shrinkage: s.
+    left_out (n, K): d of the rows of the fit, each without itself; -inf of the own class of its only row.
     """
 
     coef: Array
@@ -50,15 +46,7 @@ class Discriminants(NamedTuple):
 def fit_discriminants(X: Array, codes: NDArray, n_classes: int, unit: float) -> list[Discriminants]:
     """Fit discriminants, for every shrinkage; none where rows are too few.  O(n D^2 + n D K).
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-    codes : int array of shape (n,)
-        Classes.
-    n_classes : int
-        K.
-    unit : float
-        Length of a usual distance.
+    `X` (n, D); `codes` (n,): classes; `n_classes`: K; `unit`: length of a usual distance.
     """
     n, D = X.shape
     if n < ROWS_A_COLUMN * D or n <= n_classes:

@@ -17,12 +17,7 @@ Array = NDArray[np.float64]
 class ForeignGate(NamedTuple):
     """x -> p.
 
-    Attributes
-    ----------
-    model : classifier
-        Fitted to all labelled rows.
-    n_classes : int
-        K.
+    `model`: fitted to all labelled rows; `n_classes`: K.
     """
 
     model: Any
@@ -36,24 +31,9 @@ class ForeignGate(NamedTuple):
 def fit_foreign_gate(X: Array, codes: NDArray, n_classes: int, model: Any, seed: int) -> tuple[ForeignGate, Array]:
     """Fit copies of a classifier to labelled rows: one to all of them, and one to the others of each of five folds.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Labelled rows.
-    codes : int array of shape (n,)
-        Their classes.
-    n_classes : int
-        K.
-    model : classifier
-        With ``predict_proba``; it is not changed.
-    seed : int
-        Decides the folds; the classifier has a seed of its own.
-
-    Returns
-    -------
-    gate : ForeignGate
-    proba : array of shape (n, K)
-        Probabilities of these rows, in which their own labels have no part.
+    `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K. `model`: with ``predict_proba``; it is not
+    changed. `seed`: decides the folds; the classifier has a seed of its own. Returns `gate`; `proba` (n, K):
+    probabilities of these rows, in which their own labels have no part.
     """
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     proba = np.full((len(X), n_classes), 1.0 / n_classes)

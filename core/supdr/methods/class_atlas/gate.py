@@ -31,46 +31,38 @@ from supdr.solvers.softmax_head import fitted_head
 
 Array = NDArray[np.float64]
 
+# Multiples of the median distance; at the last one the Gaussian is nearly linear.
 WIDTHS = {"rbf": (0.5, 1.0, 2.0), "exponential": (2.0,)}
-"""Multiples of the median distance; at the last one the Gaussian is nearly linear."""
 
 COSTS = (0.03, 0.3, 1.0)
 
+# omega, if not 1.
 SHARES = (0.75, 0.5, 0.25, 0.0)
-"""omega, if not 1."""
 
 FOLDS = 5
 
+# Largest entry of the gradient of the mean log loss at which a calibration is done.
 TOLERANCE = 1e-3
-"""Largest entry of the gradient of the mean log loss at which a calibration is done."""
 
+# Width and C are chosen on at most this many rows.
 SEARCH_ROWS = 1000
-"""Width and C are chosen on at most this many rows."""
 
+# Of the kernel: time grows with their cube.
 MOST_CENTRES = 2000
-"""Of the kernel: time grows with their cube."""
 
+# Probability of a class that a fold's calibration has not seen.
 RAREST = 1e-9
-"""Probability of a class that a fold's calibration has not seen."""
 
 
 class Gate(NamedTuple):
     """x -> p.
 
-    Attributes
-    ----------
-    mapping : Mapping
-        Gaussians around the centres, or exponentials.
-    coef : array of shape (M, K)
-        kappa h(x) = k(x, centres) coef.
-    calibration : array of shape (K, K)
-        omega A'.
-    linear : array of shape (D, K)
-        1 - omega times the weights of the columns in d.
-    offset : array of shape (K,)
-        omega a + (1 - omega) d(0).
-    width, ridge, sharpness, cost, share : float
-        Chosen multiple of the median distance, rho, kappa, C and omega.
+    mapping: gaussians around the centres, or exponentials.
+    coef (M, K): kappa h(x) = k(x, centres) coef.
+    calibration (K, K): omega A'.
+    linear (D, K): 1 - omega times the weights of the columns in d.
+    offset (K,): omega a + (1 - omega) d(0).
+    width, ridge, sharpness, cost, share: chosen multiple of the median distance, rho, kappa, C and omega.
     """
 
     mapping: Mapping
@@ -102,24 +94,9 @@ class Gate(NamedTuple):
 def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
     """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M the number of centres.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Labelled rows.
-    codes : int array of shape (n,)
-        Their classes.
-    n_classes : int
-        K; 1: every probability is 1.
-    n_landmarks : int
-        Most centres of the kernel, no more than `MOST_CENTRES`.
-    seed : int
-        Decides subsets and folds.
-
-    Returns
-    -------
-    gate : Gate
-    proba : array of shape (n, K)
-        Probabilities of these rows, in which their own labels have no part.
+    `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K; 1: every probability is 1. `n_landmarks`:
+    most centres of the kernel, no more than `MOST_CENTRES`. `seed`: decides subsets and folds. Returns `gate`; `proba`
+    (n, K): probabilities of these rows, in which their own labels have no part.
     """
     rng, most = np.random.default_rng([seed, 1]), min(n_landmarks, MOST_CENTRES)
     few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, most, rng)
@@ -218,16 +195,7 @@ def dealt_folds(codes: NDArray, rng: np.random.Generator) -> NDArray:
 def crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray, cost: float) -> Array:
     """Return probabilities (n, K), those of each fold by a regression on the others.
 
-    Parameters
-    ----------
-    features : array of shape (n, K)
-        kappa h of left-out rows.
-    codes : int array of shape (n,)
-        Classes.
-    n_classes : int
-    fold : int array of shape (n,)
-    cost : float
-        C.
+    `features` (n, K): kappa h of left-out rows; `codes` (n,): classes; `fold` (n,); `cost`: C.
     """
     return _crossfitted(features, codes, n_classes, fold, (cost,))[0]
 
@@ -261,18 +229,8 @@ class SecondOpinion(NamedTuple):
 def second_opinion(proba: Array, codes: NDArray, opinions: Sequence[Discriminants]) -> SecondOpinion:
     """Return probabilities joined with those of linear discriminants, if that lowers the log loss.
 
-    Parameters
-    ----------
-    proba : array of shape (n, K)
-        Probabilities of the labelled rows, in which their own labels have no part.
-    codes : int array of shape (n,)
-        Their classes.
-    opinions : sequence of Discriminants
-        Of the same rows.
-
-    Returns
-    -------
-    SecondOpinion
+    `proba` (n, K): probabilities of the labelled rows, in which their own labels have no part; `codes` (n,): their
+    classes; `opinions`: of the same rows.
     """
     best = SecondOpinion(log_loss(proba, codes), proba, None, 1.0)
     own = np.log(proba)

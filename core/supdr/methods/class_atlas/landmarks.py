@@ -5,24 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+# Rows of a class that a subset takes at least, if there are as many.
 FEWEST = 20
-"""Rows of a class that a subset takes at least, if there are as many."""
 
 
 def stratified_rows(codes: NDArray, count: int, rng: np.random.Generator) -> NDArray:
     """Return about `count` rows, each class by its share but `FEWEST` rows at least; all rows if there are no more.
 
-    Parameters
-    ----------
-    codes : int array of shape (n,)
-        Classes.
-    count : int
-    rng : Generator
-
-    Returns
-    -------
-    int array
-        Sorted.
+    `codes` (n,): classes. Returns sorted.
     """
     if len(codes) <= count:
         return np.arange(len(codes))

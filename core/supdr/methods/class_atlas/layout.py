@@ -11,31 +11,25 @@ from supdr.methods.class_atlas.model import Atlas
 
 Array = NDArray[np.float64]
 
+# Median and least distance of two centres, in radii of a disc.
 SPACING, LEAST_SPACING = 3.2, 2.5
-"""Median and least distance of two centres, in radii of a disc."""
 
 SMACOF_STEPS, PUSHES = 300, 200
 
+# The stress is low enough when a step lowers it by less than this share of the squared distances' sum.
 SMACOF_TOLERANCE = 1e-9
-"""The stress is low enough when a step lowers it by less than this share of the squared distances' sum."""
 
+# Share of the rows of a class inside its disc.
 ROUND = 0.95
-"""Share of the rows of a class inside its disc."""
 
+# Radius of the only class.
 ALONE = 5.0
-"""Radius of the only class."""
 
 
 def first_map(atlas: Atlas, own: Array, n_components: int) -> tuple[Array, float]:
     """Return Theta (p, d) of the start, and b.
 
-    Parameters
-    ----------
-    atlas : Atlas
-    own : array of shape (s, a)
-        Coordinates of the landmarks in all charts.
-    n_components : int
-        d.
+    `own` (s, a): coordinates of the landmarks in all charts; `n_components`: d.
     """
     n_classes, X = atlas.proba.shape[1], atlas.charts.rows
     means = np.stack([X[atlas.members == k].mean(axis=0) for k in range(n_classes)])
@@ -74,12 +68,7 @@ def towards(directions: Array, wanted: Array) -> Array:
 def class_layout(means: Array, n_components: int) -> Array:
     """Return places (K, d) of the classes, `LEAST_SPACING` apart or more.
 
-    Parameters
-    ----------
-    means : array of shape (K, D)
-        Class means.
-    n_components : int
-        d.
+    `means` (K, D): class means; `n_components`: d.
     """
     n_classes = len(means)
     if n_classes == 1:

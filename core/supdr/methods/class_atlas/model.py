@@ -24,22 +24,12 @@ Array = NDArray[np.float64]
 class Atlas(NamedTuple):
     """What is fitted before the map is learnt.
 
-    Attributes
-    ----------
-    gate : Gate or ForeignGate
-    charts : Charts
-    proba : array of shape (n, K)
-        p of all training rows; labelled ones without their own label.
-    rows : int array of shape (s,)
-        Training rows that are landmarks.
-    believed : array of shape (n, K)
-        The same once their labels are known, see `believed`.
-    members : int array of shape (s,)
-        Class of the chart of each: its label, or the most probable class.
-    gate_error : float
-        Share of labelled rows whose most probable class is not theirs.
-    span : Span or None
-        Of wide data: gate and charts see rows in their own span.
+    proba (n, K): p of all training rows; labelled ones without their own label.
+    rows (s,): training rows that are landmarks.
+    believed (n, K): the same once their labels are known, see `believed`.
+    members (s,): class of the chart of each: its label, or the most probable class.
+    gate_error: share of labelled rows whose most probable class is not theirs.
+    span: of wide data: gate and charts see rows in their own span.
     """
 
     gate: Gate | ForeignGate
@@ -88,18 +78,8 @@ def believed(proba: Array, codes: NDArray, error: float) -> Array:
     A label is as good as the gate finds labels: a row's class has the label of its own with probability 1 - error, each
     other one with error / (K - 1).  Where labels are noise they say nothing; where the gate never errs they say all.
 
-    Parameters
-    ----------
-    proba : array of shape (n, K)
-        Without the labels.
-    codes : int array of shape (n,)
-        The labels, -1 for none.
-    error : float
-        Share of labels that are not those that the gate expects.
-
-    Returns
-    -------
-    array of shape (n, K)
+    `proba` (n, K): without the labels; `codes` (n,): the labels, -1 for none; `error`: share of labels that are not
+    those that the gate expects. Returns (n, K).
     """
     n_classes, rows = proba.shape[1], np.flatnonzero(codes >= 0)
     if n_classes == 1:
@@ -126,21 +106,9 @@ def fit_atlas(
 ) -> Atlas:
     """Fit gate and charts.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        All training rows.
-    codes : int array of shape (n,)
-        Their classes, -1 where unlabelled.
-    n_classes, n_components : int
-        K and d.
-    charts, n_pcs, n_neighbors
-        See `fit_charts`.
-    n_landmarks : int
-        Most centres of the gate, and most rows of charts and map.
-    seed : int
-    gate : classifier, optional
-        Instead of our own.
+    `X` (n, D): all training rows; `codes` (n,): their classes, -1 where unlabelled; `n_classes`, `n_components`: K and
+    d; `charts`, `n_pcs`, `n_neighbors`: see `fit_charts`; `n_landmarks`: most centres of the gate, and most rows of
+    charts and map; `gate`: instead of our own.
     """
     labelled = codes >= 0
     span, seen = span_of(X) or (None, X)

@@ -24,11 +24,11 @@ Array = NDArray[np.float64]
 
 EMBED_STEPS, EMBED_TOLERANCE = 150, 1e-5
 
+# What P is multiplied by at first, and for how long.
 EXAGGERATION, EXAGGERATED_STEPS = 4.0, 50
-"""What P is multiplied by at first, and for how long."""
 
+# Fewer rows would fall onto one place.
 EXAGGERATED_ROWS = 200
-"""Fewer rows would fall onto one place."""
 
 
 def neighbour_loss(P: Affinities, Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from supdr.engine.common_parameters import CHOSEN_SCALING, COMPONENTS, HOUSEKEEPING, MISSING_LABEL, RUN
 from supdr.engine.parameters import Interval, choice, count, of_run, scale, without
 
+# Of the gate.
 LARGEST_WEIGHT = 1e6
-"""Of the gate."""
 
 _PCS, _EMBEDDED = {"charts": ("pca+embed", "pca")}, {"charts": ("pca+embed", "embed")}
 

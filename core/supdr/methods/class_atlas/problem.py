@@ -29,33 +29,25 @@ from supdr.solvers.lbfgs import LBFGSState, lbfgs_start
 
 Array = NDArray[np.float64]
 
+# gamma.
 RIDGE = 1e-6
-"""gamma."""
 
+# Of the eigenvalues of Psi'Psi / n in the whitening.
 FLOOR = 1e-4
-"""Of the eigenvalues of Psi'Psi / n in the whitening."""
 
+# Neighbours that vote on the class of a row in the plane.
 JUDGES = 5
-"""Neighbours that vote on the class of a row in the plane."""
 
 
 class Basis(NamedTuple):
     """What only steps need.
 
-    Attributes
-    ----------
-    features : array of shape (s, p)
-        B.
-    back : array of shape (p, p)
-        S.
-    affinities : Affinities
-        P.
-    drawn : array of shape (s, p)
-        Psi of the same rows, their labels known.
-    proba : array of shape (s, K)
-        p of these rows, and
-    known : float
-        sum p log p.
+    features (s, p): B.
+    back (p, p): S.
+    affinities: P.
+    drawn (s, p): psi of the same rows, their labels known.
+    proba (s, K): p of these rows, and.
+    known: sum p log p.
     """
 
     features: Array
@@ -101,27 +93,13 @@ class Passed(NamedTuple):
 class AtlasState(NamedTuple):
     """Where a run stands.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    atlas : Atlas
-    basis : Basis
-    search : LBFGSState
-        Over (v, log b); its payload is the `Picture`.
-    origin : array of shape (p d + 1,)
-        The point at which every weight begins.
-    lam : float
-        Weight of the gate now.
-    steps : int
-        Taken at this weight.
-    passed : tuple of Passed
-        Weights that are done with.
-    complete : bool
-        Whether the path has ended.
-    stage : int
-    settings : Settings
-    scaling : str
-        Of the columns.
-    seed, iteration : int
+    search: over (v, log b); its payload is the `Picture`.
+    origin (p d + 1,): the point at which every weight begins.
+    lam: weight of the gate now.
+    steps: taken at this weight.
+    passed: weights that are done with.
+    complete: whether the path has ended.
+    scaling: of the columns.
     """
 
     atlas: Atlas
@@ -172,22 +150,8 @@ class AtlasState(NamedTuple):
 class AtlasProblem(Problem):
     """Data, hyper-parameters and objective; `supdr.methods.class_atlas.solvers` adds the steps.
 
-    Attributes
-    ----------
-    X : array of shape (n, D)
-        Preprocessed rows.
-    codes : int array of shape (n,)
-        Classes, -1 where unlabelled.
-    n_classes, n_components : int
-    tau, perplexity : float
-    lam : float or "path"
-    charts : str
-    n_pcs, n_neighbors, n_landmarks : int
-    gate : classifier or None
-    scaling : str
-        What was applied to the columns.
-    tol : float
-    n_jobs : int or None
+    `X` (n, D): preprocessed rows; `codes` (n,): classes, -1 where unlabelled; `scaling`: what was applied to the
+    columns.
     """
 
     X: Array

@@ -17,8 +17,8 @@ from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_ou
 Array = NDArray[np.float64]
 
 RIDGES = 10.0 ** np.arange(-6.0, 0.75, 0.5)
+# Every second one is twice as large: its exponentials are squares.
 SHARPNESS = 2.0 ** np.arange(-1.0, 7.75, 0.5)
-"""Every second one is twice as large: its exponentials are squares."""
 
 
 class Choice(NamedTuple):

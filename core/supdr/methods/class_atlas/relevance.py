@@ -20,21 +20,15 @@ from supdr.solvers.gaussians import Mapping
 
 Array = NDArray[np.float64]
 
+# Of a column's share in squared distances, that of the mean column being 1: one that seems to say nothing stays.
 FLOOR = 0.05
-"""Of a column's share in squared distances, that of the mean column being 1: one that seems to say nothing stays."""
 
 
 def relevance(X: Array, mapping: Mapping, coef: Array) -> Array | None:
     """Return the scale (D,) of the columns; None where codes are the same everywhere.  O(n M D K).
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Rows at which slopes are taken.
-    mapping : Mapping
-        Gaussians or exponentials around M centres, all columns alike.
-    coef : array of shape (M, K)
-        h(x) = k(x, centres) coef.
+    `X` (n, D): rows at which slopes are taken; `mapping`: gaussians or exponentials around M centres, all columns
+    alike; `coef` (M, K): h(x) = k(x, centres) coef.
     """
     steep, middle = mapping.slopes(X), mapping.centers.mean(axis=0)
     rows, centers = X - middle, mapping.centers - middle

@@ -9,11 +9,11 @@ import numpy as np
 from supdr.methods.class_atlas.problem import AtlasProblem, AtlasState, Passed, share_of
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
+# The path: beyond, the picture loses more than the labels gain.
 LAMBDAS = (1.0, 3.0, 10.0)
-"""The path: beyond, the picture loses more than the labels gain."""
 
+# At most, at each weight.
 STEPS = 100
-"""At most, at each weight."""
 
 MEMORY = 20
 

@@ -24,14 +24,9 @@ from supdr.solvers.reconstruction import observed_sums
 class FactorRows(PartitionedRows):
     """Rows with their labels.
 
-    Attributes
-    ----------
-    observed : Partitions of arrays of shape (n, m), or None
-        1.0 where a cell is observed, else 0.0, where X holds column means; None if no cell is missing.
-    labels : Partitions of Labels
-        Of the labelled rows, scaled.
-    mean, scale : arrays of shape (K,)
-        What targets are scaled by; 0 and 1 for classification.
+    `observed` (n, m): 1.0 where a cell is observed, else 0.0, where X holds column means; None if no cell is missing.
+    `labels`: of the labelled rows, scaled. `mean`, `scale` (K,): what targets are scaled by; 0 and 1 for
+    classification.
     """
 
     observed: Partitions | None
@@ -43,12 +38,7 @@ class FactorRows(PartitionedRows):
 def held_rows(rows: Any, sample: Targets) -> FactorRows:
     """Return what a run keeps of rows.
 
-    Parameters
-    ----------
-    rows : supdr.rows.running.ReadRows
-        All rows.
-    sample : Targets
-        Labels of the sample.
+    `rows`: all rows; `sample`: labels of the sample.
     """
     plain = PartitionedRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint)
     mean, scale = np.zeros(sample.values.shape[1]), np.ones(sample.values.shape[1])
@@ -69,10 +59,7 @@ def held_rows(rows: Any, sample: Targets) -> FactorRows:
 class PartitionedDescent(BlockDescent):
     """solver="bcd" on rows in partitions; X, rows, Y and weights are those of the sample.
 
-    Attributes
-    ----------
-    held : FactorRows
-        All rows.
+    `held`: all rows.
     """
 
     held: Any = None

@@ -20,21 +20,12 @@ from supdr.solvers.reconstruction_start import initial_factors
 class LSDRState(NamedTuple):
     """Iterate of LSDR.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    latent : array of shape (N, D)
-        Z = [U, bu] (D = d + 1) with row biases, else U (D = d).
-    components : array of shape (d, m)
-        V.
-    intercept_x : array of shape (m,)
-        bv.
-    coef : array of shape (d, K)
-        W.
-    intercept : array of shape (K,)
-        w0.
-    seed, iteration : int
-    search : LBFGSState or None
-        Memory of solver "lbfgs".
+    latent (N, D): Z = [U, bu] (D = d + 1) with row biases, else U (D = d).
+    components (d, m): V.
+    intercept_x (m,): bv.
+    coef (d, K): W.
+    intercept (K,): w0.
+    search: memory of solver "lbfgs".
     """
 
     latent: NDArray
@@ -51,22 +42,14 @@ class LSDRState(NamedTuple):
 class LSDRProblem(Problem):
     """Data and hyper-parameters of LSDR.
 
-    Attributes
-    ----------
-    X : array of shape (N, m)
-        Preprocessed data, missing cells filled with anything finite.
-    observed : array of shape (N, m) or None
-        1.0 where a cell is observed, else 0.0.
-    rows : int array of shape (n,)
-        Labelled rows.
-    Y : array of shape (n, K)
-        Their targets, one column per head.
-    weights : array of shape (n,)
-        What the losses of each labelled row are multiplied by.
-    code : int
-        The loss.
-    n_components, beta, reg_u, reg_v, reg_w, lr_reconstruction, lr_classification, row_bias, init, init_scale
-        As in `supdr.LSDR`.
+    X (N, m): preprocessed data, missing cells filled with anything finite.
+    observed (N, m): 1.0 where a cell is observed, else 0.0.
+    rows (n,): labelled rows.
+    Y (n, K): their targets, one column per head.
+    weights (n,): what the losses of each labelled row are multiplied by.
+    code: the loss.
+    n_components, beta, reg_u, reg_v, reg_w, lr_reconstruction, lr_classification, row_bias, init, init_scale: as in
+        `supdr.LSDR`.
     """
 
     X: NDArray
@@ -130,10 +113,7 @@ class LSDRProblem(Problem):
     def fitting(self, state: LSDRState) -> LSDRState:
         """Return `state` with heads for these classes, without the search's memory where they are new.
 
-        Raises
-        ------
-        ValueError
-            If the numbers of rows, columns or latent coordinates differ.
+        Raises ValueError if the numbers of rows, columns or latent coordinates differ.
         """
         n_heads = self.Y.shape[1]
         for name, shape in self.expected_shapes().items():

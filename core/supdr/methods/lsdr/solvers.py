@@ -22,11 +22,11 @@ from supdr.solvers.reconstruction import (
     solve_loadings,
 )
 
+# Sweeps of the proximal map of several heads: 2 (hinge), 7 (logistic, smooth hinge), 16 (squared) as a rule.
 MAX_SWEEPS = 30
-"""Sweeps of the proximal map of several heads: 2 (hinge), 7 (logistic, smooth hinge), 16 (squared) as a rule."""
 
+# Newton steps per head and round; the next round carries on.
 HEAD_STEPS = 5
-"""Newton steps per head and round; the next round carries on."""
 
 
 class BlockDescent(LSDRProblem):
@@ -108,14 +108,7 @@ class BlockDescent(LSDRProblem):
 class Labels(NamedTuple):
     """What is known of labelled rows.
 
-    Attributes
-    ----------
-    rows : int array of shape (n,)
-        Which rows these are.
-    Y : array of shape (n, K)
-        Targets.
-    weights : array of shape (n,)
-        Of the losses.
+    `rows` (n,): which rows these are; `Y` (n, K): targets; `weights` (n,): of the losses.
     """
 
     rows: NDArray

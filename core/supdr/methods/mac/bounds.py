@@ -25,21 +25,21 @@ from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.state import MACState
 from supdr.solvers.gaussians import Mapping
 
+# Rows times features up to which there is a companion; beyond, only the multipliers of snapshots are used.
 COMPANION_SIZE = 4_000_000
-"""Rows times features up to which there is a companion; beyond, only the multipliers of snapshots are used."""
 
+# Main directions of the features that the companion moves in, where they are at hand: a Newton step of a support vector
+# machine solves a system of that size. What it proves holds for all features.
 COMPANION_FEATURES = 300
-"""Main directions of the features that the companion moves in, where they are at hand: a Newton step of a support
-vector machine solves a system of that size.  What it proves holds for all features."""
 
+# The bound counts as closed when the companion's objective is above it by at most this share.
 CLOSED = 0.01
-"""The bound counts as closed when the companion's objective is above it by at most this share."""
 
+# Multiply-adds after which the bound is left as it is: about a second.
 CLOSING_WORK = 4e9
-"""Multiply-adds after which the bound is left as it is: about a second."""
 
+# What a step counts at least: there is more to it than multiply-adds.
 LEAST_WORK = 1e7
-"""What a step counts at least: there is more to it than multiply-adds."""
 
 
 class BoundSearch:
@@ -53,8 +53,8 @@ class BoundSearch:
         self.spent = 0.0  # multiply-adds on closing the bound
 
 
+# Searches by mapping: a run that goes on after a pause goes on with its search.
 SEARCHES: WeakKeyDictionary[Mapping, BoundSearch] = WeakKeyDictionary()
-"""Searches by mapping: a run that goes on after a pause goes on with its search."""
 
 
 class Bounded(MACProblem):

@@ -37,14 +37,7 @@ def balanced(alpha: Array, signs: Array) -> Array:
 class Certificate(NamedTuple):
     """A balanced point of the dual, reduced to what its value needs.
 
-    Attributes
-    ----------
-    total : float
-        Sum of alpha.
-    pulled : array of shape (M, P)
-        Phi'(alpha Y).
-    bound : float
-        The lower bound on E that it proves.
+    `total`: sum of alpha; `pulled` (M, P): phi'(alpha Y); `bound`: the lower bound on E that it proves.
     """
 
     total: float
@@ -52,8 +45,8 @@ class Certificate(NamedTuple):
     bound: float
 
 
+# Proves that the objective is not negative.
 NOTHING = Certificate(0.0, np.zeros((0, 0)), 0.0)
-"""Proves that the objective is not negative."""
 
 MIXTURES = np.concatenate([[0.0, 1e-3, 3e-3, 0.01, 0.03], np.linspace(0.1, 1.0, 10)])
 
@@ -64,21 +57,9 @@ def certify(alpha: Array, pulled: Array, reg_w: float, known: Certificate | None
     The set of balanced alpha in [0, C] is convex: every mixture with an earlier point is one too.  The multipliers of
     successive iterates swing around the optimal ones, so that mixtures prove much more than any one of them.
 
-    Parameters
-    ----------
-    alpha : array of shape (n, P)
-        In [0, C], balanced.
-    pulled : array of shape (M, P)
-        Phi'(alpha Y).
-    reg_w : float
-        > 0.
-    known : Certificate, optional
-        Of the same features, labels, C and reg_w.
-
-    Returns
-    -------
-    Certificate
-        Its bound is at least that of `known`.
+    `alpha` (n, P): in [0, C], balanced; `pulled` (M, P): phi'(alpha Y); `reg_w`: > 0; `known`: of the same features,
+    labels, C and reg_w. The bound of what is returned is
+    at least that of `known`.
     """
     total, limit = float(alpha.sum()), math.sqrt(2.0 * reg_w)
     if known is None:

@@ -13,10 +13,7 @@ REPULSION_STEPS = 300
 def simplex_codes(n_classes: int) -> Array:
     """Return K unit vectors (K, K - 1) with equal distances: the corners of a regular simplex.
 
-    Parameters
-    ----------
-    n_classes : int
-        K >= 2.
+    `n_classes`: K >= 2.
     """
     corners = np.eye(n_classes) - 1.0 / n_classes
     # Corner k has zeros behind coordinate k: the layout does not depend on a decomposition's arbitrary signs.
@@ -29,12 +26,8 @@ def simplex_codes(n_classes: int) -> Array:
 def class_codes(n_classes: int, n_components: int) -> Array:
     """Return one code per class, (K, L): a simplex if there is room, else points spread over the unit sphere.
 
-    Parameters
-    ----------
-    n_classes : int
-        K >= 2.
-    n_components : int
-        L >= 1.  1: equidistant points of [-1, 1]; 2: a regular polygon; beyond K - 1 the other coordinates are 0.
+    `n_classes`: K >= 2. `n_components`: L >= 1.  1: equidistant points of [-1, 1]; 2: a regular polygon; beyond K - 1
+    the other coordinates are 0.
     """
     codes = np.zeros((n_classes, n_components))
     if n_components >= n_classes - 1:
@@ -69,19 +62,10 @@ def initial_targets(
 ) -> Array:
     """Return the targets (n, L) that a run starts from.
 
-    Parameters
-    ----------
-    codes : int array of shape (n,)
-        Classes.
-    n_classes, n_components : int
-        K and L.
-    how : {"simplex", "blobs", "random"}
-        "simplex": `class_codes`; "blobs": a standard normal mean per class and a third of that spread around it;
-        "random": standard normal, classes ignored.
-    noise : float
-        Standard deviation of noise added to "simplex": without it, coordinates beyond K - 1 stay 0 for ever.
-    rng : Generator
-        Source of random numbers.
+    `codes` (n,): classes. `n_classes`, `n_components`: K and L. `how` (one of "simplex", "blobs", "random"): "simplex":
+    `class_codes`; "blobs": a standard normal mean per class and a third of that spread around it; "random": standard
+    normal, classes ignored. `noise`: standard deviation of noise added to "simplex": without it, coordinates beyond K -
+    1 stay 0 for ever. `rng`: source of random numbers.
     """
     shape = len(codes), n_components
     if how == "random":
@@ -95,21 +79,9 @@ def initial_targets(
 def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.Generator) -> Array:
     """Return targets (n, L) that are the rows themselves, seen along their principal axes: labels have no part in them.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Rows.
-    n_components : int
-        L.
-    noise : float
-        Standard deviation of the noise in coordinates for which the rows have no axis.
-    rng : Generator
-        Source of random numbers.
-
-    Returns
-    -------
-    array of shape (n, L)
-        The first coordinate has variance 1, the others as much less as in the rows.
+    `X` (n, D): rows; `n_components`: L; `noise`: standard deviation of the noise in coordinates for which the rows have
+    no axis; `rng`: source of random numbers. Returns (n, L): the first coordinate has variance 1, the others as much
+    less as in the rows.
     """
     targets = noise * rng.standard_normal((len(X), n_components))
     centred = X - X.mean(axis=0)
@@ -131,14 +103,9 @@ def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.
 def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
     """Return Y (n, P), the sign of every row in every classifier's problem; 0 where it takes no part.
 
-    Parameters
-    ----------
-    codes : int array of shape (n,)
-        Classes.
-    n_classes : int
-        K; two classes need one classifier, +1 for the second class.
-    scheme : {"ova", "ovo"}
-        "ova": one classifier per class against the rest; "ovo": one per pair i < j in lexical order, +1 for i.
+    `codes` (n,): classes. `n_classes`: K; two classes need one classifier, +1 for the second class. `scheme`
+    (one of "ova", "ovo"): "ova": one classifier per class against the rest; "ovo": one per pair i < j in lexical order,
+    +1 for i.
     """
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -154,14 +121,7 @@ def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:
 
     "ovo": the number of votes, ties decided by the summed scores, which weigh less than one vote.
 
-    Parameters
-    ----------
-    scores : array of shape (n, P)
-        u_k'F(x) + b_k.
-    n_classes : int
-        K.
-    scheme : {"ova", "ovo"}
-        As in `class_signs`.
+    `scores` (n, P): u_k'F(x) + b_k; `n_classes`: K; `scheme` (one of "ova", "ovo"): as in `class_signs`.
     """
     if n_classes == 2 or scheme == "ova":
         return scores
@@ -179,22 +139,10 @@ def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:
 def simplex_numbers(latent: Array, codes: NDArray, n_classes: int) -> dict[str, float]:
     """Describe how close the classes are to the corners of a regular simplex.
 
-    Parameters
-    ----------
-    latent : array of shape (n, L)
-        Latent rows.
-    codes : int array of shape (n,)
-        Classes.
-    n_classes : int
-        K.
-
-    Returns
-    -------
-    dict
-        ``"edge_ratio"``: smallest / largest distance between class means, 1 for a regular simplex; ``"spread"``: rms
-        distance to the own mean / mean distance of the means, 0 when classes have collapsed to points; ``"sv_ratio"``:
-        (K-1)-th / first singular value of the centred means, 1 for a regular simplex, 0 when the means have lost a
-        dimension.
+    `latent` (n, L): latent rows; `codes` (n,): classes; `n_classes`: K. Returns ``"edge_ratio"``: smallest / largest
+    distance between class means, 1 for a regular simplex; ``"spread"``: rms distance to the own mean / mean distance of
+    the means, 0 when classes have collapsed to points; ``"sv_ratio"``: (K-1)-th / first singular value of the centred
+    means, 1 for a regular simplex, 0 when the means have lost a dimension.
     """
     means = class_means(latent, codes, n_classes)
     return simplex_shape(means, float(np.sqrt(np.mean(((latent - means[codes]) ** 2).sum(axis=1)))))

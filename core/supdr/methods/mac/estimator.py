@@ -39,8 +39,8 @@ from supdr.methods.mac.state import MACState
 from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
 from supdr.solvers.left_out import best_scaling
 
+# A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point.
 TRIVIAL = 0.01
-"""A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point."""
 
 
 @dataclass(eq=False, repr=False)

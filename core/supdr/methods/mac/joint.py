@@ -23,23 +23,23 @@ from supdr.solvers.linear_svm import Heads, solve_linear_svm
 
 Array = NDArray[np.float64]
 
+# Widths over which the hinge is rounded off, one per stage.
 WIDTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-"""Widths over which the hinge is rounded off, one per stage."""
 
 MEMORY = 60
+# The next width comes when a quasi-Newton step lowers the surrogate by a smaller share than this, on average.
 SETTLED = 2e-6
-"""The next width comes when a quasi-Newton step lowers the surrogate by a smaller share than this, on average."""
 
+# Noise after each of the first stages, as a share of the root mean square of what it is added to.
 SHAKE = 0.1
-"""Noise after each of the first stages, as a share of the root mean square of what it is added to."""
 
 SHAKEN_STAGES = 3
 
+# Quasi-Newton steps per visible step.
 STEPS, BRIEF_STEPS = 20, 4
-"""Quasi-Newton steps per visible step."""
 
+# Cap on the Newton steps of a support vector machine.
 NEWTON_STEPS, BRIEF_NEWTON_STEPS = 1000, 8
-"""Cap on the Newton steps of a support vector machine."""
 
 
 def _unit(reg_w: float) -> float:

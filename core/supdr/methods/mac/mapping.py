@@ -19,11 +19,11 @@ from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
 Array = NDArray[np.float64]
 
+# Up to this many features an eigendecomposition serves every ridge; beyond, a Cholesky factor per ridge is cheaper.
 EIGEN_SIZE = 1000
-"""Up to this many features an eigendecomposition serves every ridge; beyond, a Cholesky factor per ridge is cheaper."""
 
+# Ridges below this share of the trace of Phi'Phi are lost in rounding.
 SMALLEST_RIDGE = 1e-13
-"""Ridges below this share of the trace of Phi'Phi are lost in rounding."""
 
 KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
@@ -32,11 +32,7 @@ KMEANS_PASSES = 10
 class Features:
     """Features of the training rows, their products, and ridge regression on them.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Training rows.
-    mapping : Mapping
+    `X` (n, D): training rows.
     """
 
     def __init__(self, X: Array, mapping: Mapping) -> None:
@@ -102,14 +98,7 @@ class Features:
     def solve(self, values: Array, pulled: Array, ridge: float) -> Array:
         """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2.
 
-        Parameters
-        ----------
-        values : array of shape (n, L)
-            Targets.
-        pulled : array of shape (M, L)
-            Phi' values.
-        ridge : float
-            > 0.
+        `values` (n, L): targets; `pulled` (M, L): phi' values; `ridge`: > 0.
         """
         if self.symmetric:
             s, Q = self._eigenvectors()
@@ -134,12 +123,7 @@ class Features:
 
         O(p M) for p rows after the first call, which takes O(p M^2); with a factor per ridge O(p M^2) each.
 
-        Parameters
-        ----------
-        rows : int array of shape (p,)
-            The same in every call.
-        ridge : float
-            > 0.
+        `rows` (p,): the same in every call; `ridge`: > 0.
         """
         by_eigenvectors = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
         if not by_eigenvectors:
@@ -179,16 +163,8 @@ def _shifted_factor(gram: Array, ridge: float) -> NDArray:
 def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> Array:
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
-    Parameters
-    ----------
-    X : array of shape (n, D)
-        Rows.
-    count : int
-        M, 1 to n.
-    how : {"kmeans", "random"}
-        k-means runs a few passes on at most `KMEANS_ROWS` random rows.
-    rng : Generator
-        Source of random numbers.
+    `X` (n, D): rows; `count`: M, 1 to n; `how` (one of "kmeans", "random"): k-means runs a few passes on at most
+    `KMEANS_ROWS` random rows; `rng`: source of random numbers.
     """
     if count >= len(X):
         return X

@@ -17,12 +17,7 @@ from supdr.rows.partitions import gathered, listed, planned, spread
 def labelled_rows(rows: Any, sample: Targets) -> LabelledRows:
     """Return the labelled rows.
 
-    Parameters
-    ----------
-    rows : supdr.rows.running.ReadRows
-        All rows.
-    sample : Targets
-        Labels of the sample.
+    `rows`: all rows; `sample`: labels of the sample.
     """
     assert sample.classes is not None
     prepared = planned(_of_labelled, rows.X, rows.targets)

@@ -26,8 +26,8 @@ from supdr.engine.parameters import POSITIVE, Interval, Whole, choice, count, sc
 from supdr.methods.mac.regressor import FEATURES, PERCEPTRON, check_mapping
 from supdr.solvers.left_out import FEWEST
 
+# First targets that have a name.
 STARTS = ("simplex", "blobs", "random", "pca")
-"""First targets that have a name."""
 
 
 _ONE_LAYER, _TWO_LAYERS = {"n_layers": (1,)}, {"n_layers": (2,)}

@@ -34,11 +34,11 @@ from supdr.solvers.linear_svm import Heads
 from supdr.solvers.near_rows import moments_of
 from supdr.solvers.summed_heads import solve_summed_heads
 
+# Rows of a sample on which width and ridge are chosen.
 SEARCHED = 4_000
-"""Rows of a sample on which width and ridge are chosen."""
 
+# What each partition's targets add to Phi'Z, of passes that somebody looks at.
 PULLS: WeakKeyDictionary[Partitions, tuple[Mapping, dict[int, Array]]] = WeakKeyDictionary()
-"""What each partition's targets add to Phi'Z, of passes that somebody looks at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,7 @@ class PartitionedPenalty(Penalty):
 
     X, pool, codes and row_weights are those of the sample on which mapping, width and ridge are chosen.
 
-    Attributes
-    ----------
-    rows : LabelledRows
-        All labelled rows.
+    `rows`: all labelled rows.
     """
 
     rows: Any = None
@@ -260,12 +257,7 @@ class PartitionedPenalty(Penalty):
 class _Pulls:
     """Shows the map while targets move: partitions that are done count with their new targets, others with the old.
 
-    Parameters
-    ----------
-    problem : PartitionedPenalty
-    features : SummedFeatures
-    begun : MACState
-        Where the pass began, at its mu.
+    `begun`: where the pass began, at its mu.
     """
 
     def __init__(self, problem: PartitionedPenalty, features: Any, begun: MACState) -> None:

@@ -42,10 +42,7 @@ from supdr.solvers.left_out import (
 class PartitionedTwoLayers(TwoLayerProblem):
     """n_layers=2 on rows in partitions; X and codes are those of the sample.
 
-    Attributes
-    ----------
-    rows : LabelledRows
-        All labelled rows.
+    `rows`: all labelled rows.
     """
 
     rows: Any = None
@@ -125,22 +122,13 @@ class PartitionedTwoLayers(TwoLayerProblem):
 class _Ridges:
     """Ridge regression of class codes on Gaussian features of rows in partitions, at many ridges.
 
-    Parameters
-    ----------
-    mapping : Mapping
-    X : Partitions of arrays of shape (n, D)
-    codes : Partitions of int arrays of shape (n,)
-        Classes.
-    corners : array of shape (K, q)
-        Codes of the classes.
-    ridges : array of shape (R,)
-    n_rows : int
-        Of all partitions.
+    `scores`: of the left-out codes at each ridge.
 
-    Attributes
-    ----------
-    scores : list of (error, mean square)
-        Of the left-out codes at each ridge.
+    X (n, D).
+    codes (n,): classes.
+    corners (K, q): codes of the classes.
+    ridges (R,).
+    n_rows: of all partitions.
     """
 
     def __init__(

@@ -40,51 +40,35 @@ from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
 from supdr.solvers.linear_svm import Heads, solve_heads
 
+# Relative duality gap of the classifiers. Where below it they end depends on the order of addition: it is so narrow
+# that the objective's first eight digits do not, so that rows in partitions give the same run as rows in memory.
 SVM_TOL = 1e-9
-"""Relative duality gap of the classifiers.  Where below it they end depends on the order of addition: it is so narrow
-that the objective's first eight digits do not, so that rows in partitions give the same run as rows in memory."""
 
 DEFAULT_CENTERS = 1000
 
+# Rows times squared centres of the random subset on which width and ridge are chosen where all would be more, with as
+# many rows per centre: with few rows per centre the fit interpolates noise, and its error says little about all rows.
 SEARCH_WORK = 1.3e8
-"""Rows times squared centres of the random subset on which width and ridge are chosen where all would be more, with as
-many rows per centre: with few rows per centre the fit interpolates noise, and its error says little about all rows."""
 
+# reg_w where labels are too few to choose it.
 FEW_LABELS_RIDGE = 1e-3
-"""reg_w where labels are too few to choose it."""
 
 
 @dataclass(frozen=True, eq=False)
 class MACProblem(Problem):
     """Data, hyper-parameters and objective; subclasses are the solvers.
 
-    Attributes
-    ----------
-    X : array of shape (n, D)
-        Preprocessed labelled rows.
-    pool : array of shape (N, D)
-        All rows: where centres are chosen.
-    codes : int array of shape (n,)
-        Classes.
-    n_classes, n_components : int
-        K and L.
-    mapping : {"rbf", "linear"} or RegressorMapping
-    n_centers : int or None
-    centers : {"kmeans", "random", "all"} or array of shape (M, D)
-    gamma : float, "median" or "loo"
-    reg_w : float or "loo"
-    C, mu, mu_factor, inner_tol : float
-    max_inner : int
-    scheme : {"ova", "ovo"}
-    init : {"simplex", "blobs", "random", "pca"} or array of shape (n, L)
-    init_noise : float
-    n_jobs : int or None
-    row_weights : array of shape (n,)
-        What C is multiplied by in each row.
-    scaling : str
-        What was applied to the columns.
-    brief : bool
-        Whether a step takes a part of its usual inner steps only, as in the search for a bound.
+    X (n, D): preprocessed labelled rows.
+    pool (N, D): all rows: where centres are chosen.
+    codes (n,): classes.
+    n_classes, n_components: K and L.
+    mapping: one of "rbf", "linear".
+    centers (M, D).
+    scheme: one of "ova", "ovo".
+    init (n, L).
+    row_weights (n,): what C is multiplied by in each row.
+    scaling: what was applied to the columns.
+    brief: whether a step takes a part of its usual inner steps only, as in the search for a bound.
     """
 
     X: Array

@@ -24,8 +24,8 @@ from supdr.engine.interruption import abandonable
 
 Array = NDArray[np.float64]
 
+# Mappings that are linear in their parameters.
 FEATURES = ("rbf", "linear")
-"""Mappings that are linear in their parameters."""
 
 PERCEPTRON = "perceptron"
 
@@ -33,8 +33,8 @@ HIDDEN_UNITS = (32, 32)
 
 WEIGHT_DECAY = 0.1
 
+# Quasi-Newton steps of the perceptron per pass; it goes on from its weights.
 PERCEPTRON_STEPS = 20
-"""Quasi-Newton steps of the perceptron per pass; it goes on from its weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +43,7 @@ class RegressorMapping:
 
     Two are equal if their regressors are of one class with equal parameters.
 
-    Attributes
-    ----------
-    regressor : regressor
-        Its random states are None.
-    n_columns : int
-        D.
+    `regressor`: its random states are None; `n_columns`: D.
     """
 
     regressor: Any
@@ -64,19 +59,8 @@ class RegressorMapping:
     def fitted(self, X: Array, targets: Array, rng: np.random.Generator) -> RegressorMapping:
         """Return the regressor fitted to targets (n, L) of rows (n, D); with ``warm_start=True`` from where it stands.
 
-        Parameters
-        ----------
-        X : array of shape (n, D)
-            Rows.
-        targets : array of shape (n, L)
-            What F is fitted to.
-        rng : Generator
-            Source of its random states.
-
-        Raises
-        ------
-        ValueError
-            If the regressor refuses the rows or the targets.
+        `X` (n, D): rows; `targets` (n, L): what F is fitted to; `rng`: source of its random states. Raises ValueError
+        if the regressor refuses the rows or the targets.
         """
         warm = _goes_on(self.regressor)
         regressor = copy.deepcopy(self.regressor) if warm else clone(self.regressor)
@@ -94,10 +78,7 @@ class RegressorMapping:
     def apply(self, X: Array, weights: Array) -> Array:
         """Return F (n, L) of rows (n, D); of the weights (0, L) only L counts.
 
-        Raises
-        ------
-        ValueError
-            If the regressor predicts something else than L finite numbers a row.
+        Raises ValueError if the regressor predicts something else than L finite numbers a row.
         """
         images = np.asarray(self.regressor.predict(X), dtype=float)
         wanted = len(X), weights.shape[1]

@@ -20,8 +20,8 @@ from supdr.methods.mac.joint import FixedPoint, JointLBFGS
 from supdr.methods.mac.problem import MACProblem, least_ridge
 from supdr.methods.mac.state import Array, MACState
 
+# About how many rows at most are left out in turn.
 MOST_JUDGED = 2000
-"""About how many rows at most are left out in turn."""
 
 
 class Passes(Bounded):
@@ -66,10 +66,6 @@ class LeftOut:
     """Watches the left-out error: a pass is better only if it lowers the error by one standard error.
 
     The targets of the other rows have seen a row's label by way of earlier images, so that small gains mean nothing.
-
-    Parameters
-    ----------
-    problem : Passes
     """
 
     def __init__(self, problem: Passes) -> None:

@@ -16,38 +16,19 @@ Array = NDArray[np.float64]
 class MACState(NamedTuple):
     """Where a run stands.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    targets : array of shape (n, L)
-        Z.
-    latent : array of shape (n, L)
-        F of the labelled rows.
-    weights : array of shape (M, L)
-        W'; no rows where the mapping is a regressor.
-    heads : Heads
-        U, b and the multipliers alpha.
-    multiplier : array of shape (n, P)
-        Lambda of the last Z step.
-    residual : array of shape (n, L) or None
-        "admm": the scaled multiplier of Z = F.
-    mu : float
-    passes : int
-        Passes made at this mu.
-    stage : int
-    decrease : float
-        Relative decrease of the surrogate in the last step.
-    surrogate : float
-        What the solver descends.
-    mapping : Mapping or RegressorMapping
-    reg_w : float
-        Given or chosen.
-    scaling : str
-        Of the columns, given or chosen.
-    search : LBFGSState or None
-        Memory of "lbfgs".
-    settings : tuple
-        What the rest belongs to.
-    seed, iteration : int
+    targets (n, L): Z.
+    latent (n, L): F of the labelled rows.
+    weights (M, L): W'; no rows where the mapping is a regressor.
+    heads: U, b and the multipliers alpha.
+    multiplier (n, P): lambda of the last Z step.
+    residual (n, L): "admm": the scaled multiplier of Z = F.
+    passes: passes made at this mu.
+    decrease: relative decrease of the surrogate in the last step.
+    surrogate: what the solver descends.
+    reg_w: given or chosen.
+    scaling: of the columns, given or chosen.
+    search: memory of "lbfgs".
+    settings: what the rest belongs to.
     """
 
     targets: Array

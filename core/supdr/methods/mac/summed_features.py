@@ -19,26 +19,19 @@ from supdr.rows.whole import added
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.left_out import feature_blocks
 
+# Phi'Phi with the rows that it belongs to: summed once a mapping, also when a run goes on.
 GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()
-"""Phi'Phi with the rows that it belongs to: summed once a mapping, also when a run goes on."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows(PartitionedRows):
     """Labelled, preprocessed rows in partitions.
 
-    Attributes
-    ----------
-    codes : Partitions of int arrays of shape (n,)
-        Classes.
-    judged : int array of shape (p,)
-        Numbers of the rows that are left out in turn.
-    judged_X : array of shape (p, D)
-        Those rows.
-    all_sizes : tuple of int
-        Rows of each partition, unlabelled ones included.
-    places : Partitions of int arrays
-        The number of each of them among the labelled rows.
+    codes (n,): classes.
+    judged (p,): numbers of the rows that are left out in turn.
+    judged_X (p, D): those rows.
+    all_sizes: rows of each partition, unlabelled ones included.
+    places: the number of each of them among the labelled rows.
     """
 
     codes: Partitions
@@ -57,11 +50,7 @@ class LabelledRows(PartitionedRows):
 class SummedFeatures(Features):
     """Features of rows in partitions: only their products are here; `X` are the rows that are left out in turn.
 
-    Parameters
-    ----------
-    rows : LabelledRows
-        All labelled rows.
-    mapping : Mapping
+    `rows`: all labelled rows.
     """
 
     def __init__(self, rows: LabelledRows, mapping: Mapping) -> None:

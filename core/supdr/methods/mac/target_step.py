@@ -26,12 +26,12 @@ from supdr.solvers.positive_definite import solve_in_place
 
 Array = NDArray[np.float64]
 
+# Points per call of the kernel: milliseconds.
 CHUNK = 4096
-"""Points per call of the kernel: milliseconds."""
 
 MAX_SWEEPS = 200
+# Sweeps end when no margin moves by more than this.
 SMALLEST_MOVE = 1e-10
-"""Sweeps end when no margin moves by more than this."""
 
 
 def move_points(
@@ -46,29 +46,10 @@ def move_points(
 ) -> tuple[Array, Array]:
     """Solve the Z step of all points.
 
-    Parameters
-    ----------
-    images : array of shape (n, L)
-        f.
-    coef : array of shape (P, L)
-        u, one row per classifier.
-    intercept : array of shape (P,)
-        b.
-    signs : array of shape (n, P)
-        Y; 0 where a point is not part of a classifier's problem.
-    cost : float or array of shape (n,)
-        c = 2 C / mu, > 0.
-    multiplier : array of shape (n, P), optional
-        Where to start from; clipped to [0, c].
-    n_jobs : int, optional
-        Threads over chunks of points.
-
-    Returns
-    -------
-    targets : array of shape (n, L)
-        z.
-    multiplier : array of shape (n, P)
-        lambda.
+    `images` (n, L): f. `coef` (P, L): u, one row per classifier. `intercept` (P,): b. `signs` (n, P): Y; 0 where a
+    point is not part of a classifier's problem. `cost` (n,): c = 2 C / mu, > 0. `multiplier` (n, P): where to start
+    from; clipped to [0, c]. `n_jobs`: threads over chunks of points. Returns `targets` (n, L): z; `multiplier` (n, P):
+    lambda.
     """
     cost = np.full(len(images), cost, dtype=float)
     if coef.shape[0] == 1:
@@ -90,18 +71,9 @@ def move_points(
 def cases(multiplier: Array, cost: Array | float) -> NDArray[np.int8]:
     """Tell the three cases of the Z step apart.
 
-    Parameters
-    ----------
-    multiplier : array of shape (n, P)
-        lambda.
-    cost : float or array of shape (n,)
-        c.
-
-    Returns
-    -------
-    int array of shape (n,)
-        1: the image satisfies every margin and the target stays on it; 2: the target lies where the margins it was
-        pulled to are met; 3: at least one pull is at its limit c, and that margin is not reached.
+    `multiplier` (n, P): lambda; `cost` (n,): c. Returns (n,): 1: the image satisfies every margin and the target stays
+    on it; 2: the target lies where the margins it was pulled to are met; 3: at least one pull is at its limit c, and
+    that margin is not reached.
     """
     limit = np.full(len(multiplier), cost, dtype=float)[:, None]
     limited = (multiplier >= limit * (1.0 - 1e-12)).any(axis=1)

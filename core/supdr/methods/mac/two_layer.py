@@ -46,11 +46,11 @@ SECOND_WIDTHS = (0.15, 0.25, 0.35, 0.5)
 SECOND_RIDGES = np.array([0.01, 0.1, 1.0])
 SHARPNESS = 2.0 ** np.arange(8)
 
+# The first width is chosen on at most this many random rows; the first ridge on all.
 SEARCH_ROWS = 1000
-"""The first width is chosen on at most this many random rows; the first ridge on all."""
 
+# Up to this many rows all are centres of the first layer; beyond, that many random ones.
 EXACT_ROWS = 2000
-"""Up to this many rows all are centres of the first layer; beyond, that many random ones."""
 
 SECOND_CENTERS = 300
 
@@ -58,20 +58,12 @@ SECOND_CENTERS = 300
 class FirstLayer(NamedTuple):
     """x -> h.
 
-    Attributes
-    ----------
-    mapping : Mapping
-        Centres and gamma.
-    coef : array of shape (M, K - 1)
-        h(x) = k(x, centres) coef.
-    hidden : array of shape (n, K - 1)
-        Fitted codes.
-    left_out : array of shape (n, K - 1)
-        Codes predicted by the other rows.
-    error, square : float
-        Of the left-out codes: share nearest to a wrong corner, mean square.
-    width, ridge : float
-        Chosen multiple of the median distance, and rho.
+    mapping: centres and gamma.
+    coef (M, K - 1): h(x) = k(x, centres) coef.
+    hidden (n, K - 1): fitted codes.
+    left_out (n, K - 1): codes predicted by the other rows.
+    error, square: of the left-out codes: share nearest to a wrong corner, mean square.
+    width, ridge: chosen multiple of the median distance, and rho.
     """
 
     mapping: Mapping
@@ -87,18 +79,11 @@ class FirstLayer(NamedTuple):
 class SecondLayer(NamedTuple):
     """h -> z: ridge regression, or corners mixed by probabilities.
 
-    Attributes
-    ----------
-    mapping : Mapping or None
-        Centres and gamma; None for "mix".
-    coef : array of shape (c, L)
-        z = k(h, centres) coef; for "mix" the corners (K, L), weighed by softmax(sharpness S h).
-    sharpness : float
-        0 for "ridge".
-    plane, left_out : arrays of shape (n, L)
-        Images of the fitted codes, and images of left-out codes by a second layer without the row.
-    error : float
-        Share of left-out images nearest to a wrong corner.
+    mapping: centres and gamma; None for "mix".
+    coef (c, L): z = k(h, centres) coef; for "mix" the corners (K, L), weighed by softmax(sharpness S h).
+    sharpness: 0 for "ridge".
+    plane, left_out (n, L): images of the fitted codes, and images of left-out codes by a second layer without the row.
+    error: share of left-out images nearest to a wrong corner.
     """
 
     mapping: Mapping | None
@@ -118,20 +103,11 @@ class SecondLayer(NamedTuple):
 class TwoLayerState(NamedTuple):
     """Where the search for the widths stands.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    first : FirstLayer
-        Best so far.
-    second : SecondLayer
-    tried : int
-        Widths tried.
-    complete : bool
-        Whether the first layer uses all rows.
-    codes : int array of shape (n,)
-        Classes that both layers were fitted to.
-    scaling : str
-        Of the columns.
-    seed, iteration : int
+    first: best so far.
+    tried: widths tried.
+    complete: whether the first layer uses all rows.
+    codes (n,): classes that both layers were fitted to.
+    scaling: of the columns.
     """
 
     first: FirstLayer
@@ -164,19 +140,12 @@ class TwoLayerState(NamedTuple):
 class TwoLayerProblem(Problem):
     """Each step tries one width of the first layer and refits the second; the last uses all rows.
 
-    Attributes
-    ----------
-    X : array of shape (n, D)
-        Preprocessed labelled rows.
-    codes : int array of shape (n,)
-        Classes.
-    n_classes, n_components : int
-        K and L.
-    n_centers : int or None
-        Centres of the first layer; None: all rows up to `EXACT_ROWS`.
-    head : {"ridge", "mix"}
-    scaling : str
-        What was applied to the columns.
+    X (n, D): preprocessed labelled rows.
+    codes (n,): classes.
+    n_classes, n_components: K and L.
+    n_centers: centres of the first layer; None: all rows up to `EXACT_ROWS`.
+    head: one of "ridge", "mix".
+    scaling: what was applied to the columns.
     """
 
     X: Array
@@ -235,10 +204,7 @@ class TwoLayerProblem(Problem):
     def adopt(self, state: TwoLayerState) -> TwoLayerState:
         """Return `state` with both layers fitted to these labels, at the width that it has chosen.
 
-        Raises
-        ------
-        ValueError
-            If the numbers of columns or latent coordinates differ.
+        Raises ValueError if the numbers of columns or latent coordinates differ.
         """
         found = state.first.mapping.centers.shape[1], state.second.plane.shape[1]
         if found != (self.X.shape[1], self.n_components):

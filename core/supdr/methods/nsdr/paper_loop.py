@@ -19,14 +19,14 @@ from supdr.methods.nsdr.problem import Factors, NSDRProblem, NSDRState
 from supdr.solvers.kernel_heads import Heads
 from supdr.solvers.reconstruction import reconstruction_epoch, sgd_cells, sgd_shrinkage
 
+# Elementary operations between two looks at the stop flag, some 10 ms.
 SLICE = 10_000_000
-"""Elementary operations between two looks at the stop flag, some 10 ms."""
 
+# Rows that meet the optimality conditions of their SVM up to this are left alone by a sweep.
 SWEEP_TOL = 1e-3
-"""Rows that meet the optimality conditions of their SVM up to this are left alone by a sweep."""
 
+# Pairs put into random order at once.
 PAIRS = 1 << 20
-"""Pairs put into random order at once."""
 
 SMALLEST_CURVATURE = 1e-12
 SMALLEST_MOVE = 1e-12
@@ -119,20 +119,9 @@ def pair_epoch(
     envelope.  Erratum: eq. 32 prints min over U of (quadratic - sum alpha), which is the other sign; the steps below
     descend S, as eq. 36 does.
 
-    Parameters
-    ----------
-    Z : array of shape (n, d)
-        Latent rows, written in place.
-    rows : int array of shape (s,)
-        The rows with a non-zero multiplier; pairs with others have no weight.
-    duals : array of shape (s, K)
-        Their signed multipliers alpha * Y.
-    kernel : Kernel
-        Kernel between latent rows.
-    rate : float
-        Learning rate times (1 - beta).
-    rng : numpy Generator
-        Draws the order.
+    `Z` (n, d): latent rows, written in place. `rows` (s,): the rows with a non-zero multiplier; pairs with others have
+    no weight. `duals` (s, K): their signed multipliers alpha * Y. `kernel`: kernel between latent rows. `rate`:
+    learning rate times (1 - beta). `rng`: draws the order.
     """
     step = max(1, SLICE // (8 * (Z.shape[1] + duals.shape[1])))
     for order in pair_orders(len(rows), rng):
@@ -205,27 +194,9 @@ def multiplier_sweep(
 ) -> tuple[NDArray, float, NDArray]:
     """Return alpha, bias and scores after one sweep of Algorithm 2.  O(violating rows * n) pairs, O(n) each.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix.
-    y : array of shape (n,)
-        Signs.
-    C : float or array of shape (n,)
-        Upper bound of the multipliers.
-    alpha : array of shape (n,)
-        Feasible multipliers; not written to.
-    bias : float
-        Bias of the decision.
-    rng : numpy Generator
-        Draws the order of the partners.
-
-    Returns
-    -------
-    alpha : array of shape (n,)
-    bias : float
-    scores : array of shape (n,)
-        sum_l alpha_l y_l K_li, without the bias.
+    `K` (n, n): kernel matrix. `y` (n,): signs. `C` (n,): upper bound of the multipliers. `alpha` (n,): feasible
+    multipliers; not written to. `bias`: bias of the decision. `rng`: draws the order of the partners. Returns `alpha`
+    (n,); `bias`; `scores` (n,): sum_l alpha_l y_l K_li, without the bias.
     """
     alpha, C = alpha.copy(), np.full(len(y), C, dtype=float)
     scores = K @ (alpha * y)

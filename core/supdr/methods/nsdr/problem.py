@@ -27,43 +27,31 @@ from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.reconstruction import reconstruction_terms
 from supdr.solvers.reconstruction_start import initial_factors
 
+# Pair updates per head and trial; doubled after every step in which it bit.
 CAP = 30_000
-"""Pair updates per head and trial; doubled after every step in which it bit."""
 
+# Kernel values beyond this are not worth an SVM solve: the trial is refused.
 HUGE = 1e100
-"""Kernel values beyond this are not worth an SVM solve: the trial is refused."""
 
+# First length of a label move: a full one from a small start overshoots to where the SVMs are ill-conditioned.
 FIRST_STEP = 0.25
-"""First length of a label move: a full one from a small start overshoots to where the SVMs are ill-conditioned."""
 
+# Z (N, D), V (d, m), bv (m,).
 Factors = tuple[NDArray, NDArray, NDArray]
-"""Z (N, D), V (d, m), bv (m,)."""
 
 
 class NSDRState(NamedTuple):
     """Where a run stands.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    latent : array of shape (N, D)
-        Z = U, or [U, bu] with row biases.
-    components, intercept_x : arrays of shape (d, m) and (m,)
-        V and bv.
-    heads : Heads
-        Multipliers (n, K), biases (K,), bounds of S at `latent`.
-    label_gradient : array of shape (n, D)
-        dS/dZ of the labelled rows; empty where the solver does not need it.
-    step_size : float
-        Length of the next label move, in (0, 1] ("bcd"); of the last step ("lbfgs").
-    accepted : bool
-        Whether the last step moved the labelled rows.
-    cap : int
-        Work cap of an SVM solve.
-    search : LBFGSState or None
-        Memory of "lbfgs".
-    settings : tuple
-        What `heads` and the memories belong to.
-    seed, iteration : int
+    latent (N, D): Z = U, or [U, bu] with row biases.
+    components, intercept_x (d, m) and (m,): V and bv.
+    heads: multipliers (n, K), biases (K,), bounds of S at `latent`.
+    label_gradient (n, D): dS/dZ of the labelled rows; empty where the solver does not need it.
+    step_size: length of the next label move, in (0, 1] ("bcd"); of the last step ("lbfgs").
+    accepted: whether the last step moved the labelled rows.
+    cap: work cap of an SVM solve.
+    search: memory of "lbfgs".
+    settings: what `heads` and the memories belong to.
     """
 
     latent: NDArray
@@ -84,25 +72,12 @@ class NSDRState(NamedTuple):
 class NSDRProblem(Problem):
     """Data, hyper-parameters and objective; subclasses are the solvers.
 
-    Attributes
-    ----------
-    X : array of shape (N, m)
-        Preprocessed; missing cells filled.
-    observed : array of shape (N, m) or None
-        1.0 where observed.
-    rows : int array of shape (n,)
-        Labelled rows.
-    signs : array of shape (n, K)
-        One column per one-vs-rest head.
-    kernel : Kernel
-    C, beta, reg_u, reg_v : float
-    n_components : int
-    row_bias : bool
-    weights : array of shape (n,)
-        What C is multiplied by in each row.
-    init : "pca", "random" or array of shape (N, d)
-    init_scale : float
-    n_jobs : int or None
+    X (N, m): preprocessed; missing cells filled.
+    observed (N, m): 1.0 where observed.
+    rows (n,): labelled rows.
+    signs (n, K): one column per one-vs-rest head.
+    weights (n,): what C is multiplied by in each row.
+    init (N, d).
     """
 
     X: NDArray

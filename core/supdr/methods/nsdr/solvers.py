@@ -17,8 +17,8 @@ from supdr.solvers.reconstruction import fit_loadings, latent_system, reconstruc
 SUFFICIENT_DECREASE = 1e-4
 MAX_TRIALS = 40
 SMALLEST_STEP = 1e-10
+# Shares of a full step: below the first nothing can move, below the second little progress proves nothing.
 SHORT_STEP = 0.1
-"""Shares of a full step: below the first nothing can move, below the second little progress proves nothing."""
 
 
 class BlockDescent(NSDRProblem):

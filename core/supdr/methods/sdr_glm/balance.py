@@ -9,24 +9,14 @@ if TYPE_CHECKING:
     from supdr.methods.sdr_glm.estimator import SDRGLM
     from supdr.methods.sdr_glm.problem import SDRGLMProblem
 
+# From this lam H_X / H_Y (of a row) on the labels hardly move the latent rows.
 DROWNED = 100.0
-"""From this lam H_X / H_Y (of a row) on the labels hardly move the latent rows."""
 
 
 def chosen_weight(weight: Any, ratio: float, label_loss: float, feature_loss: float) -> float:
     """Return lam: the given weight, or for "auto" ratio H_Y / H_X, the ratio alone where either has nothing to explain.
 
-    Parameters
-    ----------
-    weight : float or "auto"
-    ratio : float
-        kappa.
-    label_loss, feature_loss : float
-        H_Y, as if all rows were labelled, and H_X.
-
-    Returns
-    -------
-    float
+    `ratio`: kappa; `label_loss`, `feature_loss`: H_Y, as if all rows were labelled, and H_X.
     """
     if weight != "auto":
         return float(weight)
@@ -36,12 +26,7 @@ def chosen_weight(weight: Any, ratio: float, label_loss: float, feature_loss: fl
 def warn_of_imbalance(model: SDRGLM, problem: SDRGLMProblem) -> None:
     """Warn, on behalf of the caller of `fit`, of ridges that leave no component and of labels that are hardly seen.
 
-    Parameters
-    ----------
-    model : SDRGLM
-        Fitted.
-    problem : SDRGLMProblem
-        That it was fitted to.
+    `model`: fitted; `problem`: that it was fitted to.
     """
     label_loss, feature_loss = model._balance
     if feature_loss > 0.0 and problem.all_components_die():

@@ -15,8 +15,8 @@ from supdr.functions.families import BERNOULLI, GAUSSIAN, TARGET_FAMILIES, check
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.rows.whole import largest
 
+# A target that varies less than this, relative to its mean, is constant: it is not scaled.
 ROUNDING = 1e-12
-"""A target that varies less than this, relative to its mean, is constant: it is not scaled."""
 
 LABEL_FAMILIES = ("auto", "bernoulli", "softmax")
 
@@ -24,21 +24,8 @@ LABEL_FAMILIES = ("auto", "bernoulli", "softmax")
 def feature_codes(family_x: str | Sequence[str], columns: Columns) -> NDArray:
     """Return the families of the columns of X, (D,), before preprocessing.
 
-    Parameters
-    ----------
-    family_x : str or sequence of str
-        ``"auto"``, a family, or one per column.
-    columns : Columns
-        Of the data.
-
-    Returns
-    -------
-    int array of shape (D,)
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, or a column holds what its family cannot produce.
+    `family_x`: ``"auto"``, a family, or one per column; `columns`: of the data. Returns (D,). Raises ValueError if a
+    name is unknown, or a column holds what its family cannot produce.
     """
     n_columns = columns.shape[1]
     if not isinstance(family_x, str) or family_x != "auto":
@@ -63,21 +50,8 @@ def _all_bits(X: NDArray) -> bool:
 def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray | None:
     """Return the weights of the columns of X, (D,), or None if all are 1.
 
-    Parameters
-    ----------
-    weights : array-like or None
-        As the user gave them.
-    n_columns : int
-        D.
-
-    Returns
-    -------
-    array of shape (D,) or None
-
-    Raises
-    ------
-    ValueError
-        If they are no finite numbers >= 0, one per column, of which one is positive.
+    `weights`: as the user gave them; `n_columns`: D. Returns (D,). Raises ValueError if they are no finite numbers >=
+    0, one per column, of which one is positive.
     """
     if weights is None:
         return None
@@ -102,20 +76,8 @@ def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[P
     Where there are no more rows than columns, whitened rows are all equally far from each other, whatever they have in
     common: they are z-scored instead.
 
-    Parameters
-    ----------
-    columns : Columns
-        Of the data.
-    kind : str
-        As for `fit_preprocessing`.
-    codes : int array of shape (D,)
-        Family of every column.
-
-    Returns
-    -------
-    preprocessing : Preprocessing
-    codes : int array of shape (m,)
-        Family of every preprocessed column.
+    `columns`: of the data; `kind`: as for `fit_preprocessing`; `codes` (D,): family of every column. Returns
+    `preprocessing`; `codes` (m,): family of every preprocessed column.
     """
     gaussian = codes == GAUSSIAN
     if isinstance(kind, str) and kind == "whiten" and (not gaussian.all() or columns.shape[0] <= columns.shape[1]):
@@ -139,20 +101,8 @@ def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Pr
     The problem is solved in deviations from the means: with offsets that are large beside the deviations its sums of
     squares would cancel, and the ridge of b_x would pull towards an arbitrary zero.
 
-    Parameters
-    ----------
-    fitted : Preprocessing
-        What the user asked for.
-    columns : Columns
-        Of the data.
-    codes : int array of shape (m,)
-        Family of every preprocessed column.
-
-    Returns
-    -------
-    preprocessing : Preprocessing
-    shift : array of shape (m,)
-        What it takes off the columns of `fitted` beyond that.
+    `fitted`: what the user asked for; `columns`: of the data; `codes` (m,): family of every preprocessed column.
+    Returns `preprocessing`; `shift` (m,): what it takes off the columns of `fitted` beyond that.
     """
     if fitted.matrix is not None:
         return fitted, np.zeros(len(codes))
@@ -166,28 +116,11 @@ def decode_columns(
 ) -> Targets:
     """Decode several targets or labels; single cells may be missing.
 
-    Parameters
-    ----------
-    y : array of shape (N, K)
-        Numbers; 0 and 1 for classification.
-    n_rows : int
-        N of the data.
-    task : {"classification", "regression"}
-        What the columns mean.
-    missing_label : object
-        A further value that marks a missing cell.
-    sample_weight : array of shape (N,), optional
-        What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
-
-    Returns
-    -------
-    Targets
-        With NaN in `values` where a cell is missing.
-
-    Raises
-    ------
-    ValueError
-        If shapes or values do not fit, or a label has one class only.
+    `y` (N, K): numbers; 0 and 1 for classification. `n_rows`: N of the data. `task` (one of "classification",
+    "regression"): what the columns mean. `missing_label`: a further value that marks a missing cell. `sample_weight`
+    (N,): what the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled. `values` of
+    what is returned are NaN where a cell is missing. Raises ValueError if shapes or values do not fit, or a label has
+    one class only.
     """
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
@@ -212,16 +145,7 @@ def decode_columns(
 def decode_column_part(y: NDArray, task: str, missing_label: object) -> Targets:
     """Decode a part of several targets or labels as `decode_columns` does; a part may lack values.
 
-    Parameters
-    ----------
-    y : array of shape (n, K)
-        As for `decode_columns`.
-    task, missing_label
-        As there.
-
-    Returns
-    -------
-    Targets
+    `y` (n, K): as for `decode_columns`; `task`, `missing_label`: as there.
     """
     values = _column_values(y, missing_label)
     if task == "classification":
@@ -247,9 +171,7 @@ def _check_bits(values: NDArray) -> None:
 class Scaling(NamedTuple):
     """What targets are scaled by: 0 and 1 for columns that are not Gaussian.
 
-    Attributes
-    ----------
-    mean, scale : arrays of shape (K,)
+    `mean`, `scale` (K,).
     """
 
     mean: NDArray
@@ -261,25 +183,9 @@ def target_families(
 ) -> NDArray | None:
     """Return the families of the columns of Y; None for the softmax of all.
 
-    Parameters
-    ----------
-    family_y : str or sequence of str
-        As in `supdr.SDRGLM`.
-    several_labels : bool
-        Whether the values are the 0 and 1 of several labels.
-    n_classes : int
-        K; 0 for regression or several labels.
-    n_columns : int
-        Columns of the decoded values.
-
-    Returns
-    -------
-    int array or None
-
-    Raises
-    ------
-    ValueError
-        If the family does not fit the task.
+    `family_y`: as in `supdr.SDRGLM`. `several_labels`: whether the values are the 0 and 1 of several labels.
+    `n_classes`: K; 0 for regression or several labels. `n_columns`: columns of the decoded values. Raises ValueError if
+    the family does not fit the task.
     """
     if not (several_labels or n_classes):
         names = "gaussian" if isinstance(family_y, str) and family_y == "auto" else family_y
@@ -307,20 +213,7 @@ def target_cells(targets: Targets, codes: NDArray | None) -> NDArray:
 def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: int) -> Scaling:
     """Return what Gaussian targets are scaled by: to mean 0 and variance 1, weighted.
 
-    Parameters
-    ----------
-    rows : supdr.rows.whole.WholeRows
-        What works on rows.
-    targets : Targets
-        Decoded targets, or their partitions.
-    codes : int array of shape (K,) or None
-        Families.
-    n_columns : int
-        K.
-
-    Returns
-    -------
-    Scaling
+    `rows`: what works on rows; `targets`: decoded targets, or their partitions; `codes` (K,): families; `n_columns`: K.
     """
     mean, scale = np.zeros(n_columns), np.ones(n_columns)
     gaussian = np.zeros(0, dtype=bool) if codes is None else codes == GAUSSIAN
@@ -341,27 +234,9 @@ def target_side(
 ) -> TargetSide:
     """Return targets as the problem takes them.
 
-    Parameters
-    ----------
-    targets : Targets
-        Decoded targets.
-    codes : int array of shape (K,) or None
-        See `target_families`.
-    scaling : Scaling
-        See `target_scaling`.
-    several_labels : bool
-        Whether their values are the 0 and 1 of several labels.
-    c, bound
-        As in `supdr.SDRGLM`.
-
-    Returns
-    -------
-    TargetSide
-
-    Raises
-    ------
-    ValueError
-        If the values do not fit a family.
+    `targets`: decoded targets; `codes` (K,): see `target_families`; `scaling`: see `target_scaling`; `several_labels`:
+    whether their values are the 0 and 1 of several labels; `c`, `bound`: as in `supdr.SDRGLM`. Raises ValueError if the
+    values do not fit a family.
     """
     Y, weights = target_cells(targets, codes), None if (targets.weights == 1.0).all() else targets.weights
     if codes is None:

@@ -16,16 +16,10 @@ from supdr.methods.sdr_glm.targets import NullFacts, null_facts
 class Facts(NamedTuple):
     """Sums over all rows.
 
-    Attributes
-    ----------
-    codes : int array of shape (K,) or None
-        Families of the targets; None for the softmax of all.
-    scaling : Scaling
-        Of Gaussian targets.
-    target_null : NullFacts
-        H_Y, means, and the share of observed cells.
-    column_null : (float, array of shape (D,))
-        H_X and the means of columns.
+    codes (K,): families of the targets; None for the softmax of all.
+    scaling: of Gaussian targets.
+    target_null: H_Y, means, and the share of observed cells.
+    column_null (D,)): H_X and the means of columns.
     """
 
     codes: NDArray | None
@@ -50,30 +44,10 @@ def gather_facts(
 ) -> tuple[Facts, Any]:
     """Return the facts, and the targets as the problem takes them.
 
-    Parameters
-    ----------
-    rows : supdr.rows.whole.WholeRows
-        What works on rows.
-    cells : array of shape (N, D)
-        Preprocessed rows, or their partitions.
-    column_codes : int array of shape (D,)
-        Families of the columns.
-    targets : Targets
-        Of all rows, or of a sample.
-    target_part : Targets
-        Of all rows, or their partitions.
-    family_y, several_labels, c, bound
-        As for `supdr.methods.sdr_glm.columns.target_side`.
-    column_weight : array of shape (D,), optional
-        Of the columns of X.
-    size : float
-        r of negative binomial columns of X.
-
-    Returns
-    -------
-    facts : Facts
-    sides : TargetSide
-        Or their partitions.
+    `rows`: what works on rows; `cells` (N, D): preprocessed rows, or their partitions; `column_codes` (D,): families of
+    the columns; `targets`: of all rows, or of a sample; `target_part`: of all rows, or their partitions; `family_y`,
+    `several_labels`, `c`, `bound`: as for `supdr.methods.sdr_glm.columns.target_side`; `column_weight` (D,): of the
+    columns of X; `size`: r of negative binomial columns of X. Returns `facts`; `sides`: or their partitions.
     """
     n_classes, n_values = 0 if targets.classes is None else len(targets.classes), targets.values.shape[1]
     codes = target_families(family_y, several_labels, n_classes, n_values)

@@ -37,14 +37,8 @@ class GaussianFeatures:
     These products, and |X|^2, are sums over columns times their weights.  A column's weight stands before its
     likelihood and before the ridge of its loadings: the loadings that are best for U do not depend on it.
 
-    Attributes
-    ----------
-    X : array of shape (N, D)
-        Complete.
-    c : float
-        Weight of a cell's squared error.
-    weights : array of shape (D,) or None
-        What columns, and the ridges of their loadings, are multiplied by, >= 0; None: 1.
+    `X` (N, D): complete. `c`: weight of a cell's squared error. `weights` (D,): what columns, and the ridges of their
+    loadings, are multiplied by, >= 0; None: 1.
     """
 
     def __init__(self, X: NDArray, c: float, weights: NDArray | None = None) -> None:
@@ -161,20 +155,12 @@ class GramFeatures(GaussianFeatures):
 class WeightedFeatures:
     """Any families, missing cells.
 
-    Attributes
-    ----------
-    X : array of shape (N, D)
-        NaN where not observed.
-    codes : int array of shape (D,)
-        Family of every column.
-    c : float
-        Weight of Gaussian cells.
-    bound : {"jj", "bohning"}
-        Curvature of Bernoulli cells.
-    weights : array of shape (D,) or None
-        What columns, and the ridges of their loadings, are multiplied by, >= 0; None: 1.
-    size : float
-        r of negative binomial cells.
+    X (N, D): NaN where not observed.
+    codes (D,): family of every column.
+    c: weight of Gaussian cells.
+    bound (one of "jj", "bohning"): curvature of Bernoulli cells.
+    weights (D,): what columns, and the ridges of their loadings, are multiplied by, >= 0; None: 1.
+    size: r of negative binomial cells.
     """
 
     X: NDArray
@@ -222,19 +208,9 @@ class WeightedFeatures:
     def row_factors(self, loadings: NDArray, weight: float) -> tuple[NDArray, NDArray]:
         """Return what turns a and g into the rows' systems.
 
-        Parameters
-        ----------
-        loadings : array of shape (L + 1, D)
-            [V; b_x].
-        weight : float
-            lam.
-
-        Returns
-        -------
-        quadratic : array of shape (D, P + L), padded
-            lam b_x V', then lam times the packed products of V's columns; all times the columns' weights.
-        straight : array of shape (D, L), padded
-            lam V', times the columns' weights.
+        `loadings` (L + 1, D): [V; b_x]. `weight`: lam. Returns `quadratic` (D, P + L): lam b_x V', then lam times the
+        packed products of V's columns; all times the columns' weights; `straight` (D, L): lam V', times the columns'
+        weights.
         """
         strength = weight if self.weights is None else (weight * self.weights)[:, None]
         straight = padded(strength * loadings[:-1].T)

@@ -25,26 +25,15 @@ from supdr.solvers.positive_definite import solve_positive
 from supdr.solvers.softmax_head import loo_softmax
 
 N_FOLDS = 10
+# For counts divided by their mean.
 COUNT_RIDGES = np.logspace(4, -4, 17)
-"""For counts divided by their mean."""
 
 
 def left_out_latent(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: NDArray) -> NDArray:
     """Embed training rows by loadings that were made without them and their tenth of `rows`.
 
-    Parameters
-    ----------
-    problem : SDRGLMProblem
-    latent : array of shape (N, L)
-        U, learnt with targets.
-    loadings : array of shape (L + 1, D)
-        [V; b_x] made of all rows.
-    rows : int array of shape (n,)
-        Which rows to embed.
-
-    Returns
-    -------
-    array of shape (n, L)
+    `latent` (N, L): U, learnt with targets. `loadings` (L + 1, D): [V; b_x] made of all rows. `rows` (n,): which rows
+    to embed. Returns (n, L).
     """
     found = np.empty((len(rows), latent.shape[1]))
     for fold in range(min(N_FOLDS, len(rows))):
@@ -81,17 +70,8 @@ def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: 
 def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:
     """Fit the GLM of Y on latent rows, every target's ridge chosen by its left-out rows.
 
-    Parameters
-    ----------
-    features : array of shape (n, L)
-        Latent rows.
-    targets : TargetSide
-        Theirs; cells that are not observed take no part.
-
-    Returns
-    -------
-    coef : array of shape (L, K)
-    intercept : array of shape (K,)
+    `features` (n, L): latent rows. `targets`: theirs; cells that are not observed take no part. Returns `coef` (L, K);
+    `intercept` (K,).
     """
     # One scale for all columns: the labels made the large ones.
     scale = float(np.sqrt((features.var(axis=0)).sum())) / np.sqrt(features.shape[1]) or 1.0

@@ -28,14 +28,7 @@ from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
 class GLMRows(PartitionedRows):
     """Rows with what all of them say.
 
-    Attributes
-    ----------
-    sides : Partitions of TargetSide
-        Targets.
-    facts : Facts
-        Sums over all rows.
-    complete : bool
-        Whether no cell of X is missing.
+    `sides`: targets; `facts`: sums over all rows; `complete`: whether no cell of X is missing.
     """
 
     sides: Partitions
@@ -46,12 +39,7 @@ class GLMRows(PartitionedRows):
 def held_rows(rows: Any, run: Any) -> GLMRows:
     """Return what `run`, a `supdr.SDRGLM`, keeps of rows.
 
-    Parameters
-    ----------
-    rows : supdr.rows.running.ReadRows
-        All rows.
-    run : SDRGLM
-        Prepared for them.
+    `rows`: all rows; `run`: prepared for them.
     """
     plain = PartitionedRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint)
     facts, sides = gather_facts(plain, rows.X, run._codes, run._training[1], rows.targets, **run._target_settings())
@@ -63,10 +51,7 @@ def held_rows(rows: Any, run: Any) -> GLMRows:
 class PartitionedFast(Fast):
     """solver="fast" on rows in partitions; X and targets are those of the sample.
 
-    Attributes
-    ----------
-    held : GLMRows
-        All rows.
+    `held`: all rows.
     """
 
     held: Any = None
@@ -131,12 +116,7 @@ class PartitionedFast(Fast):
 class SummedFeatures(SharedFeatures):
     """Complete Gaussian data in partitions: what all rows are needed for.
 
-    Parameters
-    ----------
-    rows : GLMRows
-        All rows.
-    c : float
-        Weight of a cell's squared error.
+    `rows`: all rows; `c`: weight of a cell's squared error.
     """
 
     def __init__(self, rows: GLMRows, c: float) -> None:

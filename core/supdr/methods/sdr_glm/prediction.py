@@ -16,18 +16,18 @@ from supdr.solvers.low_rank import row_blocks
 from supdr.solvers.nonnegative import climb_bounded
 from supdr.solvers.positive_definite import solve_in_place, solve_positive
 
+# Far above what is needed: from a parameter that is too large the steps of a count lead down by 1 at least.
 NEWTON_STEPS = 200
-"""Far above what is needed: from a parameter that is too large the steps of a count lead down by 1 at least."""
 
+# A Newton step that promises less than this share of the likelihood is the last one: its error is that squared.
 SETTLED = 1e-12
-"""A Newton step that promises less than this share of the likelihood is the last one: its error is that squared."""
 
+# Added to a row's curvatures, as a share of the largest: with large counts the ridge is lost beside their rounding.
 ROUNDING = 1e-13
-"""Added to a row's curvatures, as a share of the largest: with large counts the ridge is lost beside their rounding."""
 
 ARMIJO = 1e-4
+# Steps are halved down to this: the first one of a count may be too long by a factor of its mean.
 SHORTEST = 2.0**-60
-"""Steps are halved down to this: the first one of a count may be too long by a factor of its mean."""
 
 
 def embed(
@@ -35,25 +35,9 @@ def embed(
 ) -> NDArray:
     """Maximise lam l(x; u V + b_x) - reg_u / 2 |u|^2 over every row's u: unique, whatever the other rows are.
 
-    Parameters
-    ----------
-    features : WeightedFeatures
-        The rows; missing cells are left out, and a row without cells gets u = 0.
-    loadings : array of shape (L + 1, D)
-        [V; b_x].
-    weight, reg_u : float
-        lam and the ridge.
-    nonnegative : bool
-        Over u >= 0.
-
-    Returns
-    -------
-    array of shape (n, L)
-
-    Warns
-    -----
-    ConvergenceWarning
-        If rows did not get there.
+    `features`: the rows; missing cells are left out, and a row without cells gets u = 0. `loadings` (L + 1, D): [V;
+    b_x]. `weight`, `reg_u`: lam and the ridge. `nonnegative`: over u >= 0. Returns (n, L). Warns ConvergenceWarning if
+    rows did not get there.
     """
     X, n_components = features.X, len(loadings) - 1
     latent = np.zeros((len(X), n_components))

@@ -34,34 +34,22 @@ from supdr.solvers.nonnegative import solve_nonnegative
 
 POWER_STEPS = 30
 
+# Singular values of UV below this share of N D, as a root, do not count for the effective rank.
 DEAD = 1e-6
-"""Singular values of UV below this share of N D, as a root, do not count for the effective rank."""
 
 
 @dataclass(frozen=True, eq=False)
 class SDRGLMProblem(Problem):
     """Data and hyper-parameters of SDR-GLM.
 
-    Attributes
-    ----------
-    X : array of shape (N, D)
-        Preprocessed data, NaN where not observed.
-    codes : int array of shape (D,)
-        Family of every column.
-    targets : TargetSide
-    n_components : int
-    weight : float
-        lam.
-    reg_u, reg_v, reg_w : float
-        Ridges, already scaled.
-    c, bound, inner, gauge, init
-        As in `supdr.SDRGLM`, `inner` resolved.
-    column_weight : array of shape (D,) or None
-        None: 1.
-    size : float
-        r of negative binomial columns.
-    nonnegative : bool
-        Whether U and V are >= 0; the biases and W are free.
+    X (N, D): preprocessed data, NaN where not observed.
+    codes (D,): family of every column.
+    weight: lam.
+    reg_u, reg_v, reg_w: ridges, already scaled.
+    c, bound, inner, gauge, init: as in `supdr.SDRGLM`, `inner` resolved.
+    column_weight (D,): None: 1.
+    size: r of negative binomial columns.
+    nonnegative: whether U and V are >= 0; the biases and W are free.
     """
 
     X: NDArray
@@ -372,20 +360,9 @@ def column_facts(
 ) -> tuple[float, NDArray]:
     """Return H_X, what the means of columns leave to be explained, and these means (D,).
 
-    Parameters
-    ----------
-    rows : supdr.rows.whole.WholeRows
-        What works on rows.
-    cells : array of shape (N, D)
-        Data, or their partitions.
-    codes : int array of shape (D,)
-        Families.
-    c : float
-        Weight of Gaussian cells.
-    column_weight : array of shape (D,), optional
-        What the columns' shares of H_X are multiplied by.
-    size : float
-        r of negative binomial cells.
+    `rows`: what works on rows; `cells` (N, D): data, or their partitions; `codes` (D,): families; `c`: weight of
+    Gaussian cells; `column_weight` (D,): what the columns' shares of H_X are multiplied by; `size`: r of negative
+    binomial cells.
     """
     count, total = rows.total(cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)

@@ -10,23 +10,13 @@ from numpy.typing import NDArray
 class SDRGLMState(NamedTuple):
     """Iterate of SDR-GLM.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    latent : array of shape (N, L)
-        U.
-    components : array of shape (L, D), or (L, N) if `in_rows`
-        V, or its coordinates in the rows of X: V = components X.
-    intercept_x : array of shape (D,), or (N,) if `in_rows`
-        b_x, or its coordinates in the rows of X.
-    coef : array of shape (L, K)
-        W.
-    intercept : array of shape (K,)
-        b_y.
-    seed, iteration : int
-    change : float
-        |U - previous U| / |U|.
-    in_rows : bool
-        Whether the loadings are kept as coordinates in the rows of X.
+    latent (N, L): U.
+    components (L, D), or (L, N): V, or its coordinates in the rows of X: V = components X.
+    intercept_x (D,), or (N,): b_x, or its coordinates in the rows of X.
+    coef (L, K): W.
+    intercept (K,): b_y.
+    change: |U - previous U| / |U|.
+    in_rows: whether the loadings are kept as coordinates in the rows of X.
     """
 
     latent: NDArray

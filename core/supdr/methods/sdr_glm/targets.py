@@ -29,28 +29,20 @@ from supdr.solvers.low_rank import augmented, pack, packed_products, row_blocks,
 from supdr.solvers.nonnegative import solve_nonnegative
 from supdr.solvers.positive_definite import solve_positive
 
+# Cells of one block of targets.
 FEW_CELLS = 2**13
-"""Cells of one block of targets."""
 
 
 @dataclass(frozen=True)
 class TargetSide:
     """Targets and their families.
 
-    Attributes
-    ----------
-    Y : array of shape (N, K)
-        NaN where not observed; one-hot rows for the softmax.  K may be 0.
-    codes : int array of shape (K,) or None
-        Family of every column; None for the softmax of all of them.
-    c : float
-        Weight of Gaussian columns.
-    bound : {"jj", "bohning"}
-        Curvature of Bernoulli columns.
-    one_hot : bool
-        Whether Bernoulli columns are the classes of one label, of which the largest score wins.
-    weights : array of shape (N,) or None
-        What the likelihood of each row is multiplied by, > 0; None: 1.
+    Y (N, K): NaN where not observed; one-hot rows for the softmax.  K may be 0.
+    codes (K,): family of every column; None for the softmax of all of them.
+    c: weight of Gaussian columns.
+    bound (one of "jj", "bohning"): curvature of Bernoulli columns.
+    one_hot: whether Bernoulli columns are the classes of one label, of which the largest score wins.
+    weights (N,): what the likelihood of each row is multiplied by, > 0; None: 1.
     """
 
     Y: NDArray
@@ -157,26 +149,10 @@ class TargetSide:
     ) -> NDArray:
         """Return the latent rows that maximise the minorant.
 
-        Parameters
-        ----------
-        system : array of shape (L, L) or (n, P)
-            What the features and nothing else contribute: one matrix for all rows, or a packed one per row.
-        reg_u : float
-            Ridge.
-        right : array of shape (n, L)
-            The features' right-hand side.
-        latent : array of shape (n, L)
-            Rows at which the minorant touches.
-        head : array of shape (L + 1, K)
-            [W; b_y].
-        rows : slice
-            Which of the N rows these are.
-        nonnegative : bool
-            Whether latent rows must be >= 0, as the given ones are; with packed systems only.
-
-        Returns
-        -------
-        array of shape (n, L)
+        `system` (L, L) or (n, P): what the features and nothing else contribute: one matrix for all rows, or a packed
+        one per row. `reg_u`: ridge. `right` (n, L): the features' right-hand side. `latent` (n, L): rows at which the
+        minorant touches. `head` (L + 1, K): [W; b_y]. `rows`: which of the N rows these are. `nonnegative`: whether
+        latent rows must be >= 0, as the given ones are; with packed systems only. Returns (n, L).
         """
         theta = latent @ head[:-1]
         theta += head[-1]
@@ -275,14 +251,8 @@ class TargetSide:
 class NullFacts(NamedTuple):
     """What a model without latent rows says of targets.
 
-    Attributes
-    ----------
-    loss : float
-        H_Y: what the column means, or class shares, leave unexplained.
-    centre : array of shape (K,) or None
-        Means; None for the softmax.
-    share : float
-        Share of the cells that are observed.
+    `loss`: H_Y: what the column means, or class shares, leave unexplained. `centre` (K,): means; None for the softmax.
+    `share`: share of the cells that are observed.
     """
 
     loss: float
@@ -293,16 +263,7 @@ class NullFacts(NamedTuple):
 def null_facts(rows: Any, part: Any, codes: NDArray | None, n_columns: int) -> NullFacts:
     """Return what a model without latent rows says of targets.
 
-    Parameters
-    ----------
-    rows : supdr.rows.whole.WholeRows
-        What works on rows.
-    part : TargetSide
-        The targets, or their partitions.
-    codes : int array of shape (K,) or None
-        Families.
-    n_columns : int
-        K.
+    `rows`: what works on rows; `part`: the targets, or their partitions; `codes` (K,): families; `n_columns`: K.
     """
     size = rows.n_rows * n_columns
     share = rows.total(TargetSide.n_observed, part) / size if size else 1.0

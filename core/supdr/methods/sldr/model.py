@@ -13,23 +13,17 @@ from supdr.engine.column_groups import Views
 from supdr.engine.interruption import checkpoint
 from supdr.functions.kernels import Kernel
 
+# New rows scored at a time.
 PORTION = 2048
-"""New rows scored at a time."""
 
 
 class Point(NamedTuple):
     """What is learnt beside the multipliers.
 
-    Attributes
-    ----------
-    gate_projection : array of shape (D_G, R_G) or None
-        T; None: the gate sees its columns as they are.
-    gate_weights : array of shape (P, R_G)
-        V.
-    gate_offset : array of shape (P,)
-        v0.
-    projections : tuple of arrays of shape (D_m, R_m)
-        W_m; empty where they follow from the multipliers (`closed_form_projections`).
+    gate_projection (D_G, R_G): T; None: the gate sees its columns as they are.
+    gate_weights (P, R_G): V.
+    gate_offset (P,): v0.
+    projections (D_m, R_m): W_m; empty where they follow from the multipliers (`closed_form_projections`).
     """
 
     gate_projection: NDArray | None
@@ -64,15 +58,7 @@ class Point(NamedTuple):
 class GatedModel:
     """f_k(x) = sum_m eta_m(x) sum_i a_imk k(z_i^m, z^m) + b_k,  a_imk = alpha_ik y_ik eta_im.
 
-    Attributes
-    ----------
-    kernel : Kernel
-    point : Point
-    support : tuple of arrays of shape (s, R_m)
-        Z_m of the support vectors.
-    weights : tuple of arrays of shape (s, K)
-        a_m of the support vectors.
-    bias : array of shape (K,)
+    `support` (s, R_m): Z_m of the support vectors; `weights` (s, K): a_m of the support vectors; `bias` (K,).
     """
 
     kernel: Kernel
@@ -125,20 +111,7 @@ def closed_form_projections(pulls: tuple[NDArray, ...], views: Views, gate: NDAr
     one head the first column is g_m / |g_m|; with several they are the leading left singular vectors of all g_mk.
     Columns left over are principal directions of the rows weighted by eta_m, orthogonal to the first.
 
-    Parameters
-    ----------
-    pulls : tuple of arrays of shape (D_m, K)
-        g_m.
-    views : tuple of arrays of shape (n, D_m)
-        Rows.
-    gate : array of shape (n, P)
-        eta.
-    sizes : tuple of int
-        R_m.
-
-    Returns
-    -------
-    tuple of arrays of shape (D_m, R_m)
+    `pulls` (D_m, K): g_m; `views` (n, D_m): rows; `gate` (n, P): eta; `sizes`: R_m. Returns (D_m, R_m).
     """
     projections = []
     for m, (pull, X, size) in enumerate(zip(pulls, views, sizes)):

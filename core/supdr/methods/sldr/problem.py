@@ -34,39 +34,25 @@ from supdr.solvers.kernel_heads import Heads, heads_on_features, heads_on_kernel
 from supdr.solvers.stiefel import random_orthonormal
 from supdr.solvers.support_vectors import AT_BOUND, purify, support_share
 
+# Up to this many features in total the SVM is solved in their space, else on the kernel matrix.
 FEATURES = 50
-"""Up to this many features in total the SVM is solved in their space, else on the kernel matrix."""
 
+# Below this tolerance the duality gap, of second order in it, drowns in rounding: the kernel matrix is used.
 FINEST = 3e-6
-"""Below this tolerance the duality gap, of second order in it, drowns in rounding: the kernel matrix is used."""
 
 
 @dataclass(frozen=True)
 class SLDRProblem(Problem):
     """Data, hyper-parameters and objective; subclasses are the solvers.
 
-    Attributes
-    ----------
-    views : tuple of P arrays of shape (n, D_m)
-        Labelled rows; local models that see the same view share the array.
-    gating : array of shape (n, D_G)
-        Their gating columns.
-    signs : array of shape (n, K)
-        One column per head.
-    kernel : Kernel
-    C : float
-    sizes : tuple of int
-        R_m.
-    n_gating : int or None
-        R_G; None: no T, the gate sees its columns as they are.
-    init : {"closed_form", "random"}
-    init_scale, svm_tol, tol : float
-    n_init, patience : int
-    held_out : HeldOut or None
-    weights : array of shape (n,) or None
-        What C is multiplied by in each row; None: 1.
-    step_size : tuple of three float or None
-        Constant steps of "alternating" in W, in T, and in V and v0; None: line searches.
+    views (n, D_m): labelled rows; local models that see the same view share the array.
+    gating (n, D_G): their gating columns.
+    signs (n, K): one column per head.
+    sizes: R_m.
+    n_gating: R_G; None: no T, the gate sees its columns as they are.
+    init: one of "closed_form", "random".
+    weights (n,): what C is multiplied by in each row; None: 1.
+    step_size: constant steps of "alternating" in W, in T, and in V and v0; None: line searches.
     """
 
     views: Views

@@ -19,8 +19,8 @@ from supdr.solvers.stiefel import orthonormal_gauge, polar, polar_gradient
 MAX_HALVINGS = 25
 ARMIJO = 1e-4
 
+# A step that changes a gate's log-odds by more is cut: gates that close in one leap have no gradient to open again.
 LARGEST_LEAP = 20.0
-"""A step that changes a gate's log-odds by more is cut: gates that close in one leap have no gradient to open again."""
 
 
 class Alternating(SLDRProblem):

@@ -18,16 +18,8 @@ FIRST_STEPS = (1.0, 1.0, 1.0)
 class Solved(NamedTuple):
     """A point with its support vector machines.
 
-    Attributes
-    ----------
-    point : Point
-    gate : array of shape (n, P)
-        eta of the labelled rows.
-    local : tuple of arrays of shape (n, R_m)
-        Z_m of the labelled rows.
-    kernels : array of shape (M, n, n)
-        Of every local model, where the kernel is not linear; else empty.
-    heads : Heads
+    `gate` (n, P): eta of the labelled rows. `local` (n, R_m): Z_m of the labelled rows. `kernels` (M, n, n): of every
+    local model, where the kernel is not linear; else empty.
     """
 
     point: Point
@@ -45,24 +37,13 @@ class Solved(NamedTuple):
 class Candidate(NamedTuple):
     """Where one of `n_init` runs stands.
 
-    Attributes
-    ----------
-    point : Point
-    gate : array of shape (n, P)
-        eta of the labelled rows.
-    heads : Heads
-    steps : tuple of float
-        Next trial lengths of the blocks W, T, V ("alternating").
-    search : LBFGSState or None
-        Memory of the quasi-Newton solvers.
-    length : float
-        Length of the last step; 0 if none was accepted.
-    held_out : tuple of float
-        Error and hinge of held-out rows; empty without early stopping.
-    stalled : int
-        Steps in a row whose relative change was within the tolerance.
-    failures : int
-        Trials of the last step that were refused because their SVMs were not solved.
+    gate (n, P): eta of the labelled rows.
+    steps: next trial lengths of the blocks W, T, V ("alternating").
+    search: memory of the quasi-Newton solvers.
+    length: length of the last step; 0 if none was accepted.
+    held_out: error and hinge of held-out rows; empty without early stopping.
+    stalled: steps in a row whose relative change was within the tolerance.
+    failures: trials of the last step that were refused because their SVMs were not solved.
     """
 
     point: Point
@@ -79,17 +60,10 @@ class Candidate(NamedTuple):
 class SLDRState(NamedTuple):
     """Where a run stands.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    candidates : tuple of Candidate
-        One per restart, advanced together.
-    shown : int
-        The best of them: by J or, with early stopping, by held-out rows.
-    stage : int
-        How often `shown` has changed for another reason than a lower J.
-    settings : tuple
-        What the multipliers and memories belong to.
-    seed, iteration : int
+    candidates: one per restart, advanced together.
+    shown: the best of them: by J or, with early stopping, by held-out rows.
+    stage: how often `shown` has changed for another reason than a lower J.
+    settings: what the multipliers and memories belong to.
     """
 
     candidates: tuple[Candidate, ...]

@@ -27,30 +27,18 @@ from supdr.solvers.monomials import n_monomials
 DEGREES = (1, 2, 3)
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
+# Higher degrees are left out where rows and monomials are both more than this: a decomposition takes a second.
 MOST_UNKNOWNS = 1000
-"""Higher degrees are left out where rows and monomials are both more than this: a decomposition takes a second."""
 
+# Eigenvalues below this share of the largest are 0.
 RANK_TOLERANCE = 1e-12
-"""Eigenvalues below this share of the largest are 0."""
 
 
 def most_likely(kernel: Kernel, Z: NDArray, Y: NDArray, weights: NDArray | None = None) -> Primal | Dual:
     """Return the form of the regression of `Y` on `Z` under which `Y` is most likely.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Between latent rows.  A polynomial one is tried with several degrees, the others as they are.
-    Z : array of shape (N, D)
-        Latent rows.
-    Y : array of shape (N, T)
-        Their targets.
-    weights : array of shape (N,), optional
-        Of their squared residuals, > 0; 1 if omitted.
-
-    Returns
-    -------
-    Primal or Dual
+    `kernel`: between latent rows.  A polynomial one is tried with several degrees, the others as they are. `Z` (N, D):
+    latent rows. `Y` (N, T): their targets. `weights` (N,): of their squared residuals, > 0; 1 if omitted.
     """
     best, lowest = None, np.inf
     for candidate in _kernels(kernel, *Z.shape):

@@ -43,8 +43,8 @@ from supdr.methods.snf.solvers import SOLVERS
 from supdr.solvers.kernel_ridge import Dual
 from supdr.solvers.reconstruction import split_missing
 
+# Latent rows that explain a smaller share of X than this say nothing any more.
 LEAST_EXPLAINED = 1e-3
-"""Latent rows that explain a smaller share of X than this say nothing any more."""
 
 
 @dataclass(eq=False, repr=False)

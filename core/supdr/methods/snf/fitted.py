@@ -20,8 +20,8 @@ from supdr.methods.snf.problem import SNFState
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal
 from supdr.solvers.reconstruction import split_missing
 
+# The ridge on the target's regression in F if none is named.
 TARGET_RIDGE = 0.1
-"""The ridge on the target's regression in F if none is named."""
 
 
 class FittedSNF(SNFInPartitions, Reconstructing):

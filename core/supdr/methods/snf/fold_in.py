@@ -14,8 +14,8 @@ from supdr.engine.interruption import checkpoint
 from supdr.engine.reuse import reused
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal, blocks, explicit
 
+# Training rows from which each new row starts; the best end wins.
 N_STARTS = 3
-"""Training rows from which each new row starts; the best end wins."""
 
 MAX_STEPS = 100
 SMALLEST_STEP = 1e-11
@@ -33,25 +33,9 @@ def fold_in(
 ) -> NDArray:
     """Embed rows, labels unseen.
 
-    Parameters
-    ----------
-    form, fit
-        The regression of the columns.
-    anchors : array of shape (n, D)
-        Latent rows on which it was fitted.
-    X : array of shape (p, M)
-        New rows; unobserved cells hold any finite number.
-    starts : array of shape (p, S, D)
-        Where each row starts.
-    reg_z : float
-        Ridge weight, > 0.
-    observed : array of shape (p, M), optional
-        1.0 where a cell is observed, else 0.0.
-
-    Returns
-    -------
-    array of shape (p, D)
-        The lowest end of each row.
+    `form`, `fit`: the regression of the columns. `anchors` (n, D): latent rows on which it was fitted. `X` (p, M): new
+    rows; unobserved cells hold any finite number. `starts` (p, S, D): where each row starts. `reg_z`: ridge weight, >
+    0. `observed` (p, M): 1.0 where a cell is observed, else 0.0. Returns (p, D): the lowest end of each row.
     """
     kernel = form.kernel if isinstance(form, Dual) else tuple(form.features)
     return reused(
@@ -101,20 +85,8 @@ def _turned(fit: Fit, X: NDArray) -> tuple[Fit, NDArray]:
 def nearest_rows(X: NDArray, training: NDArray, count: int, observed: NDArray | None = None) -> NDArray:
     """Return the indices (p, count) of the training rows nearest to each row of `X`, over its observed cells.
 
-    Parameters
-    ----------
-    X : array of shape (p, M)
-        Rows; unobserved cells hold any finite number.
-    training : array of shape (n, M)
-        Complete rows.
-    count : int
-        At most n.
-    observed : array of shape (p, M), optional
-        1.0 where a cell is observed, else 0.0.
-
-    Returns
-    -------
-    int array of shape (p, count)
+    `X` (p, M): rows; unobserved cells hold any finite number. `training` (n, M): complete rows. `count`: at most n.
+    `observed` (p, M): 1.0 where a cell is observed, else 0.0. Returns (p, count).
     """
     count = min(count, len(training))
     if count == len(training):

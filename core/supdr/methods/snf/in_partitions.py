@@ -48,18 +48,8 @@ class SNFInPartitions(InPartitions):
 def embedded(form: Primal | Dual, fit: Fit, anchors: NDArray, training: NDArray, reg_z: float, X: NDArray) -> NDArray:
     """Return the latent rows (p, D) of new rows, from the starts that the nearest training rows give.
 
-    Parameters
-    ----------
-    form, fit
-        The regression of the columns.
-    anchors : array of shape (n, D)
-        Latent training rows.
-    training : array of shape (n, M)
-        Complete training rows.
-    reg_z : float
-        Ridge weight, > 0.
-    X : array of shape (p, M)
-        New rows; NaN marks a missing cell.
+    `form`, `fit`: the regression of the columns. `anchors` (n, D): latent training rows. `training` (n, M): complete
+    training rows. `reg_z`: ridge weight, > 0. `X` (p, M): new rows; NaN marks a missing cell.
     """
     filled, observed = split_missing(X)
     nearest = nearest_rows(filled, training, N_STARTS, observed)

@@ -34,11 +34,11 @@ from supdr.engine.targets import Targets
 
 MOST_COMPONENTS, HIGHEST_DEGREE, MOST_STARTS = 200, 6, 10
 
+# Where nobody says how many: beyond this, monomials of degree 2 (495 of 30 coordinates) get dear.
 ENOUGH_COMPONENTS = 30
-"""Where nobody says how many: beyond this, monomials of degree 2 (495 of 30 coordinates) get dear."""
 
+# Most rows of a fit that needs kernel matrices (three of them, 8 n^2 bytes each).
 MOST_DUAL_ROWS = 10_000
-"""Most rows of a fit that needs kernel matrices (three of them, 8 n^2 bytes each)."""
 
 
 PARAMETERS = (

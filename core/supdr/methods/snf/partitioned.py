@@ -30,19 +30,14 @@ from supdr.solvers.monomials import monomials, n_monomials
 from supdr.solvers.summed_lbfgs import SummedSearch, summed_start, summed_step
 from supdr.solvers.summed_ridge import Moments, joined, moments, pull
 
+# F of a fit on partitions: their products take 8 F² bytes a partition.
 MOST_MONOMIALS = 2000
-"""F of a fit on partitions: their products take 8 F² bytes a partition."""
 
 
 class Labels(NamedTuple):
     """Targets of a partition.
 
-    Attributes
-    ----------
-    rows : int array of shape (n,)
-        Labelled rows.
-    values : array of shape (n, T)
-        Their preprocessed targets.
+    `rows` (n,): labelled rows; `values` (n, T): their preprocessed targets.
     """
 
     rows: NDArray
@@ -53,11 +48,7 @@ class Labels(NamedTuple):
 class SNFRows(PartitionedRows):
     """Rows with their targets.
 
-    Attributes
-    ----------
-    labels : Partitions of Labels
-    target_map : Preprocessing
-        Of the targets.
+    `target_map`: of the targets.
     """
 
     labels: Partitions
@@ -71,17 +62,7 @@ class SNFRows(PartitionedRows):
 def held_rows(rows: Any, run: Any) -> SNFRows:
     """Return what `run`, a `supdr.SNF`, keeps of rows.
 
-    Parameters
-    ----------
-    rows : supdr.rows.running.ReadRows
-        All rows.
-    run : SNF
-        Prepared for them.
-
-    Raises
-    ------
-    ValueError
-        If cells are missing, or there are too many monomials.
+    `rows`: all rows; `run`: prepared for them. Raises ValueError if cells are missing, or there are too many monomials.
     """
     X, targets = run._training
     missing = total(_missing, rows.X)
@@ -104,13 +85,7 @@ def held_rows(rows: Any, run: Any) -> SNFRows:
 class Payload(NamedTuple):
     """What belongs to a point beside F and its gradient.
 
-    Attributes
-    ----------
-    predictors, target : Fit
-    square : float
-        |Z|^2.
-    settings : tuple
-        The hyper-parameters of F.
+    `square`: |Z|^2; `settings`: the hyper-parameters of F.
     """
 
     predictors: Fit
@@ -123,10 +98,7 @@ class Payload(NamedTuple):
 class PartitionedSNF(QuasiNewton):
     """solver="lbfgs" on rows in partitions, with a weight for every monomial; X, rows and Y are those of the sample.
 
-    Attributes
-    ----------
-    held : SNFRows
-        All rows.
+    `held`: all rows.
     """
 
     held: Any = None

@@ -21,35 +21,27 @@ from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal, regression
 from supdr.solvers.lbfgs import LBFGSState, lbfgs_adopt, lbfgs_start, lbfgs_step
 
+# Curvature pairs of L-BFGS.
 MEMORY = 20
-"""Curvature pairs of L-BFGS."""
 
+# Mean change of a coordinate in the first trial. F starts with negative curvature, where steps do not grow.
 FIRST_MOVE = 0.05
-"""Mean change of a coordinate in the first trial.  F starts with negative curvature, where steps do not grow."""
 
+# How long each of several starts is followed before the best is chosen.
 TRIAL_STEPS, TRIAL_TOL = 100, 1e-6
-"""How long each of several starts is followed before the best is chosen."""
 
+# Standard deviation of starting coordinates for which there is no principal component.
 RANDOM_SPREAD = 0.01
-"""Standard deviation of starting coordinates for which there is no principal component."""
 
 
 class SNFState(NamedTuple):
     """One iterate.
 
-    Attributes
-    ----------
-    latent : array of shape (n, D)
-        Z.
-    filling : array of shape (number of missing cells,)
-        Their current values, row by row.
-    predictors, target : Fit
-        The regressions of all columns on Z, and of the targets on Z's labelled rows.
-    gradient_norm, step_size : float
-        Of the whole point; step size of the solver.
-    search : LBFGSState or None
-        Memory of solver "lbfgs".
-    seed, iteration : int
+    latent (n, D): Z.
+    filling (number of missing cells,): their current values, row by row.
+    predictors, target: the regressions of all columns on Z, and of the targets on Z's labelled rows.
+    gradient_norm, step_size: of the whole point; step size of the solver.
+    search: memory of solver "lbfgs".
     """
 
     latent: NDArray
@@ -67,20 +59,12 @@ class SNFState(NamedTuple):
 class SNFProblem(Problem):
     """Data, hyper-parameters, objective and starting points; subclasses are the solvers.
 
-    Attributes
-    ----------
-    X : array of shape (n, M)
-        Preprocessed data; missing cells hold column means.
-    missing : int array
-        Flat indices of the missing cells.
-    rows : int array of shape (N,)
-        Labelled rows.
-    Y : array of shape (N, T)
-        Their targets.
-    weights : array of shape (N,) or None
-        Of their squared residuals; None: 1.
-    lr_target : float or None
-        eta_Y of solver "sgd", which then sets `target_weight`; None: the other way round.
+    X (n, M): preprocessed data; missing cells hold column means.
+    missing: flat indices of the missing cells.
+    rows (N,): labelled rows.
+    Y (N, T): their targets.
+    weights (N,): of their squared residuals; None: 1.
+    lr_target: eta_Y of solver "sgd", which then sets `target_weight`; None: the other way round.
     """
 
     X: NDArray
@@ -201,10 +185,7 @@ class SNFProblem(Problem):
     def adopt(self, state: SNFState) -> SNFState:
         """Return `state` measured by this problem's objective.
 
-        Raises
-        ------
-        ValueError
-            If the number of rows, columns, latent coordinates or missing cells differs.
+        Raises ValueError if the number of rows, columns, latent coordinates or missing cells differs.
         """
         shape = (len(self.X), self.n_components)
         if state.latent.shape != shape:
@@ -236,28 +217,16 @@ class SNFProblem(Problem):
         return SNFState(latent, filling, predictors, target, norm, search.step, search, seed, iteration)
 
 
+# Stands where a regression could not be solved: the objective is not a number.
 NO_FIT = Fit(np.empty((0, 0)), np.empty(0), math.nan, math.nan)
-"""Stands where a regression could not be solved: the objective is not a number."""
 
 
 def pca_starts(X: NDArray, n_components: int, scale: float, rng: np.random.Generator) -> list[NDArray]:
     """Return starts made of principal component scores, all scaled alike so that the first has this deviation.
 
-    Parameters
-    ----------
-    X : array of shape (n, M)
-        Data without missing cells.
-    n_components : int
-        D.
-    scale : float
-        Standard deviation of the first scores, > 0.
-    rng : numpy.random.Generator
-        Source of the coordinates beyond the rank of `X`.
-
-    Returns
-    -------
-    list of arrays of shape (n, n_components)
-        The first D components, then the other choices of D out of the first D + 1, as far as `X` has them.
+    `X` (n, M): data without missing cells; `n_components`: D; `scale`: standard deviation of the first scores, > 0;
+    `rng`: source of the coordinates beyond the rank of `X`. Returns (n, n_components): the first D components, then the
+    other choices of D out of the first D + 1, as far as `X` has them.
     """
     centred = X - X.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)

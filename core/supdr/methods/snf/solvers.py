@@ -28,8 +28,8 @@ from supdr.functions.kernels import poly_slope, rbf_value
 from supdr.methods.snf.problem import NO_FIT, SNFProblem, SNFState
 from supdr.solvers.kernel_ridge import Dual, blocks
 
+# Latent coordinates beyond this mean that the loop diverges.
 LARGEST_COORDINATE = 1e3
-"""Latent coordinates beyond this mean that the loop diverges."""
 
 
 class QuasiNewton(SNFProblem):
