@@ -122,7 +122,7 @@ def test_the_gallery_is_filled_and_an_example_begins_while_the_page_is_not_all_t
 
 def test_an_example_without_a_picture_of_its_own_begins_with_the_methods_first():
     with Visitor() as visitor:
-        visitor.choose("Example", "Fig. 1b: labels lead, κ = 0.01").settle()
+        visitor.choose("Example", "Fig. 1b on six factors: labels lead, κ = 0.01").settle()
         assert visitor.widget("Example").title == title_of(PRESETS["sdr-glm-figure-1-labels"])
         assert "of X and targets" in visitor.head("Balance")
         visitor.choose("Example", "Fig. 1c: 1,000 Gaussian columns").settle()

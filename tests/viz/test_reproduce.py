@@ -15,7 +15,7 @@ from supdr.baselines import LogisticUDR
 from supdr.datasets import Dataset, FileProblem, make_wide_factors
 from supdr_viz.cli import main
 from supdr_viz.reproduce.bench import RULE, Bench, Item, NotCovered, Row
-from supdr_viz.reproduce.command import items
+from supdr_viz.reproduce.command import items, not_covered
 from supdr_viz.reproduce.mac_protocol import by_validation, thirds
 from supdr_viz.reproduce.nsdr_search import GRIDS, Searched
 from supdr_viz.reproduce.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
@@ -295,6 +295,24 @@ def test_reports_name_the_commit_and_what_is_not_covered():
         assert "Table 9" in page
         assert "Table 8" not in page
     assert re.fullmatch(r"commit [0-9a-f]{7,}(, with changes)?|version .+", code_version())
+
+
+CONTENTS = {
+    "NSDR": (("Table 1", "Table 2"), ("Fig. 1", "Fig. 2", "Fig. 3", "Fig. 4")),
+    "MAC": ((), ("Fig. 1", "Fig. 2", "Fig. 3", "Fig. 4", "Fig. 5", "Fig. 6")),
+    "SLDR": (("Table 1", "Table 2", "Table 3", "Table 4", "Table 5"), ("Fig. 1", "Fig. 2", "Fig. 3", "Fig. 4")),
+    "SDR-GLM": (("Table 1", "Table 2", "Table 3", "Table 4"), ("Fig. 1a", "Fig. 1b", "Fig. 1c", "Fig. 2")),
+    "SNF": (("Table 1", "Table 2"), ("Fig. 1",)),
+}
+
+
+@pytest.mark.parametrize("paper", CONTENTS)
+def test_every_table_and_figure_is_measured_or_said_not_to_be(paper):
+    titles = [item.title for item in items().values() if item.paper.split(" (")[0] == paper]
+    titles += [gap.what for gap in not_covered() if gap.paper.split(" (")[0] == paper]
+    for place in (*CONTENTS[paper][0], *CONTENTS[paper][1]):
+        assert any(re.search(rf"{re.escape(place)}\b", title) for title in titles), place
+    assert all(gap.reason.endswith((".", ")")) for gap in not_covered())
 
 
 @pytest.mark.papers
