@@ -132,6 +132,12 @@ def test_few_floors(package):
     assert height(tallest) <= MOST_FLOORS, f"{tallest} stands on floor {height(tallest)}"
 
 
+def test_methods_and_solvers_keep_no_state_of_a_thread():
+    below = ("supdr.methods", "supdr.solvers", "supdr.functions", "supdr.baselines", "supdr.quality")
+    texts = {module: file.read_text(encoding="utf-8") for module, file in modules().items() if module.startswith(below)}
+    assert not [module for module, text in texts.items() if re.search(r"threading\.local|ContextVar", text)]
+
+
 def test_the_library_knows_nothing_of_the_app():
     upward = [
         module

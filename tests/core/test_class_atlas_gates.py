@@ -19,7 +19,7 @@ from supdr.methods.class_atlas.gate import FOLDS, crossfitted, dealt_folds, fit_
 from supdr.methods.class_atlas.landmarks import FEWEST, stratified_rows
 from supdr.methods.class_atlas.regression import fitted_exactly
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import leave_one_out, mapped_spectrum
+from supdr.solvers.leave_one_out import leave_one_out, mapped_spectrum
 from tests.core.test_class_atlas import classes_of
 
 QUICK = {"max_iter": 5, "random_state": 0, "preprocessing": "none"}

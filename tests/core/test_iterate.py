@@ -177,7 +177,7 @@ def test_diagnostics_get_better_for_those_who_stay_until_they_stand():
     class Sharp(Watched):
         more = 3
 
-        def sharpened_diagnostics(self, state):
+        def refined_diagnostics(self, state):
             self.more -= 1
             return {"square": 16.0 + self.more} if self.more else None
 

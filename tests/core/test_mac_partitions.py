@@ -7,7 +7,7 @@ import pytest
 from supdr import MAC
 from supdr.methods.mac import partitioned as partitioned_passes
 from supdr.methods.mac import problem, summed_features
-from supdr.solvers import left_out, near_rows
+from supdr.solvers import leave_one_out, margin_working_set
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 
@@ -61,7 +61,7 @@ def test_features_that_are_not_kept_are_the_same(rows, monkeypatch):
     X, y = (partitioned(values, 3) for values in rows)
     expected = model().fit(X, y)
     monkeypatch.setattr(summed_features, "fits_in_memory", lambda n_rows, n_numbers: False)
-    monkeypatch.setattr(left_out, "BLOCK_FLOPS", 1)  # as few rows at a time as there may be
+    monkeypatch.setattr(leave_one_out, "BLOCK_FLOPS", 1)  # as few rows at a time as there may be
     found = model().fit(X, y)
     np.testing.assert_allclose(found.history_["objective"], expected.history_["objective"], rtol=1e-5)
 
@@ -127,7 +127,7 @@ def test_without_distributed_a_sentence_says_what_to_install(rows, monkeypatch):
 def test_all_that_a_pass_asks_of_its_end_is_one_visit_and_moments_come_with_the_targets(rows, monkeypatch):
     X, y, *_ = rows
     seen, original = [], partitioned_passes.total
-    for module in (partitioned_passes, near_rows):
+    for module in (partitioned_passes, margin_working_set):
         monkeypatch.setattr(
             module, "total", lambda work, *a, **k: seen.append(work.__name__) or original(work, *a, **k)
         )

@@ -10,7 +10,7 @@ from supdr.methods.mac.classes import class_codes, simplex_codes
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.two_layer import TwoLayerProblem
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import WIDTHS, leave_one_out, mapped_spectrum
+from supdr.solvers.leave_one_out import WIDTHS, leave_one_out, mapped_spectrum
 from tests.core.conventions import check_conventions
 
 

@@ -141,7 +141,7 @@ def test_an_unfinished_solve_rejects_the_move_and_doubles_the_cap(monkeypatch):
     state = state._replace(cap=1, step_size=0.5)
     following = problem.step(state)
     assert not following.accepted
-    assert not problem.settled(state, following)
+    assert not problem.may_converge(state, following)
     assert following.step_size == 0.25
     np.testing.assert_array_equal(following.latent[problem.rows], state.latent[problem.rows])
     np.testing.assert_array_equal(following.heads.alpha, state.heads.alpha)
@@ -155,8 +155,8 @@ def test_little_progress_by_a_short_step_is_not_convergence():
     state = problem.start(0)
     short = problem.step(state._replace(step_size=1e-6))
     assert short.accepted
-    assert not problem.settled(state, short)
-    assert problem.settled(state, short._replace(step_size=1e-11, accepted=False))
+    assert not problem.may_converge(state, short)
+    assert problem.may_converge(state, short._replace(step_size=1e-11, accepted=False))
 
 
 def test_first_solve_that_cannot_be_closed_names_the_parameters(monkeypatch):

@@ -135,7 +135,7 @@ def test_converged(name):
     objective = fitted.history_["objective"]
     assert len(objective) == fitted.n_iter_
     run = fitted.snapshot_.run
-    unit = run._problem(*run._training).yardstick(objective[-2])
+    unit = run._problem(*run._training).tolerance_scale(objective[-2])
     assert abs(objective[-1] - objective[-2]) <= 1e-4 * unit
 
 

@@ -15,7 +15,7 @@ from supdr.methods.sdr_glm import prediction
 from supdr.methods.sdr_glm.features import WeightedFeatures
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.targets import TargetSide, null_facts
-from supdr.rows.whole import WholeRows
+from supdr.rows.in_memory import InMemoryRows
 
 FAMILY_CODES = tuple(range(len(FAMILIES)))
 
@@ -160,7 +160,7 @@ def test_weights_multiply_single_targets():
     once = TargetSide(Y, families, 1.0, "jj", weights=weights)
     doubled = TargetSide(Y[twice], families, 1.0, "jj")
     assert once.value(theta) == pytest.approx(doubled.value(theta[twice]), rel=1e-12)
-    null, null_of_doubled = (null_facts(WholeRows(len(side.Y)), side, families, 3) for side in (once, doubled))
+    null, null_of_doubled = (null_facts(InMemoryRows(len(side.Y)), side, families, 3) for side in (once, doubled))
     assert null.loss == pytest.approx(null_of_doubled.loss, rel=1e-12)
     np.testing.assert_allclose(null.centre, null_of_doubled.centre, rtol=1e-12)
     start = 0.1 * rng.standard_normal((3, 3))

@@ -9,11 +9,11 @@ from supdr import SNF
 from supdr.baselines import LLR
 from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import gathered, listed
+from supdr.solvers.distributed_lbfgs import summed_start, summed_step
+from supdr.solvers.distributed_ridge import joined, moments, pull
 from supdr.solvers.kernel_ridge import Primal
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 from supdr.solvers.monomials import monomials
-from supdr.solvers.summed_lbfgs import summed_start, summed_step
-from supdr.solvers.summed_ridge import joined, moments, pull
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 

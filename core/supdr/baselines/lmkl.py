@@ -47,7 +47,7 @@ class LMKL(SLDR):
     svm_tol : float, default=1e-3
         Tolerance of the support vector machines, in [1e-8, 0.1].
     random_state : int, RandomState or None, default=0
-        Seed of the start.  Fixed by default: a yardstick should not move.
+        Seed of the start.  Fixed by default: a tolerance_scale should not move.
     verbose : int, default=0
         Above 0: show a progress bar.
     missing_label : object, default=nan

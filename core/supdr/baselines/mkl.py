@@ -91,7 +91,7 @@ class MKLProblem(Problem):
         """Return 1/2 (max q - sum eta q) >= J - min J."""
         return 0.5 * float(state.pulls.max() - state.weights @ state.pulls)
 
-    def settled(self, previous: MKLState, state: MKLState) -> bool:
+    def may_converge(self, previous: MKLState, state: MKLState) -> bool:
         """Whether the gap is closed."""
         return self.gap(state) <= self.tol * max(state.heads.primal, np.finfo(float).tiny)
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.baselines._parameters import HEAD, SEEDED
-from supdr.baselines.placed import Places
+from supdr.baselines.fixed_embedding import FixedEmbedding
 from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
@@ -133,4 +133,4 @@ class PaCMAP(Projection):
             "FP_ratio": max(float(self.further), fewest_further),
             "random_state": self._seed(),
         }
-        return Places(pacmap_places, False, settings)
+        return FixedEmbedding(pacmap_places, False, settings)

@@ -157,7 +157,7 @@ class TSNEProblem(Problem):
         """Return 0 while P is exaggerated, then 1."""
         return int(state.iteration >= self.n_exaggerated)
 
-    def settled(self, previous: State, state: State) -> bool:
+    def may_converge(self, previous: State, state: State) -> bool:
         """Exaggerated steps may leave the divergence as it is for a while."""
         return previous.iteration > self.n_exaggerated
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.baselines._parameters import HEAD, SEEDED
-from supdr.baselines.placed import Places
+from supdr.baselines.fixed_embedding import FixedEmbedding
 from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
@@ -131,4 +131,4 @@ class UMAP(Projection):
             "random_state": self._seed(),
             "n_jobs": 1,
         }
-        return Places(umap_places, self.supervised, settings)
+        return FixedEmbedding(umap_places, self.supervised, settings)

@@ -132,7 +132,7 @@ class Problem:
         """
         return {}
 
-    def sharpened_diagnostics(self, state: Any) -> Mapping[str, float] | None:
+    def refined_diagnostics(self, state: Any) -> Mapping[str, float] | None:
         """Return what some ten milliseconds more make better of the diagnostics, or None: they stand as they are.
 
         Only called for a snapshot that somebody stays with, again and again until it returns None.
@@ -156,11 +156,11 @@ class Problem:
         """
         return state
 
-    def yardstick(self, objective: float) -> float:
+    def tolerance_scale(self, objective: float) -> float:
         """Return what a change of the objective is compared with: `tol` is a share of it."""
         return abs(objective)
 
-    def settled(self, previous: Any, state: Any) -> bool:
+    def may_converge(self, previous: Any, state: Any) -> bool:
         """Whether an unchanged objective after this step means convergence (a rejected step may not)."""
         return True
 
@@ -193,7 +193,7 @@ def iterate(
         Number of steps of this call, >= 1.
     tol : float
         Stop as converged when the objective changes by no more than ``tol * |objective|`` within a stage, or by that
-        share of what the problem compares with instead (`Problem.yardstick`).  A value of 0 stops only when the
+        share of what the problem compares with instead (`Problem.tolerance_scale`).  A value of 0 stops only when the
         objective does not change at all.  Negative: never.
     seed : int
         Seed of a fresh start.  A resumed run keeps the seed of its state.
@@ -325,7 +325,7 @@ def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
 def _observed(problem: Problem, state: Any) -> Diagnostics:
     """Return the readings, and the diagnostics once they are looked at."""
     return Diagnostics(
-        problem.readings(state), partial(problem.diagnostics, state), partial(problem.sharpened_diagnostics, state)
+        problem.readings(state), partial(problem.diagnostics, state), partial(problem.refined_diagnostics, state)
     )
 
 
@@ -365,8 +365,8 @@ def _judge(problem: Problem, previous: Snapshot, current: Snapshot, tol: float, 
     change = abs(previous.objective - current.objective)
     if (
         previous.stage == current.stage
-        and change <= tol * max(problem.yardstick(previous.objective), np.finfo(float).tiny)
-        and problem.settled(previous.state, current.state)
+        and change <= tol * max(problem.tolerance_scale(previous.objective), np.finfo(float).tiny)
+        and problem.may_converge(previous.state, current.state)
     ):
         return Stop.converged
     return Stop.max_iter if last else None

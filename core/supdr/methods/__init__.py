@@ -1,1 +1,1 @@
-"""One method, one file; parts that would make a file too long stand beside it, with a leading underscore."""
+"""The methods: one package each, whose files have the same names in each."""

@@ -1,4 +1,4 @@
-"""The rows of a run in partitions: what `supdr.rows.whole.WholeRows` is in memory."""
+"""The rows of a run in partitions: what `supdr.rows.in_memory.InMemoryRows` is in memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from supdr.engine.interruption import checkpoint
+from supdr.rows.in_memory import added
 from supdr.rows.partitions import Partitions, gathered, listed, spread, spread_and_total, total
-from supdr.rows.whole import added
 
 # Arrays in partitions, and some of their rows.
 Taken = tuple[tuple[Partitions, NDArray], ...]
@@ -48,7 +48,7 @@ class PartitionedRows:
         return spread(work, *arguments)
 
     def total(self, work: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] | None = None) -> Any:
-        """Return the sum of what the work gives, see `supdr.rows.whole.added`; or what `add` makes of a list of it."""
+        """Return the sum of what the work gives, see `rows.in_memory.added`; or what `add` makes of a list of it."""
         checkpoint()
         return total(work, *arguments, add=added if add is None else add)
 

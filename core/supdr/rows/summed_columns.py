@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.preprocessing import Columns
+from supdr.rows.in_memory import added
 from supdr.rows.partitions import Partitions, gathered, planned, total
-from supdr.rows.whole import added
 
 
 class SummedColumns(Columns):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.functions.losses import HINGE, LARGEST_CURVATURE, SQUARED, loss_expansion
-from supdr.rows.whole import WholeRows
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.hinge_heads import HingeRows, Largest, hinge_head, hinge_rows
 from supdr.solvers.positive_definite import solve_positive
 
@@ -70,7 +70,7 @@ def fit_heads(
     added to the scores of every head (LSDR's row biases, whose weight is fixed at 1). `max_steps`: cap of accepted
     Newton steps per head. Returns `coef` (d, K); `intercept` (K,).
     """
-    rows = WholeRows(len(features))
+    rows = InMemoryRows(len(features))
     part = head_rows(features, targets, weight, row_weights, offset)
     return fit_heads_over(rows, part, code, coef, intercept, weight=weight, reg=reg, max_steps=max_steps)
 
@@ -130,7 +130,7 @@ def fit_heads_over(
         solution = solve_positive(square + np.diag(ridge), pulled)
         return solution[:d].copy(), solution[d].copy()
     theta = np.concatenate([coef, intercept[None, :]])  # (d+1, K)
-    whole = isinstance(rows, WholeRows)
+    whole = isinstance(rows, InMemoryRows)
     heads = range(theta.shape[1])
     # A visit of partitions answers all heads; in memory one after another holds less.
     for together in [[k] for k in heads] if whole else [list(heads)]:

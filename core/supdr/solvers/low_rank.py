@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
-from supdr.rows.whole import WholeRows
+from supdr.rows.in_memory import InMemoryRows
 
 # Cells of one block of rows: it stays in the cache, and takes well below 20 ms.
 BLOCK = 2**17
@@ -164,7 +164,7 @@ def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Gene
     fills components of rank-deficient data, and starts the subspace iteration where both sides are long. `rows`: what
     works on rows where X is in partitions, of which there are more than columns or than `SMALL_SIDE`. Returns (N, L).
     """
-    rows = WholeRows(len(X)) if rows is None else rows
+    rows = InMemoryRows(len(X)) if rows is None else rows
     n_rows, n_columns = rows.n_rows, len(centre)
     if n_rows <= min(n_columns, SMALL_SIDE):
         gram = np.zeros((n_rows, n_rows))

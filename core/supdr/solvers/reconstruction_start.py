@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.rows.whole import WholeRows
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.reconstruction import loading_sums, solve_loadings
 
 # Data whose covariance is the identity up to this have no leading direction.
@@ -25,7 +25,7 @@ def pca_start(X: Any, n_components: int, rows: Any = None) -> Any:
     min(d, N, m)).
     """
     whole = rows is None
-    rows = WholeRows(len(X)) if whole else rows
+    rows = InMemoryRows(len(X)) if whole else rows
     n_rows, mean = rows.n_rows, rows.total(np.sum, X, 0) / rows.n_rows
     m = len(mean)
     if m <= n_rows and np.abs(rows.total(_centred_gram, X, mean) / n_rows - np.eye(m)).max() < WHITE:
@@ -89,7 +89,7 @@ def initial_factors(
     `fit_loadings` and `fold_in`. `rows`: number of columns, and what works on rows where X and `observed` are in
     partitions. Returns `latent` (N, d) or (N, d + 1); `components` (d, m); `intercept_x` (m,).
     """
-    m, over = (X.shape[1], WholeRows(len(X))) if rows is None else rows
+    m, over = (X.shape[1], InMemoryRows(len(X))) if rows is None else rows
     latent = over.each(np.multiply, over.normal(rng, n_components + row_bias), init_scale)
     if isinstance(init, str) and init == "random":
         components = init_scale * rng.standard_normal((n_components, m))

@@ -28,7 +28,7 @@ from supdr.engine.targets import Targets
 from supdr.methods.class_atlas.fitted import FittedClassAtlas
 from supdr.methods.class_atlas.parameters import PARAMETERS
 from supdr.methods.class_atlas.solvers import GatePath
-from supdr.solvers.left_out import best_scaling
+from supdr.solvers.leave_one_out import best_scaling
 
 
 @dataclass(eq=False, repr=False)

@@ -319,7 +319,7 @@ class AtlasProblem(Problem):
         """Return how often lambda, or the map by a choice among its values, has changed."""
         return state.stage
 
-    def settled(self, previous: Any, state: AtlasState) -> bool:
+    def may_converge(self, previous: Any, state: AtlasState) -> bool:
         """Whether the path has ended."""
         return state.complete
 

@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 
 from supdr.engine.interruption import checkpoint
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import feature_blocks, kernel_spectrum, leave_one_out, mapped_spectrum
+from supdr.solvers.leave_one_out import feature_blocks, kernel_spectrum, leave_one_out, mapped_spectrum
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem, generator
 from supdr.functions.losses import loss_gradient, total_loss
-from supdr.rows.whole import WholeRows
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.reconstruction import reconstruct, reconstruction_error
 from supdr.solvers.reconstruction_start import initial_factors
@@ -78,12 +78,12 @@ class LSDRProblem(Problem):
             coef = self.init_scale * rng.standard_normal(coef.shape)
         return LSDRState(latent, components, intercept_x, coef, np.zeros(self.Y.shape[1]), seed, 0)
 
-    # --- rows, in memory or in partitions: see `supdr.rows.whole` -----------------------------------------------------
+    # --- rows, in memory or in partitions: see `supdr.rows.in_memory` -------------------------------------------------
 
     @cached_property
     def all_rows(self) -> Any:
         """What works on the rows."""
-        return WholeRows(len(self.X))
+        return InMemoryRows(len(self.X))
 
     @property
     def part(self) -> Any:

@@ -200,7 +200,7 @@ class QuasiNewton(LSDRProblem):
         latent, components, intercept_x, coef, intercept = self.unpack(search.point)
         return LSDRState(latent, components, intercept_x, coef, intercept, state.seed, state.iteration + 1, search)
 
-    def settled(self, previous: LSDRState, state: LSDRState) -> bool:
+    def may_converge(self, previous: LSDRState, state: LSDRState) -> bool:
         """Tell that a standstill is convergence, unless it is the first, cautious step."""
         return state.search is None or previous.search is None or bool(previous.search.pairs) or state.search.step == 0
 

@@ -68,7 +68,7 @@ class Bounded(MACProblem):
             self._advance(state, search)
         return {**super().diagnostics(state), **self._told(state, search)}
 
-    def sharpened_diagnostics(self, state: MACState) -> dict[str, float] | None:
+    def refined_diagnostics(self, state: MACState) -> dict[str, float] | None:
         """Return the bound after one more step of its search, or None if it is closed or the work is done."""
         search = self._search_of(state)
         with search.lock:

@@ -37,7 +37,7 @@ from supdr.methods.mac.regressor import as_mapping, has_features
 from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes, RegressorPenalty
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
-from supdr.solvers.left_out import best_scaling
+from supdr.solvers.leave_one_out import best_scaling
 
 # A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point.
 TRIVIAL = 0.01

@@ -17,7 +17,7 @@ from supdr.methods.mac.solvers import Passes
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.target_step import cases
 from supdr.methods.mac.two_layer import TwoLayerState
-from supdr.solvers.left_out import enough_labels
+from supdr.solvers.leave_one_out import enough_labels
 from supdr.solvers.softmax_head import loo_softmax
 
 

@@ -76,7 +76,7 @@ class JointLBFGS(MACProblem):
         """Return the number of the width in use."""
         return state.stage
 
-    def settled(self, previous: MACState, state: MACState) -> bool:
+    def may_converge(self, previous: MACState, state: MACState) -> bool:
         """Whether the last width is in use."""
         return state.stage == len(WIDTHS) - 1
 

@@ -24,7 +24,7 @@ from supdr.engine.common_parameters import (
 )
 from supdr.engine.parameters import POSITIVE, Interval, Whole, choice, count, scale, share, without
 from supdr.methods.mac.regressor import FEATURES, PERCEPTRON, check_mapping
-from supdr.solvers.left_out import FEWEST
+from supdr.solvers.leave_one_out import FEWEST
 
 # First targets that have a name.
 STARTS = ("simplex", "blobs", "random", "pca")

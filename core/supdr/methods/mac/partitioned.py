@@ -2,8 +2,8 @@
 
 A pass sends the weights (M, L) and the classifiers out.  Back come the sum Phi'Z (M, L) with the moments of the
 targets, for every visit of the classifiers the rows nearest to their margins and means of the others, see
-`supdr.solvers.near_rows`, and a few scalars; once, Phi'Phi (M, M).  What is chosen from the data (centres, width,
-ridge, scaling) is chosen on a random sample.
+`supdr.solvers.margin_working_set`, and a few scalars; once, Phi'Phi (M, M).  What is chosen from the data (centres,
+width, ridge, scaling) is chosen on a random sample.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from supdr.methods.mac.summed_features import SummedFeatures, product, product_w
 from supdr.methods.mac.target_step import move_points
 from supdr.rows.partitioned import random_rows
 from supdr.rows.partitions import Partitions, planned, spread, total
+from supdr.solvers.distributed_svm import solve_distributed_svms
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import Choice
+from supdr.solvers.leave_one_out import Choice
 from supdr.solvers.linear_svm import Heads
-from supdr.solvers.near_rows import moments_of
-from supdr.solvers.summed_heads import solve_summed_heads
+from supdr.solvers.margin_working_set import moments_of
 
 # Rows of a sample on which width and ridge are chosen.
 SEARCHED = 4_000
@@ -175,7 +175,9 @@ class PartitionedPenalty(Penalty):
         told = self._classified_so_far if looked_at() else None
         of, moments = self._seen.get("moments", (None, None))
         moments = moments if of is targets else None
-        return solve_summed_heads(targets, signs, costs, self.n_heads, start, tol=SVM_TOL, known=told, moments=moments)
+        return solve_distributed_svms(
+            targets, signs, costs, self.n_heads, start, tol=SVM_TOL, known=told, moments=moments
+        )
 
     def first_targets(self, seed: int) -> Any:
         """Return the targets that a run starts from: whatever the partitions, each row has the same."""

@@ -27,7 +27,7 @@ from supdr.methods.mac.two_layer import (
 )
 from supdr.rows.partitions import Partitions, listed, planned, spread, total
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import (
+from supdr.solvers.leave_one_out import (
     RIDGES,
     SQUARE_WEIGHT,
     Spectrum,

@@ -37,7 +37,7 @@ from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
+from supdr.solvers.leave_one_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
 from supdr.solvers.linear_svm import Heads, solve_heads
 
 # Relative duality gap of the classifiers. Where below it they end depends on the order of addition: it is so narrow

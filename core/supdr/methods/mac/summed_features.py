@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.state import Array
+from supdr.rows.in_memory import added
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, spread, spread_and_total, spread_meanwhile, total
-from supdr.rows.whole import added
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import feature_blocks
+from supdr.solvers.leave_one_out import feature_blocks
 
 # Phi'Phi with the rows that it belongs to: summed once a mapping, also when a run goes on.
 GRAMS: WeakKeyDictionary[Mapping, tuple[tuple, Array]] = WeakKeyDictionary()

@@ -30,7 +30,7 @@ from supdr.engine.iterate import Problem
 from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_numbers
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import (
+from supdr.solvers.leave_one_out import (
     RIDGES,
     SQUARE_WEIGHT,
     WIDTHS,
@@ -197,7 +197,7 @@ class TwoLayerProblem(Problem):
         """Return 1 once all rows are used: the score then is that of other rows."""
         return int(state.complete and state.tried >= len(WIDTHS) and self.n_rows > SEARCH_ROWS)
 
-    def settled(self, previous: TwoLayerState, state: TwoLayerState) -> bool:
+    def may_converge(self, previous: TwoLayerState, state: TwoLayerState) -> bool:
         """Whether nothing is left to try."""
         return previous.complete and previous.tried >= len(WIDTHS)
 

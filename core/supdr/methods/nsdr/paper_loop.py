@@ -73,7 +73,7 @@ class PaperLoop(NSDRProblem):
             iteration=state.iteration + 1,
         )
 
-    def settled(self, previous: NSDRState, state: NSDRState) -> bool:
+    def may_converge(self, previous: NSDRState, state: NSDRState) -> bool:
         """Whether the multipliers are at rest too."""
         return state.heads.gap <= self.precision * (1.0 + state.heads.primal)
 

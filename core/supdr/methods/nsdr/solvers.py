@@ -52,7 +52,7 @@ class BlockDescent(NSDRProblem):
             iteration=state.iteration + 1,
         )
 
-    def settled(self, previous: NSDRState, state: NSDRState) -> bool:
+    def may_converge(self, previous: NSDRState, state: NSDRState) -> bool:
         """Whether little progress is due to the point, not to a rejected or a short step."""
         return state.step_size < SMALLEST_STEP or (state.accepted and state.step_size > SHORT_STEP)
 
@@ -132,7 +132,7 @@ class QuasiNewton(NSDRProblem):
         cap = 2 * state.cap if capped else state.cap
         return self._from_search(state, following, cap)._replace(iteration=state.iteration + 1)
 
-    def settled(self, previous: NSDRState, state: NSDRState) -> bool:
+    def may_converge(self, previous: NSDRState, state: NSDRState) -> bool:
         """Whether no progress is possible: a capped solve gets twice the work next time."""
         return state.accepted or state.cap == previous.cap
 

@@ -13,7 +13,7 @@ from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
 from supdr.engine.targets import Targets, missing_values
 from supdr.functions.families import BERNOULLI, GAUSSIAN, TARGET_FAMILIES, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
-from supdr.rows.whole import largest
+from supdr.rows.in_memory import largest
 
 # A target that varies less than this, relative to its mean, is constant: it is not scaled.
 ROUNDING = 1e-12

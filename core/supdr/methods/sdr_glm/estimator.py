@@ -55,7 +55,7 @@ from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.parameters import PARAMETERS
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.solvers import SOLVERS
-from supdr.rows.whole import WholeRows
+from supdr.rows.in_memory import InMemoryRows
 
 
 @dataclass(eq=False, repr=False)
@@ -315,7 +315,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
             several, c = self._several_labels, float(self.gaussian_c)
             self._targets = target_side(targets, facts.codes, facts.scaling, several, c, self.bound)
         else:
-            rows, settings = WholeRows(len(X)), self._target_settings()
+            rows, settings = InMemoryRows(len(X)), self._target_settings()
             facts, self._targets = gather_facts(rows, X, self._codes, targets, targets, **settings)
         self._target_mean, self._target_scale = facts.scaling
         self._balance = facts.target_null.loss, facts.column_null[0]

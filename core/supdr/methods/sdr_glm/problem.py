@@ -28,7 +28,7 @@ from supdr.methods.sdr_glm.features import (
 )
 from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
-from supdr.rows.whole import WholeRows, largest
+from supdr.rows.in_memory import InMemoryRows, largest
 from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks, solve_systems
 from supdr.solvers.nonnegative import solve_nonnegative
 
@@ -71,12 +71,12 @@ class SDRGLMProblem(Problem):
 
     advice = "Try stronger ridges (reg_u, reg_v, reg_w)."
 
-    # --- rows, in memory or in partitions: see `supdr.rows.whole` -----------------------------------------------------
+    # --- rows, in memory or in partitions: see `supdr.rows.in_memory` -------------------------------------------------
 
     @cached_property
     def rows(self) -> Any:
         """What works on the rows."""
-        return WholeRows(len(self.X))
+        return InMemoryRows(len(self.X))
 
     @property
     def cells(self) -> Any:
@@ -214,7 +214,7 @@ class SDRGLMProblem(Problem):
         """Where the latest sweep ended and what the rows said of it: its objective needs no visit of its own."""
         return {}
 
-    def yardstick(self, objective: float) -> float:
+    def tolerance_scale(self, objective: float) -> float:
         """Return lam H_X + H_Y: the objective itself depends on the units of counts, and its zero means nothing."""
         return self.weight * self.column_null[0] + self.target_null.loss
 

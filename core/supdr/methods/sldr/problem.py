@@ -378,6 +378,6 @@ class SLDRProblem(Problem):
         """Return how often another candidate was chosen although its J is higher."""
         return state.stage
 
-    def settled(self, previous: SLDRState, state: SLDRState) -> bool:
+    def may_converge(self, previous: SLDRState, state: SLDRState) -> bool:
         """Whether every candidate has been still for `patience` steps."""
         return all(candidate.stalled >= self.patience for candidate in state.candidates)

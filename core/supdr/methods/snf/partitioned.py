@@ -25,10 +25,10 @@ from supdr.methods.snf.solvers import QuasiNewton
 from supdr.rows.partitioned import PartitionedRows, Taken
 from supdr.rows.partitions import Partitions, gathered, planned, spread, total
 from supdr.rows.summed_columns import SummedColumns
+from supdr.solvers.distributed_lbfgs import SummedSearch, summed_start, summed_step
+from supdr.solvers.distributed_ridge import Moments, joined, moments, pull
 from supdr.solvers.kernel_ridge import Fit, Primal
 from supdr.solvers.monomials import monomials, n_monomials
-from supdr.solvers.summed_lbfgs import SummedSearch, summed_start, summed_step
-from supdr.solvers.summed_ridge import Moments, joined, moments, pull
 
 # F of a fit on partitions: their products take 8 F² bytes a partition.
 MOST_MONOMIALS = 2000

@@ -1,4 +1,4 @@
-"""What is asked of partitions about a support vector machine, and what they say: see `supdr.solvers.near_rows`."""
+"""Per-partition part of the distributed SVM: sums and margin rows.  See `supdr.solvers.margin_working_set`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.solvers._near_kernels import cells, grouped, hinges_along, margins, shared_out
+from supdr.solvers._margin_kernels import cells, grouped, hinges_along, margins, shared_out
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int32]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class WholeRows:
+class InMemoryRows:
     """Rows in memory.
 
     `n_rows`: how many there are.

@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 from supdr.engine.threads import map_threads
+from supdr.rows.in_memory import added
 from supdr.rows.partitions import Partitions, listed, planned, spread, total
-from supdr.rows.whole import added
-from supdr.solvers._near_kernels import margins
+from supdr.solvers._margin_kernels import margins
 from supdr.solvers.linear_svm import solve_linear_svm
-from supdr.solvers.near_visits import (
+from supdr.solvers.margin_visits import (
     SHORTER,
     Dual,
     Line,

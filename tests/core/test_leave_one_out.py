@@ -15,7 +15,7 @@ from supdr.methods.mac.classes import simplex_codes
 from supdr.methods.mac.solvers import LeftOut
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.left_out import (
+from supdr.solvers.leave_one_out import (
     CLEAR,
     RIDGES,
     SQUARE_WEIGHT,

@@ -1,4 +1,4 @@
-"""Kernels of `supdr.solvers.near_rows`: how far rows lie from their margin, and sums by group."""
+"""Kernels of `supdr.solvers.margin_working_set`: how far rows lie from their margin, and sums by group."""
 
 import numpy as np
 from numba import njit

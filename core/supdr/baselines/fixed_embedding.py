@@ -18,8 +18,8 @@ from supdr.engine.interruption import awaited
 from supdr.engine.processes import shared_executor
 
 
-class Places(BaseEstimator):
-    """Places of the training rows; others between their nearest training rows.
+class FixedEmbedding(BaseEstimator):
+    """FixedEmbedding of the training rows; others between their nearest training rows.
 
     `package`: (X (n, m), class codes (n,) or None, settings) -> places (n, d); a function of a module, for it goes to
     another process. `supervised`: whether it sees the class codes. `settings`: handed on to it.
@@ -30,7 +30,7 @@ class Places(BaseEstimator):
         self.supervised = supervised
         self.settings = settings
 
-    def fit(self, X: NDArray, y: NDArray) -> Places:
+    def fit(self, X: NDArray, y: NDArray) -> FixedEmbedding:
         """Place the rows.
 
         `X` (n, m): rows; `y` (n,): class codes.

@@ -1,4 +1,4 @@
-"""Kernel of `supdr.solvers.summed_heads`: what the rows of a partition add to the sums of a head's Newton step.
+"""Kernel of `supdr.solvers.distributed_svm`: what the rows of a partition add to the sums of a head's Newton step.
 
 Most rows lie far on the right side of their margin: one product is all that they cost.
 """

@@ -1,7 +1,7 @@
 """Linear support vector machines on rows in partitions: the method of `linear_svm` on summed gradients and Hessians.
 
-It is what remains where the rows near the margins, `near_rows`, do not close the gap, and begins where they have come
-to.  A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums;
+It finishes what the rows near the margins (`margin_working_set`) leave of the gap, and begins where they have come to.
+A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums;
 one pass over the partitions answers what all heads ask for at that time.  Between passes the partitions keep the
 centre of the proximal term, one number per row and head.
 
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 from supdr.rows.partitions import Partitions, spread, total
+from supdr.solvers._distributed_kernels import head_sums, moved_centre, pulls_along
 from supdr.solvers._linear_svm_kernels import LINE_TOL, MAX_LINE_TRIALS, between
-from supdr.solvers._summed_kernels import head_sums, moved_centre, pulls_along
 from supdr.solvers.linear_svm import (
     BEST_ACCURACY,
     COLD_FALL,
@@ -33,7 +33,7 @@ from supdr.solvers.linear_svm import (
     WARM_TAU,
     Heads,
 )
-from supdr.solvers.near_rows import approached
+from supdr.solvers.margin_working_set import approached
 from supdr.solvers.positive_definite import solve_in_place
 
 Array = NDArray[np.float64]
@@ -60,7 +60,7 @@ class Where(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """The answer, see `supdr.solvers._summed_kernels.head_sums`: sums over the rows of a head."""
+    """The answer, see `supdr.solvers._distributed_kernels.head_sums`: sums over the rows of a head."""
 
     totals: Array
     pulls: Array
@@ -87,7 +87,7 @@ class Move(NamedTuple):
     tau: float
 
 
-def solve_summed_heads(
+def solve_distributed_svms(
     Z: Partitions,
     signs: Partitions,
     C: Partitions,
@@ -103,7 +103,7 @@ def solve_summed_heads(
     `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
     hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `known`:
     ``known(coef, intercept)`` is told now and then of the classifiers so far, by this thread; `moments`: see
-    `supdr.solvers.near_rows.approached`. Returns the multipliers are `Partitions`.
+    `supdr.solvers.margin_working_set.approached`. Returns the multipliers are `Partitions`.
     """
     columns = spread(_columns, signs)
     theta = (
