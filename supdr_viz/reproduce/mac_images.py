@@ -246,6 +246,12 @@ def _median(what: str, values: NDArray, bound: float, about: str, note: str = ""
 # --- Fig. 6: time -----------------------------------------------------------------------------------------------------
 
 
+def _run_passes(model: MAC, X: NDArray, y: NDArray) -> None:
+    """Fit a model by its passes, and leave it where they end."""
+    for _ in model.iterate(X, y):
+        pass
+
+
 def fig_6_speed(bench: Bench) -> list[Row]:
     """Seconds of a pass against two steps, of fit and prediction against Gaussian SVMs, and of two threads."""
     count, M = bench.either((400, 100), (5_000, 1_250))
@@ -253,9 +259,9 @@ def fig_6_speed(bench: Bench) -> list[Row]:
     with threadpool_limits(limits=1):
         passes = [_pass_seconds(bench, X, y, kind) for kind in (TwoStep, MAC)]
         ours = MAC(10, **PASSES, n_centers=M, centers="random", gamma=GAMMA, max_iter=10, random_state=0)
-        ours._bounded = False
         svm = OneVsRestClassifier(SVC(C=10.0, gamma=GAMMA))
-        fits = [_seconds(partial(each.fit, X, y)) for each in (svm, ours)]
+        # The passes alone: `fit` would look for a lower bound, too.
+        fits = [_seconds(work) for work in (partial(svm.fit, X, y), partial(_run_passes, ours, X, y))]
         guesses = [_seconds(partial(each.predict, X_test)) for each in (svm, ours)]
     return [
         Row(

@@ -16,7 +16,9 @@ def listed_sets(data_dir):
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) < 4 or not cells[0].endswith((".csv.gz", ".npz")):
             continue
-        views = [int(size) for size in re.findall(r"(?:^| )(\d+)(?:,|$)", cells[2])]
+        if "X_train" in cells[2]:  # two tables in one file: `load_mnist` of the papers' figures reads them
+            continue
+        views = [int(size) for size in re.findall(r"(?:^| )(\d+)(?:,|$)", re.sub(r" \(.*?\)", "", cells[2]))]
         counted = len(re.findall(r"\d+=", cells[3])) or re.match(r"(\d+) (?:digits|folds)", cells[3])
         yield cells[0], int(cells[1]), views, int(counted[1]) if isinstance(counted, re.Match) else counted or 0
 

@@ -87,6 +87,8 @@ RESTART = {
     "row_bias": True,
     "family_x": "gaussian",
     "family_y": "softmax",
+    "column_weight": [2.0] * 5,
+    "nonnegative": True,
     "init": "random",
     "init_scale": 0.7,
     "n_init": 4,
