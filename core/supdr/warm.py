@@ -34,7 +34,7 @@ from sklearn.utils import get_tags
 
 import supdr
 from supdr.baselines import BASELINES
-from supdr.solvers import _near_kernels, smo
+from supdr.solvers import _margin_kernels, smo
 from supdr.solvers.pair_sums import summed_on_grid
 
 # Three classes of a dozen rows and more: smaller ones are not embedded by ClassAtlas.
@@ -77,7 +77,7 @@ def warm(report: Callable[[str], None] = print) -> None:
         shown = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "max_iter")
         report(f"[{number:{width}}/{len(variants)}] {name} {shown}: {time.perf_counter() - began:.1f} s")
     summed_on_grid(np.zeros((2, 2)))  # what only many rows call
-    _near_kernels.compile_all()
+    _margin_kernels.compile_all()
     _write_stamp()
     report(f"All kernels are compiled ({time.perf_counter() - start:.0f} s).")
 
