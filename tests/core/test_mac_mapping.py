@@ -323,7 +323,7 @@ def test_predictions_that_are_no_latent_rows_are_named(mapping, message):
 
 def test_two_step_needs_features():
     _, X, y = spirals()
-    with pytest.raises(ValueError, match="'rbf' or 'linear' with solver='two_step'"):
+    with pytest.raises(ValueError, match="mapping must be one of rbf, linear"):
         TwoStep(mapping=Ridge()).fit(X, y)
 
 
