@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import closing
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,14 @@ STILL_FALLING = 0.01
 
 def _is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
+
+
+class SharedFit(NamedTuple):
+    """A fitted estimator, the test rows in its coordinates (None: as they are), and what was shared, in words."""
+
+    fitted: Any
+    X_test: NDArray | None
+    shared: str
 
 
 class SupervisedReducer(CallbackSupportMixin, FittedReducer):
@@ -290,6 +298,13 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     def _finish(self) -> None:
         """Compute what prediction needs and frames do not, at the end of a fit."""
+
+    def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
+        """Fit to a part of a sweep's rows with what its cells share, or return None where they share nothing.
+
+        `part`: see `supdr.sensitivity.rows.Part`; `metrics`: names or functions that will be asked of the fit.
+        """
+        return None
 
     # --- shared -----------------------------------------------------------------------------------------------------
 

@@ -313,7 +313,6 @@ def _imported(seconds: float) -> int:
     """Import what fits need; stay long enough that every worker gets one of these."""
     for each in pkgutil.iter_modules(methods.__path__, "supdr.methods."):
         importlib.import_module(each.name)
-    importlib.import_module("supdr.sensitivity.shortcuts")
     time.sleep(seconds)
     return os.getpid()
 

@@ -112,9 +112,9 @@ def _fitted(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Judged, str,
     began = time.perf_counter()
     part = Part(rows, train, test, job.transductive)
     X_test = None
-    short = _shortened(job, estimator, part)
-    if short is not None:
-        estimator, X_test, shared = short
+    sharing = _shared_fit(job, estimator, part)
+    if sharing is not None:
+        estimator, X_test, shared = sharing
     elif previous is not None:
         estimator.fit(part.X, part.y, start=_end_of(previous, estimator))
         warm = True
@@ -126,13 +126,10 @@ def _fitted(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Judged, str,
     return Judged(estimator, X_test, rows.y[test], predicted, seconds), shared, warm
 
 
-def _shortened(job: Job, estimator: Any, part: Part) -> Any:
-    """Return a fit that spares work, or None.  What is not this library's needs none of its compiled kernels."""
-    if not job.shortcuts or job.warm or not type(estimator).__module__.startswith("supdr."):
-        return None
-    from supdr.sensitivity.shortcuts import shortened_fit
-
-    return shortened_fit(estimator, part, job.scoring.values())
+def _shared_fit(job: Job, estimator: Any, part: Part) -> Any:
+    """Return a fit with what the cells share, or None: other libraries' estimators know of none."""
+    share = getattr(estimator, "_fit_shared", None)
+    return None if share is None or not job.shortcuts or job.warm else share(part, job.scoring.values())
 
 
 def prepared(estimator: Any, params: dict[str, Any], seed: int) -> Any:

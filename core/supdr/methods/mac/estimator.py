@@ -14,14 +14,16 @@ validation error does not change" stops on any plateau: `n_iter_no_change` is pa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from supdr.engine.estimator import SharedFit
 from supdr.engine.iterate import Monitor, Problem, Snapshot
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
@@ -347,6 +349,14 @@ class MAC(MACInPartitions, FittedMAC):
         other._bounded = False
         return other
 
+    def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
+        """Fit without the search for a lower bound, of which the passes know nothing, unless a metric needs it."""
+        if type(self) is not MAC or self.n_layers != 1 or not all(map(_knows_no_bound, metrics)):
+            return None
+        other = clone(self)
+        other._bounded = False
+        return SharedFit(other.fit(part.X, part.y), None, "")
+
     def _finish(self) -> None:
         if self.n_layers == 2:
             return
@@ -384,3 +394,7 @@ class MAC(MACInPartitions, FittedMAC):
         yield {"max_iter": 2}
         yield {"max_iter": 2, "scheme": "ovo", "n_jobs": 2}
         yield {"max_iter": 2, "n_layers": 2}
+
+
+def _knows_no_bound(metric: Any) -> bool:
+    return isinstance(metric, str) and metric not in ("bound", "gap")

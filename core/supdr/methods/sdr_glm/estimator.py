@@ -21,7 +21,7 @@ of the bounds are noted in `supdr.functions.families`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -34,6 +34,7 @@ from supdr.engine.checks import (
     check_weights,
 )
 from supdr.engine.components import component_count
+from supdr.engine.estimator import SharedFit
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot
 from supdr.engine.parameters import Parameter
@@ -54,6 +55,7 @@ from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.parameters import PARAMETERS
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
+from supdr.methods.sdr_glm.row_space import fit_in_row_space, may_be_rotated
 from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.in_memory import InMemoryRows
 
@@ -295,6 +297,11 @@ class SDRGLM(Weighted, FittedSDRGLM):
         preprocessing, self._codes = column_preprocessing(columns, kind, self._input_codes)
         preprocessing, self._shift = centred(preprocessing, columns, self._codes)
         return preprocessing
+
+    def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
+        if type(self) is not SDRGLM or not may_be_rotated(self, part):
+            return None
+        return SharedFit(*fit_in_row_space(self, part), "row space shared")
 
     @staticmethod
     def _components_of(state: Any) -> int:

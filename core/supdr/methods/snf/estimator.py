@@ -22,7 +22,7 @@ two learning rates.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -32,11 +32,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from supdr.engine.checks import check_cells, warn_of_many_components
+from supdr.engine.estimator import SharedFit
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.targets import Targets
 from supdr.engine.weighted import Weighted
 from supdr.methods.snf.fitted import FittedSNF
+from supdr.methods.snf.label_free import fit_from_label_free, is_label_free
 from supdr.methods.snf.parameters import PARAMETERS, check_matrices, check_settings, component_count, initial_rows
 from supdr.methods.snf.problem import SNFProblem
 from supdr.methods.snf.solvers import SOLVERS
@@ -215,6 +217,11 @@ class SNF(Weighted, FittedSNF):
         self._kernel()
         check_settings(self, *X.shape)
         check_cells(X)
+
+    def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
+        if type(self) is not SNF or not is_label_free(self):
+            return None
+        return SharedFit(fit_from_label_free(self, part), None, "label-free fit shared")
 
     def _problem(self, X: NDArray, targets: Targets) -> SNFProblem:
         if self.n_components is not None:
