@@ -18,26 +18,19 @@ from supdr_viz import require_app
 from supdr_viz.kit.quotas import QUOTAS, checked, variable
 from supdr_viz.server import explained, serve, uncollected
 
+# Commands besides serving -> module and function that adds their options.
 COMMANDS = {
     "sweep": ("supdr_viz.sweeps.command", "add_sweep"),
     "lesson": ("supdr_viz.lessons.command", "add_lesson"),
     "reproduce": ("supdr_viz.reproduce.command", "add_reproduce"),
 }
-"""Commands besides serving -> module and function that adds their options."""
 
 
 def main(argv: list[str] | None = None) -> int:
     """Compile the kernels if need be, then serve until interrupted.
 
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; default: that of the process.
-
-    Returns
-    -------
-    int
-        The exit status: 0 after a normal end, 1 if the server could not start or the app is not installed.
+    `argv`: command line without the program's name; default: that of the process. Returns the exit status: 0 after a
+    normal end, 1 if the server could not start or the app is not installed.
     """
     argv = sys.argv[1:] if argv is None else argv
     try:

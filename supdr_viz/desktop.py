@@ -11,8 +11,8 @@ from supdr.engine.optional import install
 from supdr_viz.kit.guard import HEALTH
 from supdr_viz.pages import PAGES
 
+# Seconds to wait for the server; its first start compiles.
 PATIENCE = 600.0
-"""Seconds to wait for the server; its first start compiles."""
 
 MISSING = f"supdr-viz: {install('--desktop', 'pywebview', 'desktop')}"
 
@@ -20,15 +20,7 @@ MISSING = f"supdr-viz: {install('--desktop', 'pywebview', 'desktop')}"
 def open_window(port: int) -> int:
     """Serve on this machine, show the first page in a native window, and stop the server when the window closes.
 
-    Parameters
-    ----------
-    port : int
-        A free one.
-
-    Returns
-    -------
-    int
-        The exit status: 0 after the window was closed, 1 if there is no way to show one.
+    `port`: a free one. Returns the exit status: 0 after the window was closed, 1 if there is no way to show one.
     """
     try:
         import webview

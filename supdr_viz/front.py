@@ -20,14 +20,7 @@ from supdr_viz.server import address_of, allow_many_files, greeting, origins
 def shares(number: int) -> dict[str, str]:
     """Return the quotas of each of several processes, as variables: what counts for all is shared out.
 
-    Parameters
-    ----------
-    number : int
-        Of processes.
-
-    Returns
-    -------
-    dict of str to str
+    `number`: of processes.
     """
     cores = os.cpu_count() or 1
     own = {"workers": max(1, cores // number), "threads": max(1, (cores - 1) // number)}
@@ -45,19 +38,8 @@ def shares(number: int) -> dict[str, str]:
 def serve_from_many(arguments: argparse.Namespace, port: int, show: bool) -> int:
     """Serve from several processes until interrupted.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        Of the command.
-    port : int
-        A free one.
-    show : bool
-        Whether to open the first page in a browser.
-
-    Returns
-    -------
-    int
-        The exit status: 0 after a normal end, 1 if a process did not start.
+    `arguments`: of the command; `port`: a free one; `show`: whether to open the first page in a browser. Returns the
+    exit status: 0 after a normal end, 1 if a process did not start.
     """
     allow_many_files()
     command = [sys.executable, "-m", "supdr_viz.cli", "--no-browser", "--until-closed"]

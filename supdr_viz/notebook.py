@@ -31,8 +31,8 @@ with importing_app("supdr_viz.notebook"):
 if TYPE_CHECKING:
     from supdr_viz.watching.channel import Channel
 
+# Seconds between two pictures.
 INTERVAL = 0.4
-"""Seconds between two pictures."""
 
 HEIGHT = 940
 

@@ -33,10 +33,7 @@ UNREACHED = (
 def show(name: str) -> None:
     """Show a page, or the one that ``?page=`` of its address asks for: all that a file of ``apps/`` does.
 
-    Parameters
-    ----------
-    name : str
-        A key of `supdr_viz.pages.PAGES`.
+    `name`: a key of `supdr_viz.pages.PAGES`.
     """
     # A page of another process is asked for again: https://github.com/holoviz/panel/issues/6678
     page = _visitors().admitting(functools.partial(_page, name))()

@@ -28,31 +28,31 @@ from supdr_viz.kit.caller import COOKIE, process_of
 from supdr_viz.kit.door import RETRY, refusal_page
 from supdr_viz.kit.guard import HEALTH
 
+# Of a request, at most; what is longer is cut off.
 HEAD_BYTES = 64 * 1024
-"""Of a request, at most; what is longer is cut off."""
 
+# In which the head of a request comes, or the connection ends; browsers open some to be ready.
 HEAD_SECONDS = 60.0
-"""In which the head of a request comes, or the connection ends; browsers open some to be ready."""
 
+# Connections that have not said yet what they ask for; beyond that the one that has been silent for longest ends.
 MOST_SILENT = 1_000
-"""Connections that have not said yet what they ask for; beyond that the one that has been silent for longest ends."""
 
+# Seconds in which one side takes something of what the other has said, or the connection ends.
 TAKEN_WITHIN = 120.0
-"""Seconds in which one side takes something of what the other has said, or the connection ends."""
 
+# Bytes that are passed on at a time.
 PIECE = 256 * 1024
-"""Bytes that are passed on at a time."""
 
+# For a process to answer.
 START_SECONDS = 600.0
-"""For a process to answer."""
 
+# Seconds between two looks whether all processes are alive.
 LOOK_AFTER = 0.5
-"""Seconds between two looks whether all processes are alive."""
 
 AWAY = "This part of the server has just ended and is started again. Please try again in some seconds."
 
+# Of a connection.
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-"""Of a connection."""
 
 _ASKED = re.compile(rb"GET (\S+) HTTP/1\.[01]\r\n")
 _NUMBERED = re.compile(rb"[?&](?:ticket|turn|of)=(\d{1,4})-")
@@ -61,20 +61,8 @@ _NUMBERED = re.compile(rb"[?&](?:ticket|turn|of)=(\d{1,4})-")
 class Worker:
     """One of the processes.
 
-    Parameters
-    ----------
-    number : int
-        From 1 on.
-    command : list of str
-        What starts it, without its port.
-    environment : dict
-
-    Attributes
-    ----------
-    port : int
-        Of this machine's own address, on which it listens.
-    key : str
-        With which it signs the tokens of its pages.
+    `number`: from 1 on; `command`: what starts it, without its port. `port`: of this machine's own address, on which it
+    listens; `key`: with which it signs the tokens of its pages.
     """
 
     def __init__(self, number: int, command: list[str], environment: dict[str, str]) -> None:
@@ -101,14 +89,7 @@ class Worker:
     def health(self) -> dict[str, object]:
         """Return what the process says of itself.
 
-        Returns
-        -------
-        dict
-
-        Raises
-        ------
-        OSError
-            If it does not answer.
+        Raises OSError if it does not answer.
         """
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{HEALTH}", timeout=60) as answer:
             return json.load(answer)
@@ -126,12 +107,7 @@ class Worker:
 
 
 class Relay:
-    """Leads connections to the workers, and starts those that end again.
-
-    Parameters
-    ----------
-    workers : list of Worker
-    """
+    """Leads connections to the workers, and starts those that end again."""
 
     def __init__(self, workers: list[Worker]) -> None:
         self._workers = {worker.number: worker for worker in workers}
@@ -144,12 +120,7 @@ class Relay:
     async def serve(self, address: str, port: int, on_ready: Callable[[], object]) -> None:
         """Serve until cancelled.
 
-        Parameters
-        ----------
-        address : str
-        port : int
-        on_ready : callable
-            Called once it listens.
+        `on_ready`: called once it listens.
         """
         server = await asyncio.start_server(self._connected, address, port, limit=HEAD_BYTES)
         on_ready()
@@ -234,16 +205,7 @@ class Relay:
 def meant_process(head: bytes, keys: Mapping[int, str]) -> int | None:
     """Return to which process a request wants: by its token, its ticket or place, or its cookie; None: to any.
 
-    Parameters
-    ----------
-    head : bytes
-        Of the request, with its headers.
-    keys : mapping of int to str
-        Process -> key with which it signs.
-
-    Returns
-    -------
-    int or None
+    `head`: of the request, with its headers; `keys`: process -> key with which it signs.
     """
     line, *lines = head.split(b"\r\n")
     headers = {name.strip().lower(): value.strip() for name, _, value in (each.partition(b":") for each in lines)}

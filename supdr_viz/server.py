@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from supdr_viz.kit.guard import Visitors
     from supdr_viz.kit.waiting import Queue
 
+# Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next.
 READY_AFTER = 1.5
-"""Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next."""
 
+# Seconds between two parts of that.
 BETWEEN = 0.1
-"""Seconds between two parts of that."""
 
+# Connections and files that a process has open at the same time, where the system allows so many.
 MOST_FILES = 65_536
-"""Connections and files that a process has open at the same time, where the system allows so many."""
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::")
@@ -89,16 +89,7 @@ def _build_unseen(name: str) -> None:
 def origins(address: str, port: int, others: list[str]) -> list[str]:
     """Return the names under which a browser may connect: this machine's, the chosen address, and what was asked for.
 
-    Parameters
-    ----------
-    address : str
-        On which the server listens.
-    port : int
-    others : list of str
-
-    Returns
-    -------
-    list of str
+    `address`: on which the server listens.
     """
     names = ["localhost", "127.0.0.1"]
     if address not in (*LOCAL_NAMES, *ANY_ADDRESS) and ":" not in address:  # Bokeh knows no IPv6 origins
@@ -109,15 +100,7 @@ def origins(address: str, port: int, others: list[str]) -> list[str]:
 def address_of(address: str, port: int) -> str:
     """Return where the first page is, as somebody on this machine reaches it.
 
-    Parameters
-    ----------
-    address : str
-        On which the server listens.
-    port : int
-
-    Returns
-    -------
-    str
+    `address`: on which the server listens.
     """
     shown = "localhost" if address in (*LOCAL_NAMES, *ANY_ADDRESS) else address
     return f"http://{shown}:{port}/{next(iter(PAGES))}"
@@ -126,15 +109,7 @@ def address_of(address: str, port: int) -> str:
 def greeting(arguments: argparse.Namespace, port: int) -> str:
     """Return what is printed once the pages can be had: where they are, who may come, and what many need.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        Of the command.
-    port : int
-
-    Returns
-    -------
-    str
+    `arguments`: of the command.
     """
     words = f"The explorer is at {address_of(arguments.address, port)}   (Ctrl+C stops it)"
     if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
@@ -148,18 +123,7 @@ def greeting(arguments: argparse.Namespace, port: int) -> str:
 
 
 def explained(error: OSError, address: str, port: int) -> str:
-    """Return why nothing can listen there.
-
-    Parameters
-    ----------
-    error : OSError
-    address : str
-    port : int
-
-    Returns
-    -------
-    str
-    """
+    """Return why nothing can listen there."""
     if error.errno == errno.EADDRINUSE:
         return f"port {port} is in use by another program. Stop that program or choose another port with --port."
     if error.errno == errno.EACCES:
@@ -191,19 +155,8 @@ def uncollected() -> Iterator[None]:
 def serve(arguments: argparse.Namespace, port: int, show: bool) -> int:
     """Serve until interrupted.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        Of the command.
-    port : int
-        A free one.
-    show : bool
-        Whether to open the first page in a browser.
-
-    Returns
-    -------
-    int
-        The exit status.
+    `arguments`: of the command; `port`: a free one; `show`: whether to open the first page in a browser. Returns the
+    exit status.
     """
     allow_many_files()
     with uncollected():
@@ -260,17 +213,8 @@ def close_after_hours() -> None:
 def routes_of_pages(pages: Collection[str], process: int = 0) -> list[tuple[Any, ...]]:
     """Return what pages ask of their server beside themselves, relative to its prefix.
 
-    Parameters
-    ----------
-    pages : collection of str
-        Names that addresses of pages have here.
-    process : int
-        See `StageSocket.route`.
-
-    Returns
-    -------
-    list of tuple
-        Addresses and handlers of Tornado.
+    `pages`: names that addresses of pages have here; `process`: see `StageSocket.route`. Returns addresses and handlers
+    of Tornado.
     """
     from supdr_viz.kit.door import Ended
     from supdr_viz.kit.own_files import OwnFile

@@ -26,23 +26,14 @@ from supdr_viz.views.multiples import Pair
 class Facts:
     """What is said of one column.
 
-    Attributes
-    ----------
-    label, note : str
-        Method, and its settings that differ from the defaults.
-    state : str
-        What the run is doing, and why it stopped.
-    iteration : int or None
-        None before the start and for methods that do not iterate.
-    scores : dict of str to float
-        "train" and "test": errors in per cent or, for regression, mean squared errors; "train R²", "test R²"; how true
-        the latent plane is, by the names of `supdr.quality`.
-    size : str
-        Number of support vectors or basis functions.
-    seconds : float or None
-        Spent inside the steps.
-    problem : str
-        Why it cannot be shown; empty if it can.
+    label, note: method, and its settings that differ from the defaults.
+    state: what the run is doing, and why it stopped.
+    iteration: None before the start and for methods that do not iterate.
+    scores: "train" and "test": errors in per cent or, for regression, mean squared errors; "train R²", "test R²"; how
+        true the latent plane is, by the names of `supdr.quality`.
+    size: number of support vectors or basis functions.
+    seconds: spent inside the steps.
+    problem: why it cannot be shown; empty if it can.
     """
 
     label: str
@@ -58,29 +49,13 @@ class Facts:
 class Column:
     """One of the runs that are compared.
 
-    Parameters
-    ----------
-    pool : Pool
-    lockstep : LockStep
-        Keeps the runs level.
-    selection : Selection
-        Shared by all columns.
-    on_news : callable
-        ``on_news(column)`` after something was drawn.
-    group : str
-        See `Pair`.
-    touch : bool
-        See `Pair`.
+    `frame`: on display. `problem`: why the settings cannot be shown; empty if they can.
 
-    Attributes
-    ----------
-    session : Session
-    link : LiveLink
-    pair : Pair
-    frame : Frame or None
-        On display.
-    problem : str
-        Why the settings cannot be shown; empty if they can.
+    lockstep: keeps the runs level.
+    selection: shared by all columns.
+    on_news: ``on_news(column)`` after something was drawn.
+    group: see `Pair`.
+    touch: see `Pair`.
     """
 
     def __init__(
@@ -123,16 +98,8 @@ class Column:
     def apply(self, experiment: Experiment, like: Session | None) -> None:
         """Put an experiment in force.
 
-        Parameters
-        ----------
-        experiment : Experiment
-        like : Session or None
-            Another column's, to share rows and split with.
-
-        Raises
-        ------
-        NotAtHand, ValueError
-            See `Session.apply`; `problem` holds the message too.
+        `like`: another column's, to share rows and split with. Raises NotAtHand, ValueError: see `Session.apply`;
+        `problem` holds the message too.
         """
         settings = experiment.settings
         if self.settings is None or settings.method != self.settings.method or not settings.same_data(self.settings):

@@ -17,8 +17,8 @@ from supdr_viz.settings.entries import Reader, arguments_entries, link_entries
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.state import Settings, from_document, from_json, read_settings, to_json, to_query
 
+# Names of the columns; their number is the largest.
 LETTERS = "ABCD"
-"""Names of the columns; their number is the largest."""
 
 MAX_COLUMNS = len(LETTERS)
 MAX_QUERY = 30_000
@@ -28,12 +28,8 @@ MAX_QUERY = 30_000
 class Comparison:
     """What the compare page shows.
 
-    Attributes
-    ----------
-    columns : tuple of Settings
-        One to four; they differ in the method and its options only.
-    measure : {"iteration", "time"}
-        What keeps the columns in step.
+    `columns`: one to four; they differ in the method and its options only. `measure` (one of "iteration", "time"): what
+    keeps the columns in step.
     """
 
     columns: tuple[Settings, ...] = field(default_factory=lambda: (Settings(),))
@@ -90,14 +86,7 @@ def _said(spec: Any, value: Any) -> str:
 def comparison_query(comparison: Comparison) -> str:
     """Write a comparison as the query of a link.
 
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-        Without the question mark; always in the same order.
+    Returns without the question mark; always in the same order.
     """
     parts = [to_query(comparison.columns[0])]
     for letter, column in zip(LETTERS[1:].lower(), comparison.columns[1:]):
@@ -114,16 +103,8 @@ def comparison_query(comparison: Comparison) -> str:
 def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, list[str]]:
     """Read the arguments of the page's address.
 
-    Parameters
-    ----------
-    arguments : mapping of str to list of bytes
-        As a web server gives them; the last value of a name counts.
-
-    Returns
-    -------
-    comparison : Comparison
-    problems : list of str
-        One sentence for each value that was not taken as it is; never an exception.
+    `arguments`: as a web server gives them; the last value of a name counts. Returns `comparison`; `problems`: one
+    sentence for each value that was not taken as it is; never an exception.
     """
     reader = Reader(arguments_entries(arguments))
     addition = reader.take("add", "")[:MAX_QUERY]
@@ -169,16 +150,7 @@ def _column(reader: Reader, letter: str) -> dict[str, Any]:
 
 
 def comparison_json(comparison: Comparison) -> str:
-    """Write a comparison as a JSON document, every option included.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-    """
+    """Write a comparison as a JSON document, every option included."""
     columns = [json.loads(to_json(column)) for column in comparison.columns]
     return json.dumps({"supdr comparison": 1, MEASURE.name: comparison.measure, "columns": columns}, indent=1)
 
@@ -186,15 +158,7 @@ def comparison_json(comparison: Comparison) -> str:
 def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
     """Read what `comparison_json` wrote; a file of the explorer becomes a comparison of one column.
 
-    Parameters
-    ----------
-    text : str or bytes
-        A JSON document.
-
-    Returns
-    -------
-    comparison : Comparison
-    problems : list of str
+    `text`: a JSON document. Returns `comparison`; `problems`.
     """
     try:
         document = json.loads(text)

@@ -11,16 +11,7 @@ from supdr_viz.settings.menu import MENU
 
 
 def python_of(columns: Sequence[Column]) -> str:
-    """Write the programs that repeat the columns' runs, one after the other.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-
-    Returns
-    -------
-    str
-    """
+    """Write the programs that repeat the columns' runs, one after the other."""
     programs = []
     for letter, column in zip(LETTERS, columns):
         name = MENU[column.settings.method].label if column.settings is not None else ""
@@ -31,15 +22,7 @@ def python_of(columns: Sequence[Column]) -> str:
 def csv_of(columns: Sequence[Column], what: str) -> str:
     """Write all columns' numbers as one CSV table; the first field is the letter of the column.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-    what : {"table", "embedding", "losses"}
-
-    Returns
-    -------
-    str
-        Empty if there is nothing yet.
+    `what`: one of "table", "embedding", "losses". Returns empty if there is nothing yet.
     """
     if what == "table":
         return scoreboard.table_csv([column.facts() for column in columns])

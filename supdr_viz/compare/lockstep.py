@@ -15,6 +15,7 @@ from supdr_viz.run.course import STEPS_PER_SECOND
 from supdr_viz.run.player import Player
 from supdr_viz.run.status import Phase
 
+# What the clock of a comparison counts.
 MEASURE = Parameter(
     "lockstep",
     "In step by",
@@ -23,29 +24,24 @@ MEASURE = Parameter(
     default="iteration",
     help="Whether the columns stand at the same iteration or have computed for the same time.",
 )
-"""What the clock of a comparison counts."""
 
+# By how much clocks may advance per tick of the speed: one iteration, or ten milliseconds of computing.
 QUANTUM = {"iteration": 1.0, "time": 0.01}
-"""By how much clocks may advance per tick of the speed: one iteration, or ten milliseconds of computing."""
 
+# By how much a run may be ahead of the last one and yet step: turns of less than ten milliseconds are not worth it.
 SLACK = {"iteration": 0.0, "time": 0.01}
-"""By how much a run may be ahead of the last one and yet step: turns of less than ten milliseconds are not worth it."""
 
 WAITING = (Phase.preparing, Phase.ready, Phase.paused, Phase.running)
 
+# Phases of a run that does not go, the liveliest first.
 STANDING = (Phase.preparing, Phase.ready, Phase.paused, Phase.finished, Phase.diverged)
-"""Phases of a run that does not go, the liveliest first."""
 
 
 class LockStep:
     """Lets several players run in step; it is the gate of each, see `supdr_viz.run.player.Gate`.
 
-    Parameters
-    ----------
-    measure : {"iteration", "time"}
-        What must not differ.
-    speed : {"slow", "normal", "fast"}
-        Ticks per second, as for a single run.
+    `measure` (one of "iteration", "time"): what must not differ; `speed` (one of "slow", "normal", "fast"): ticks per
+    second, as for a single run.
     """
 
     def __init__(self, measure: str = "iteration", speed: str = "normal") -> None:
@@ -98,10 +94,7 @@ class LockStep:
     def run(self) -> bool:
         """Let all runs go that are not finished; if all are, those that only had used up their iterations.
 
-        Returns
-        -------
-        bool
-            False if there is nothing left to run.
+        Returns False if there is nothing left to run.
         """
         going = self._unfinished() or self._exhausted()
         with self._lock:
@@ -127,10 +120,7 @@ class LockStep:
     def step(self) -> bool:
         """Take one step with those that are behind all others: with all, if they stand level.
 
-        Returns
-        -------
-        bool
-            False if there is nothing left to run.
+        Returns False if there is nothing left to run.
         """
         self._running = False
         candidates = self._unfinished() or self._exhausted()

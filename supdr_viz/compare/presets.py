@@ -55,6 +55,7 @@ _SMALL_RIDGE = (
     "Other seeds change the order: which of the two does not get stuck depends on the start."
 )
 
+# The compare page's presets.
 COMPARISON_PRESETS = Presets(
     [
         Preset(
@@ -84,4 +85,3 @@ COMPARISON_PRESETS = Presets(
     ],
     opening="opening",
 )
-"""The compare page's presets."""

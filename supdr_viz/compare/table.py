@@ -20,6 +20,7 @@ caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pa
 """
 
 CLASSIFICATION = (("train", "Train error"), ("test", "Test error"))
+# How true the latent plane is: see `supdr.quality`.
 MAP = (
     ("trustworthiness", "Trust"),
     ("continuity", "Continuity"),
@@ -28,7 +29,6 @@ MAP = (
     ("distance_correlation", "Distances ρ"),
     ("class_centre_correlation", "Centres ρ"),
 )
-"""How true the latent plane is: see `supdr.quality`."""
 
 REGRESSION = (("train", "Train MSE"), ("test", "Test MSE"), ("train R²", "Train R²"), ("test R²", "Test R²"))
 
@@ -36,14 +36,7 @@ REGRESSION = (("train", "Train MSE"), ("test", "Test MSE"), ("train R²", "Train
 def table_html(rows: Sequence[Facts], task: str) -> str:
     """Write the table; the best value of each measure is marked.
 
-    Parameters
-    ----------
-    rows : sequence of Facts
-    task : {"classification", "regression"}
-
-    Returns
-    -------
-    str
+    `task`: one of "classification", "regression".
     """
     of_map = tuple(each for each in MAP if any(each[0] in row.scores for row in rows))
     measures = (*(REGRESSION if task == "regression" else CLASSIFICATION), *of_map)
@@ -72,16 +65,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
 
 
 def table_csv(rows: Sequence[Facts]) -> str:
-    """Write the table as CSV, unrounded.
-
-    Parameters
-    ----------
-    rows : sequence of Facts
-
-    Returns
-    -------
-    str
-    """
+    """Write the table as CSV, unrounded."""
     known = ("train", "test", "train R²", "test R²", *(name for name, _ in MAP))
     names = [name for name in known if any(name in row.scores for row in rows)]
     text = io.StringIO()
@@ -96,14 +80,7 @@ def table_csv(rows: Sequence[Facts]) -> str:
 def stacked_csv(tables: Sequence[tuple[str, str]]) -> str:
     """Stack CSV tables that may differ in their columns, with the letter of the column in front.
 
-    Parameters
-    ----------
-    tables : sequence of (letter, CSV)
-
-    Returns
-    -------
-    str
-        Empty without tables.
+    Returns empty without tables.
     """
     import pandas as pd
 

@@ -27,23 +27,9 @@ from supdr_viz.settings.state import Settings
 class Controls:
     """Examples, data, split, method and planes.
 
-    Parameters
-    ----------
-    settings : Settings
-        What is shown at first.
-    preset : str
-        Name of the preset that `settings` stem from, if any.
-    fresh : bool
-        Other data begin with the defaults of a method that suits them; False: method and options stay.
-
-    Attributes
-    ----------
-    view : Column
-        For the sidebar.
-    presets : PresetGallery
-        Beside it: a page need not offer examples.
-    data, split, method, planes
-        The parts.
+    `settings`: what is shown at first. `preset`: name of the preset that `settings` stem from, if any. `fresh`: other
+    data begin with the defaults of a method that suits them; False: method and options stay. `view`: for the sidebar;
+    `presets`: beside it: a page need not offer examples; `data`, `split`, `method`, `planes`: the parts.
     """
 
     def __init__(self, settings: Settings, preset: str = "", *, fresh: bool = True) -> None:
@@ -88,22 +74,13 @@ class Controls:
         return self._preset
 
     def on_change(self, callback: Callable[[Experiment, Experiment], Any]) -> None:
-        """Call ``callback(old, new)`` once after each action of the user.
-
-        Parameters
-        ----------
-        callback : callable
-        """
+        """Call ``callback(old, new)`` once after each action of the user."""
         self._callbacks.append(callback)
 
     def apply(self, settings: Settings, *, notify: bool = True) -> None:
         """Show these settings in all parts; reported once, if anything changed.
 
-        Parameters
-        ----------
-        settings : Settings
-        notify : bool
-            False: do not call back.
+        `notify`: False: do not call back.
         """
         self._echoes.show(self.settings)
         self._become(settings, notify=notify)
@@ -111,10 +88,7 @@ class Controls:
     def apply_preset(self, name: str) -> None:
         """Show a preset, its note, and how to get its data if they are not at hand.
 
-        Parameters
-        ----------
-        name : str
-            Key of `PRESETS`.
+        `name`: key of `PRESETS`.
         """
         preset = PRESETS[name]
         settings, at_hand = preset.settings, True
@@ -132,10 +106,7 @@ class Controls:
     def change(self, fields: dict[str, Any]) -> None:
         """Change settings as the user does: an example that they were of is left.
 
-        Parameters
-        ----------
-        fields : dict
-            Of `Settings`, by name.
+        `fields`: of `Settings`, by name.
         """
         new = _without_strangers(self.settings, replace(self.settings, **fields))
         preset = PRESETS.get(self._preset)
@@ -217,8 +188,8 @@ class Controls:
         self.presets.leave()
 
 
+# Basis functions with which rows on disk begin.
 FEW_CENTERS = 100
-"""Basis functions with which rows on disk begin."""
 
 
 def _quick(method: str) -> dict[str, Any]:

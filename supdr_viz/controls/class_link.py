@@ -15,8 +15,8 @@ from supdr_viz.stage.audience import Audience
 from supdr_viz.stage.socket import StageSocket
 from supdr_viz.stage.stage import Stage
 
+# Address of the page that follows, beside the other pages.
 FOLLOW = "follow"
-"""Address of the page that follows, beside the other pages."""
 
 OPEN, END = "Open a class link", "End the class link"
 
@@ -30,20 +30,9 @@ WHY = (
 class ClassLink:
     """Opens and ends the link, and says how many follow.
 
-    Parameters
-    ----------
-    bridge : Bridge
-    stage : Stage
-        What is followed.
-    on_open : callable
-        Called once there is an audience, which wants to be told what it sees.
-    on_count : callable
-        ``on_count(n)`` when somebody has come or gone.
-
-    Attributes
-    ----------
-    audience : Audience or None
-        Those who follow; None while there is no link.
+    `stage`: what is followed; `on_open`: called once there is an audience, which wants to be told what it sees;
+    `on_count`: ``on_count(n)`` when somebody has come or gone. `audience`: those who follow; None while there is no
+    link.
     """
 
     def __init__(
@@ -62,14 +51,7 @@ class ClassLink:
     def build(self, copy: Callable[[str, str], Any]) -> list[Any]:
         """Make the part of a dialog.
 
-        Parameters
-        ----------
-        copy : callable
-            ``copy(text, what)`` copies a text.
-
-        Returns
-        -------
-        list
+        `copy`: ``copy(text, what)`` copies a text.
         """
         self._field = widgets.text_field("Class link", "", visible=False)
         self._said = widgets.html()

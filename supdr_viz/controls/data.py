@@ -24,15 +24,7 @@ from supdr_viz.settings.state import SPLIT_FIELDS, SPLIT_FORM, Settings
 class DataControls(Part):
     """Source of the data and its knobs.
 
-    Parameters
-    ----------
-    settings : Settings
-
-    Attributes
-    ----------
-    view : Column
-    table : Dataset or None
-        What was loaded from a file or from OpenML, if the settings are about it; None if it has yet to be loaded.
+    `table`: what was loaded from a file or from OpenML, if the settings are about it; None if it has yet to be loaded.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -72,12 +64,7 @@ class DataControls(Part):
         self._on_loaded.append(callback)
 
     def apply(self, settings: Settings) -> None:
-        """Show these settings without reporting them.
-
-        Parameters
-        ----------
-        settings : Settings
-        """
+        """Show these settings without reporting them."""
         self._settings = settings
         with self._silence:
             self.menu.value = settings.data
@@ -166,12 +153,7 @@ def _carried(settings: Settings, name: str) -> dict[str, Any]:
 
 
 class SplitControls(Part):
-    """Test share, share of labels and the one seed, folded away.
-
-    Parameters
-    ----------
-    settings : Settings
-    """
+    """Test share, share of labels and the one seed, folded away."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()

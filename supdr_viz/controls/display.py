@@ -20,14 +20,7 @@ MAX_LISTED = 500
 class AxesControl:
     """Automatic, principal components, or two chosen columns.
 
-    Parameters
-    ----------
-    label : str
-    value : "auto", "pca" or (int, int)
-    names : sequence of str
-        Of the columns.
-    on_change : callable
-        ``on_change(value)``.
+    `names`: of the columns; `on_change`: ``on_change(value)``.
     """
 
     def __init__(self, label: str, value: Axes, names: Sequence[str], on_change: Callable[[Axes], Any]) -> None:
@@ -77,12 +70,7 @@ class AxesControl:
 
 
 class DisplayControls(Part):
-    """What the planes show, folded away; none of it touches the run.
-
-    Parameters
-    ----------
-    settings : Settings
-    """
+    """What the planes show, folded away; none of it touches the run."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -99,13 +87,7 @@ class DisplayControls(Part):
         return {name: getattr(self._settings, name) for name in ("latent_axes", "input_plane")}
 
     def describe(self, feature_names: Sequence[str], n_components: int) -> None:
-        """Name the columns and count the latent coordinates that can be chosen.
-
-        Parameters
-        ----------
-        feature_names : sequence of str
-        n_components : int
-        """
+        """Name the columns and count the latent coordinates that can be chosen."""
         self._features = tuple(feature_names)
         self._components = tuple(f"z{number + 1}" for number in range(n_components))
         self.apply(self._settings)

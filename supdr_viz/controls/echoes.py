@@ -8,8 +8,8 @@ from typing import Any
 
 from supdr_viz.settings.state import Settings
 
+# Seconds in which a browser that is busy sends back what it was told last but one.
 SOON = 3.0
-"""Seconds in which a browser that is busy sends back what it was told last but one."""
 
 
 class Echoes:
@@ -19,10 +19,7 @@ class Echoes:
     as where two examples are chosen in a row on a busy machine, they take the first one for a choice of the visitor's
     and send it: the page would show a mixture of both examples.  https://github.com/holoviz/panel/pull/8522
 
-    Parameters
-    ----------
-    clock : callable
-        Returns seconds.
+    `clock`: returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,15 +40,7 @@ class Echoes:
     def holds(self, current: Settings, fields: dict[str, Any]) -> bool:
         """Tell whether fields that a control reports are those of settings that were shown for a moment only.
 
-        Parameters
-        ----------
-        current : Settings
-        fields : dict
-            Of `Settings`, by name.
-
-        Returns
-        -------
-        bool
+        `fields`: of `Settings`, by name.
         """
         news = _news(current, fields)
         recent = self._clock() - self._shown_at < SOON

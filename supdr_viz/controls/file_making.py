@@ -16,27 +16,15 @@ from supdr_viz.kit.bridge import Bridge
 
 NOTHING = "There is nothing to save yet: run the method first."
 
+# Returns a function that makes a file, for another thread, or None if there is nothing yet.
 GetWork = Callable[[], Callable[[Told], bytes] | None]
-"""Returns a function that makes a file, for another thread, or None if there is nothing yet."""
 
 
 class FileMaking:
     """A button for every kind of file, and a line that says how far the file under way has come.
 
-    Parameters
-    ----------
-    bridge : Bridge
-        Gives the file to the user.
-    works : dict
-        Kind, of `KINDS` -> what returns its work.
-    say : callable
-        ``say(text, kind)`` shows what came of it.
-
-    Attributes
-    ----------
-    buttons : list of Button
-    progress : Row
-        Shown while a file is made.
+    `bridge`: gives the file to the user; `works`: kind, of `KINDS` -> what returns its work; `say`: ``say(text, kind)``
+    shows what came of it. `progress`: shown while a file is made.
     """
 
     def __init__(self, bridge: Bridge, works: dict[str, GetWork], say: Callable[[str, str], Any]) -> None:

@@ -12,21 +12,14 @@ from supdr_viz.kit import widgets
 from supdr_viz.kit.late import Fold
 from supdr_viz.kit.silence import Silence
 
+# Marks knobs that start the run again.
 RESTARTS = "↻"
-"""Marks knobs that start the run again."""
 
 
 class Knob:
     """The widget of one knob.
 
-    Parameters
-    ----------
-    spec : Parameter
-    value : object
-    on_change : callable
-        ``on_change(name, value)`` after a user's change.
-    restarts : bool
-        Mark it.
+    `on_change`: ``on_change(name, value)`` after a user's change; `restarts`: mark it.
     """
 
     def __init__(
@@ -78,23 +71,12 @@ class Knob:
 class Form:
     """All knobs of a table.
 
-    Parameters
-    ----------
-    specs : iterable of Parameter
-    values : mapping
-        Value of each.
-    on_change : callable
-        ``on_change(name, value)`` after a user's change.
-    restarts : callable, optional
-        Tells by name whether a knob restarts the run and is marked.
-    task : {"classification", "regression"}
-        Of the data: some knobs matter for one of them only.
+    `values`: current values, folded knobs included.
 
-    Attributes
-    ----------
-    view : Column
-    values : dict
-        Current values, folded knobs included.
+    values: value of each.
+    on_change: ``on_change(name, value)`` after a user's change.
+    restarts: tells by name whether a knob restarts the run and is marked.
+    task (one of "classification", "regression"): of the data: some knobs matter for one of them only.
     """
 
     def __init__(
@@ -118,12 +100,7 @@ class Form:
         self._shown = [(main, self.view)]
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Show other values without reporting them.
-
-        Parameters
-        ----------
-        values : mapping
-        """
+        """Show other values without reporting them."""
         for name, value in values.items():
             if self.values[name] != value:
                 self.values[name] = value
@@ -187,12 +164,7 @@ class NumberField:
 
     The kit's own number fields ignore typing after Enter and have nameless buttons.
 
-    Parameters
-    ----------
-    spec : Parameter
-    value : float
-    on_change : callable
-        ``on_change(name, value)``.
+    `on_change`: ``on_change(name, value)``.
     """
 
     def __init__(

@@ -17,8 +17,8 @@ from supdr_viz.lessons import LESSONS, Lesson, LessonError, Question, Step, read
 from supdr_viz.lessons.reading import MAX_OPTIONS
 
 LARGE = 1.35
+# Name in links of a lesson from a file.
 OWN = "own"
-"""Name in links of a lesson from a file."""
 
 LESSON_CSS = """
 h2 { font-size: calc(17px * var(--supdr-zoom, 1)); letter-spacing: 0; text-transform: none; line-height: 1.25;
@@ -47,20 +47,10 @@ Act = Callable[[], Any]
 class LessonPanel:
     """Shows a step and reports what the visitor does.
 
-    Parameters
-    ----------
-    on_step : callable
-        ``on_step(change)`` with -1 or 1.
-    on_answer : callable
-        ``on_answer(option)`` with an index, or None to see the answer without choosing.
-    on_lesson : callable
-        ``on_lesson(lesson)``: another one was chosen, or opened from a file.
-    on_zoom : callable
-        ``on_zoom(factor)``: size of the texts.
-
-    Attributes
-    ----------
-    view : Column
+    on_step: ``on_step(change)`` with -1 or 1.
+    on_answer: ``on_answer(option)`` with an index, or None to see the answer without choosing.
+    on_lesson: ``on_lesson(lesson)``: another one was chosen, or opened from a file.
+    on_zoom: ``on_zoom(factor)``: size of the texts.
     """
 
     def __init__(
@@ -97,13 +87,7 @@ class LessonPanel:
     def show(self, lesson: Lesson, index: int, link: str) -> None:
         """Show a step; its question is open.
 
-        Parameters
-        ----------
-        lesson : Lesson
-        index : int
-            Of the step.
-        link : str
-            To the same state in the explorer.
+        `index`: of the step; `link`: to the same state in the explorer.
         """
         step = lesson.steps[index]
         self._show_menu(lesson)
@@ -121,11 +105,7 @@ class LessonPanel:
     def answer(self, step: Step, option: int | None) -> None:
         """Tell the answer, and what the paper and we found.
 
-        Parameters
-        ----------
-        step : Step
-        option : int or None
-            The option chosen, if any.
+        `option`: the option chosen, if any.
         """
         question = step.question
         if question is None:

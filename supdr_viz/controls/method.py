@@ -15,16 +15,7 @@ from supdr_viz.settings.state import Settings
 
 
 class MethodControls(Part):
-    """The method and its knobs; what the user set stays when the method changes and the knob exists there too.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Attributes
-    ----------
-    view : Column
-    """
+    """The method and its knobs; what the user set stays when the method changes and the knob exists there too."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -45,11 +36,8 @@ class MethodControls(Part):
     def describe(self, task: str, *, on_disk: bool = False) -> None:
         """Say which task the data have: knobs that it ignores are hidden.
 
-        Parameters
-        ----------
-        task : {"classification", "regression"}
-        on_disk : bool
-            Whether rows are never all in memory: methods that need that, or do not learn the task, cannot be chosen.
+        `task`: one of "classification", "regression"; `on_disk`: whether rows are never all in memory: methods that
+        need that, or do not learn the task, cannot be chosen.
         """
         unable = [name for name, each in MENU.items() if on_disk and not each.learns_on_disk(task)]
         self._task = task
@@ -60,12 +48,7 @@ class MethodControls(Part):
         self._form.set_task(task)
 
     def apply(self, settings: Settings) -> None:
-        """Show these settings without reporting them.
-
-        Parameters
-        ----------
-        settings : Settings
-        """
+        """Show these settings without reporting them."""
         other_method = settings.method != self._settings.method
         self._settings = settings
         if other_method:
@@ -101,15 +84,7 @@ class MethodControls(Part):
 def carried_options(settings: Settings, name: str) -> dict[str, Any]:
     """Options for another method: values that differ from the old method's defaults, where the new one has the knob.
 
-    Parameters
-    ----------
-    settings : Settings
-    name : str
-        The new method.
-
-    Returns
-    -------
-    dict
+    `name`: the new method.
     """
     defaults = {spec.name: spec.default for spec in METHOD_FORMS[settings.method]}
     carried = {}

@@ -16,10 +16,7 @@ from supdr_viz.kit.background import Outcome, in_background
 class OpenMLPanel:
     """Load a data set of openml.org by name or number.
 
-    Parameters
-    ----------
-    on_loaded : callable
-        ``on_loaded(dataset, options)``.
+    `on_loaded`: ``on_loaded(dataset, options)``.
     """
 
     def __init__(self, on_loaded: Loaded) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+# Called with the fields of `Settings` that a user's action changed.
 Change = Callable[[dict[str, Any]], Any]
-"""Called with the fields of `Settings` that a user's action changed."""
 
 
 class Part:

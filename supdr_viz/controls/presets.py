@@ -58,18 +58,8 @@ class _Chooser:
 class PresetMenu(_Chooser):
     """A menu of presets with a note below.
 
-    Parameters
-    ----------
-    presets : Presets
-    name : str
-        Which is chosen at first; empty: none, the settings are the user's own.
-    on_choose : callable
-        ``on_choose(name)`` after a user's choice.
-
-    Attributes
-    ----------
-    select : Select
-    note : HTML
+    `name`: which is chosen at first; empty: none, the settings are the user's own. `on_choose`: ``on_choose(name)``
+    after a user's choice.
     """
 
     def __init__(self, presets: Presets[Any], name: str, on_choose: Callable[[str], Any]) -> None:
@@ -79,19 +69,8 @@ class PresetMenu(_Chooser):
 class PresetGallery(_Chooser):
     """The explorer's examples as pictures, with a note below.
 
-    Parameters
-    ----------
-    name : str
-        Which is chosen at first; empty: none, the settings are the user's own.
-    on_choose : callable
-        ``on_choose(name)`` after a user's choice.
-
-    Attributes
-    ----------
-    select : Gallery
-    note : HTML
-    view : Column
-        Both.
+    `name`: which is chosen at first; empty: none, the settings are the user's own. `on_choose`: ``on_choose(name)``
+    after a user's choice. `view`: both.
     """
 
     def __init__(self, name: str, on_choose: Callable[[str], Any]) -> None:

@@ -22,14 +22,7 @@ NONE_OFFERED = "This server offers no rows on disk: its operator names them with
 class RowsPanel:
     """Choose rows on disk by name, their target, and what it means.
 
-    Parameters
-    ----------
-    on_loaded : callable
-        ``on_loaded(dataset, options)``.
-
-    Attributes
-    ----------
-    view : Column
+    `on_loaded`: ``on_loaded(dataset, options)``.
     """
 
     def __init__(self, on_loaded: Callable[[Dataset, dict[str, Any]], Any]) -> None:

@@ -18,8 +18,8 @@ from supdr_viz.kit.bar import Bar, Push
 from supdr_viz.kit.bridge import Bridge
 from supdr_viz.kit.dropper import file_dropper
 
+# Characters of saved settings that are read: a comparison with drawn points has some ten thousand.
 LARGEST_SETTINGS = 1_000_000
-"""Characters of saved settings that are read: a comparison with drawn points has some ten thousand."""
 
 
 class ShareMenu:
@@ -28,32 +28,18 @@ class ShareMenu:
     Put `buttons` into the header and `dialogs` anywhere into the page; `drawer_row` is for windows too narrow for the
     header.
 
-    Parameters
-    ----------
-    bridge : Bridge
-    get_link : callable
-        Returns a link to what is shown, relative to the page's address.
-    get_python : callable
-        Returns the program that repeats the run.
-    get_json : callable
-        Returns the settings as JSON.
-    get_csv : callable
-        ``get_csv("embedding")``, ``get_csv("losses")``, for a run ``get_csv("labels")`` and for comparisons
-        ``get_csv("table")`` return CSV, or an empty
-        text if there is nothing yet.
-    on_load_json : callable
-        ``on_load_json(text)`` applies saved settings and returns a list of sentences about what was wrong.
-    on_compare : callable, optional
-        Adds what is shown to the comparison; without it there is no such button.
-    get_work : callable, optional
-        ``get_work("report")`` returns a function that makes the file, for another thread, or None if there is nothing
-        yet, see `GetWork`; without it there are no such buttons.
-    plots : dict of str to str, optional
-        Title -> name of the figures that can be saved as pictures.
-    what : str
-        What is shared: "run", "comparison".
-    class_link : ClassLink, optional
-        By which others follow what is shown.
+    get_link: returns a link to what is shown, relative to the page's address.
+    get_python: returns the program that repeats the run.
+    get_json: returns the settings as JSON.
+    get_csv: ``get_csv("embedding")``, ``get_csv("losses")``, for a run ``get_csv("labels")`` and for comparisons
+        ``get_csv("table")`` return CSV, or an empty text if there is nothing yet.
+    on_load_json: ``on_load_json(text)`` applies saved settings and returns a list of sentences about what was wrong.
+    on_compare: adds what is shown to the comparison; without it there is no such button.
+    get_work: ``get_work("report")`` returns a function that makes the file, for another thread, or None if there is
+        nothing yet, see `GetWork`; without it there are no such buttons.
+    plots: title -> name of the figures that can be saved as pictures.
+    what: what is shared: "run", "comparison".
+    class_link: by which others follow what is shown.
     """
 
     def __init__(
@@ -106,12 +92,8 @@ class ShareMenu:
     def offer(self, kind: str, get_work: GetWork) -> None:
         """Offer one more file, before the dialog is opened for the first time.
 
-        Parameters
-        ----------
-        kind : str
-            Of `KINDS`.
-        get_work : callable
-            Returns a function that makes the file, for another thread, or None if there is nothing yet.
+        `kind`: of `KINDS`; `get_work`: returns a function that makes the file, for another thread, or None if there is
+        nothing yet.
         """
         self._works[kind] = get_work
 

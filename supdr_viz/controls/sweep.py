@@ -34,13 +34,7 @@ NONE = ""
 class AxisControl:
     """One axis: parameter, spacing, ends and number of values, or a list.
 
-    Parameters
-    ----------
-    label : str
-    optional : bool
-        Whether there may be no such axis.
-    on_change : callable
-        ``on_change(axis or None)``.
+    `optional`: whether there may be no such axis; `on_change`: ``on_change(axis or None)``.
     """
 
     def __init__(self, label: str, optional: bool, on_change: Callable[[Axis | None], Any]) -> None:
@@ -113,15 +107,7 @@ class AxisControl:
 class SweepControls:
     """Axes, metric and protocol.
 
-    Parameters
-    ----------
-    settings : SweepSettings
-    on_change : callable
-        ``on_change(settings)`` after each action of the user.
-
-    Attributes
-    ----------
-    view : Column
+    `on_change`: ``on_change(settings)`` after each action of the user.
     """
 
     def __init__(self, settings: SweepSettings, on_change: Callable[[SweepSettings], Any]) -> None:

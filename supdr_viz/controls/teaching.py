@@ -33,16 +33,7 @@ CHOOSE = "choose a class"
 class TeachingBar:
     """Offers labels for the rows that are selected; built when it is shown for the first time.
 
-    Parameters
-    ----------
-    on_label : callable
-        ``on_label(number)`` of the label on offer.
-    on_doubtful, on_undo, on_close : callable
-
-    Attributes
-    ----------
-    view : Column
-        Lies over the page.
+    `on_label`: ``on_label(number)`` of the label on offer. `view`: lies over the page.
     """
 
     def __init__(
@@ -75,13 +66,7 @@ class TeachingBar:
     def show(self, words: str, labels: Sequence[str], *, undo: bool) -> None:
         """Say which rows are selected, and offer labels for them.
 
-        Parameters
-        ----------
-        words : str
-        labels : sequence of str
-            Empty: these rows cannot be taught; the words say why.
-        undo : bool
-            Whether there is something to undo.
+        `labels`: empty: these rows cannot be taught; the words say why. `undo`: whether there is something to undo.
         """
         if not self._built:
             self._build()

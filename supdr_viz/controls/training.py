@@ -32,12 +32,12 @@ ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 
 GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
 
+# Seconds within which a slow browser may repeat what it was told.
 ECHO = 5.0
-"""Seconds within which a slow browser may repeat what it was told."""
 
+# Value of a thumb that stands at the end, whatever that is. It stays the same while a run goes on: the kit's slider
+# forgets what a hand has just done if a new value comes before it is drawn.
 AT_THE_END = 2**31 - 1
-"""Value of a thumb that stands at the end, whatever that is.  It stays the same while a run goes on: the kit's slider
-forgets what a hand has just done if a new value comes before it is drawn."""
 
 Act = Callable[[], Any]
 
@@ -45,26 +45,14 @@ Act = Callable[[], Any]
 class TrainingBar:
     """Buttons, speed, status line and scrubber of a run.
 
-    Parameters
-    ----------
-    hub : Hub
-        Tells the status line.
-    speed : {"slow", "normal", "fast"}
-    on_run : callable
-        Run/Pause was pressed: toggle.
-    on_step, on_reset, on_live : callable
-        The other buttons.
-    on_speed : callable
-        ``on_speed(speed)``.
-    on_scrub : callable
-        ``on_scrub(iteration)``, while the thumb is dragged.
+    `view`: toolbar and scrubber; `buttons`: of the toolbar.
 
-    Attributes
-    ----------
-    view : Column
-        Toolbar and scrubber.
-    buttons : Bar
-        Of the toolbar.
+    hub: tells the status line.
+    speed: one of "slow", "normal", "fast".
+    on_run: run/Pause was pressed: toggle.
+    on_step, on_reset, on_live: the other buttons.
+    on_speed: ``on_speed(speed)``.
+    on_scrub: ``on_scrub(iteration)``, while the thumb is dragged.
     """
 
     def __init__(
@@ -122,13 +110,7 @@ class TrainingBar:
     def set_state(self, phase: Phase, detail: str = "", *, running: bool = False) -> None:
         """Show what the run is doing.
 
-        Parameters
-        ----------
-        phase : Phase
-        detail : str
-            Said instead of the numbers.
-        running : bool
-            Whether the button says Pause.
+        `detail`: said instead of the numbers; `running`: whether the button says Pause.
         """
         self._show(WORDS[phase], detail, running)
 
@@ -147,14 +129,9 @@ class TrainingBar:
     ) -> None:
         """Show the current values; call it a few times a second at most.
 
-        Parameters
-        ----------
-        iteration : int
-        numbers : dict
-            ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in per
-            cent, or mean squared errors; ``as_new`` of training rows as if they were new.
-        seed : int
-        task : {"classification", "regression"}
+        `numbers`: ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in
+        per cent, or mean squared errors; ``as_new`` of training rows as if they were new. `task`: one of
+        "classification", "regression".
         """
         self._numbers = status_text(iteration, numbers, seed=seed, task=task)
         self._errors = error_words(numbers, task)
@@ -168,12 +145,8 @@ class TrainingBar:
     def set_range(self, first: int, last: int, value: int) -> None:
         """Move the scrubber without this counting as the user's doing.
 
-        Parameters
-        ----------
-        first, last : int
-            Iterations that can be viewed.
-        value : int
-            The one that is shown; at the last, the thumb goes with it.
+        `first`, `last`: iterations that can be viewed. `value`: the one that is shown; at the last, the thumb goes with
+        it.
         """
         end = max(last, first + 1)
         if first < last <= value:

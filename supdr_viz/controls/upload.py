@@ -21,19 +21,19 @@ from supdr_viz.kit.silence import Silence
 from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
 from supdr_viz.settings.sources import IMPUTE
 
+# Rows, on average of its most frequent values, that make text a likely target.
 FEWEST_OF_A_CLASS = 3
-"""Rows, on average of its most frequent values, that make text a likely target."""
 
+# Columns of numbers that words in front of them are about: as in spectra, and unlike in tables of measures.
 MANY_NUMBERS = 20
-"""Columns of numbers that words in front of them are about: as in spectra, and unlike in tables of measures."""
 
 TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
+# Name of a table that was pasted, in links and saved settings.
 PASTED = "pasted.csv"
-"""Name of a table that was pasted, in links and saved settings."""
 
+# Called with a data set and the options that name it.
 Loaded = Callable[[Dataset, dict[str, Any]], Any]
-"""Called with a data set and the options that name it."""
 
 
 def limits() -> Limits:
@@ -72,16 +72,8 @@ def preview_table(look: Preview) -> str:
 class UploadPanel:
     """Choose a file, look at it, choose the target, use it.
 
-    Parameters
-    ----------
-    on_loaded : callable
-        ``on_loaded(dataset, options)`` when the user presses "Use this file".
-
-    Attributes
-    ----------
-    view : Column
-    look : Preview or None
-        The file that is being looked at.
+    `on_loaded`: ``on_loaded(dataset, options)`` when the user presses "Use this file". `look`: the file that is being
+    looked at.
     """
 
     def __init__(self, on_loaded: Loaded) -> None:
@@ -151,11 +143,7 @@ class UploadPanel:
     def receive(self, name: str, content: str | bytes) -> None:
         """Look at a file that the browser sent.
 
-        Parameters
-        ----------
-        name : str
-        content : str or bytes
-            Text files come decoded.
+        `content`: text files come decoded.
         """
         self._content = b""
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
@@ -321,14 +309,6 @@ def likely_target(look: Preview) -> str:
     """Name the target that the library would choose; if it is none, the last column that may be one.
 
     Where nothing speaks for that one but its place, words in front of many columns of numbers are what these are about.
-
-    Parameters
-    ----------
-    look : Preview
-
-    Returns
-    -------
-    str
     """
     able = [each for each in look.facts if not each.against or _names_classes(each)]
     if not able:

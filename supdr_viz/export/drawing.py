@@ -16,17 +16,17 @@ from supdr_viz.frames.places import unpacked_places
 from supdr_viz.kit.theme import palette
 from supdr_viz.stage.wire import Tree
 
+# By how many pixels a ring is wider than the mark in it.
 RING_GAP = 5.5
-"""By how many pixels a ring is wider than the mark in it."""
 
+# Size of marks in pictures that want small ones.
 SMALL = 5.0
-"""Size of marks in pictures that want small ones."""
 
+# Width in pixels, opacity, and dashes.
 LINES = {"boundary": (1.4, 0.75, ()), "margin": (1.1, 0.6, (5.0, 4.0))}
-"""Width in pixels, opacity, and dashes."""
 
+# Opacity inside of marks: training rows, test rows, rows whose label is hidden.
 FILLS = (0.8, 0.0, 0.45)
-"""Opacity inside of marks: training rows, test rows, rows whose label is hidden."""
 
 TEST, HIDDEN = 1, 2
 
@@ -34,21 +34,8 @@ TEST, HIDDEN = 1, 2
 def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int = 1) -> Image.Image:
     """Draw a square: regions, density, boundary, margins, marks and rings, or the method's picture.
 
-    Parameters
-    ----------
-    tree : dict
-        What the stage shows, see `supdr_viz.stage.stage.Stage`.
-    view : {"input", "latent", "method"}
-    side : int
-        Pixels of the image.
-    dark : bool
-    scale : int
-        Pixels of the image for each pixel of the page.
-
-    Returns
-    -------
-    PIL.Image.Image
-        In RGB.
+    `tree`: what the stage shows, see `supdr_viz.stage.stage.Stage`; `view`: one of "input", "latent", "method"; `side`:
+    pixels of the image; `scale`: pixels of the image for each pixel of the page. Returns in RGB.
     """
     plane = tree["planes"][view]
     picture = plane.get("picture")
@@ -67,18 +54,7 @@ def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int =
 
 
 def row_shades(tree: Tree, picture: dict[str, Any] | None, *, dark: bool) -> list[str]:
-    """Return the colour of every row that is drawn, as #RRGGBB; a picture may have colours of its own.
-
-    Parameters
-    ----------
-    tree : dict
-    picture : dict or None
-    dark : bool
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the colour of every row that is drawn, as #RRGGBB; a picture may have colours of its own."""
     if picture is not None and picture["row_role"] is not None:
         return [picture["roles"][role][int(dark)] for role in picture["row_role"]]
     return colours_of(tree["rows"]["colour"].astype(float), tree["scale"]["dark" if dark else "light"])
@@ -87,16 +63,8 @@ def row_shades(tree: Tree, picture: dict[str, Any] | None, *, dark: bool) -> lis
 def colours_of(values: NDArray, scale: dict[str, Any]) -> list[str]:
     """Return the colours of values on a scale of the stage.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-    scale : dict
-        ``palette``, ``low``, ``high``, and ``nan`` for values that are not finite.
-
-    Returns
-    -------
-    list of str
-        As #RRGGBB.
+    `values` (n,); `scale`: ``palette``, ``low``, ``high``, and ``nan`` for values that are not finite. Colours are
+    written as #RRGGBB.
     """
     shades, known = scale["palette"], np.isfinite(values)
     share = np.where(known, (values - scale["low"]) / (scale["high"] - scale["low"]), 0.0)

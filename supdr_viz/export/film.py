@@ -20,11 +20,11 @@ from supdr_viz.stage.wire import Tree
 from supdr_viz.views.board import Squares
 
 SIDE, GAP, HEAD = 300, 16, 44
+# Drawn at this many times the size and scaled down: smooth edges.
 SMOOTH = 2
-"""Drawn at this many times the size and scaled down: smooth edges."""
 
+# Milliseconds for which the last picture stands.
 HOLD = 1500
-"""Milliseconds for which the last picture stands."""
 
 STEP = 120
 
@@ -32,16 +32,7 @@ STEP = 120
 def gif(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
     """Return an animated GIF of all moments: see `picture`.
 
-    Parameters
-    ----------
-    replay : Replay
-    dark : bool
-    told : callable
-        ``told(done, total)`` after each picture.
-
-    Returns
-    -------
-    bytes
+    `told`: ``told(done, total)`` after each picture.
     """
     pictures = []
     for number in range(len(replay.moments)):
@@ -59,23 +50,8 @@ def gif(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
 def mp4(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
     """Return a video (H.264): the pictures of the GIF in all their colours, at twice its size.
 
-    Parameters
-    ----------
-    replay : Replay
-    dark : bool
-    told : callable
-        ``told(done, total)`` after each picture.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    PackageMissing
-        If imageio-ffmpeg, which brings the encoder, is not installed.
-    OSError
-        If the encoder could not write all of it.
+    `told`: ``told(done, total)`` after each picture. Raises PackageMissing if imageio-ffmpeg, which brings the encoder,
+    is not installed; OSError if the encoder could not write all of it.
     """
     require("A film as MP4", "imageio_ffmpeg", extra="film")
     from imageio_ffmpeg import write_frames
@@ -116,19 +92,7 @@ def _is_whole(video: bytes) -> bool:
 def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int = 1) -> Image.Image:
     """Draw one moment: input space, latent space, the method's picture if the film has one, and the objective.
 
-    Parameters
-    ----------
-    replay : Replay
-    number : int
-        Of the moment; the last one by default.
-    dark : bool
-    scale : {1, 2}
-        Times the size of the GIF.
-
-    Returns
-    -------
-    PIL.Image.Image
-        In RGB.
+    `number`: of the moment; the last one by default. `scale`: times the size of the GIF. Returns in RGB.
     """
     colours, moment, mode = palette(dark), replay.moments[number], replay.mode
     texts = {"input": "Input space", "latent": f"Latent space · iteration {moment.iteration}"}
@@ -153,15 +117,7 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
 def squares(replay: Replay, *, dark: bool = False) -> Image.Image:
     """Draw the input space and the latent space of the last moment, without words.
 
-    Parameters
-    ----------
-    replay : Replay
-    dark : bool
-
-    Returns
-    -------
-    PIL.Image.Image
-        In RGB.
+    Returns in RGB.
     """
     return picture(replay, dark=dark).crop((GAP, HEAD, 2 * (GAP + SIDE), HEAD + SIDE))
 

@@ -13,42 +13,33 @@ from PIL import Image, ImageDraw, ImageFont
 from supdr_viz.frames.scene import Extent
 from supdr_viz.views.marks import corners_of
 
+# Marks are drawn at this many times their size and scaled down: smooth edges.
 FINE = 4
-"""Marks are drawn at this many times their size and scaled down: smooth edges."""
 
+# Lengths of dashes and gaps in turn, in pixels of the page.
 DASHES: dict[str, tuple[float, ...]] = {
     "solid": (),
     "dashed": (6.0, 4.0),
     "dotted": (1.5, 3.5),
     "dotdash": (1.5, 3.5, 6.0, 3.5),
 }
-"""Lengths of dashes and gaps in turn, in pixels of the page."""
 
+# Signs that the font of the images does not have.
 SPELT = str.maketrans(
     {"−": "-", "λ": "lambda", "γ": "gamma", "σ": "sigma", "μ": "mu", "²": "^2", "→": "->", "√": "sqrt ", "±": "+-"}
     | {"≈": "about ", "≤": "<=", "≥": ">=", "×": "x", "…": "..."}
 )
-"""Signs that the font of the images does not have."""
 
 
 class Pen:
     """Draws on a part of a plane.
 
-    Parameters
-    ----------
-    size : (int, int)
-        Pixels of the image across and down.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high) of what it shows.
-    ground : str
-        Colour of the empty image.
-    scale : int
-        Pixels of the image for each pixel of the page, in which all sizes and widths are given.
+    `image`: in RGB.
 
-    Attributes
-    ----------
-    image : PIL.Image.Image
-        In RGB.
+    size: pixels of the image across and down.
+    extent: (x_low, x_high, y_low, y_high) of what it shows.
+    ground: colour of the empty image.
+    scale: pixels of the image for each pixel of the page, in which all sizes and widths are given.
     """
 
     def __init__(self, size: tuple[int, int], extent: Extent, ground: str, scale: int) -> None:
@@ -119,21 +110,8 @@ class Pen:
 def stamp(shape: int, size: float, fill: float, line: float) -> Image.Image:
     """Draw a mark as opacity.
 
-    Parameters
-    ----------
-    shape : int
-        Of the stage's `SHAPES`.
-    size : float
-        Width of the mark.
-    fill : float
-        Opacity inside.
-    line : float
-        Width of the outline; 0: it has none.
-
-    Returns
-    -------
-    PIL.Image.Image
-        Of kind "L", its middle in the middle.
+    `shape`: of the stage's `SHAPES`. `size`: width of the mark. `fill`: opacity inside. `line`: width of the outline;
+    0: it has none. The image is of kind "L", its middle in the middle.
     """
     side = 2 * math.ceil(size * 0.6 + line) + 1
     mask = Image.new("L", (side * FINE, side * FINE))

@@ -14,33 +14,27 @@ from PIL import Image, ImageDraw, ImageFont
 from supdr_viz.export.pen import DASHES, SPELT, Pen, channels, joined_rows
 from supdr_viz.kit.theme import palette
 
+# Room for axes, in pixels of the page.
 LEFT, BELOW, ABOVE = 50, 42, 8
-"""Room for axes, in pixels of the page."""
 
+# Ticks of an axis this many times its length from zero are counted from a round number.
 FAR = 1000.0
-"""Ticks of an axis this many times its length from zero are counted from a round number."""
 
+# Opacity of the lowest level of an image.
 FAINTEST = 0.2
-"""Opacity of the lowest level of an image."""
 
+# Size in pixels of marks, of heads of arrows, and of rings at the ends of lines.
 MARK, HEAD, RING = 11.0, 5.5, 7.0
-"""Size in pixels of marks, of heads of arrows, and of rings at the ends of lines."""
 
+# Size in pixels, and opacity, of where a row came from.
 ORIGIN = (3.5, 0.35)
-"""Size in pixels, and opacity, of where a row came from."""
 
 
 @dataclass(frozen=True)
 class Framed:
     """A pen and what stands around what it draws.
 
-    Attributes
-    ----------
-    pen : Pen
-    around : PIL.Image.Image or None
-        Axes with their words; None: there are none.
-    corner : (int, int)
-        Where in it the pen's image belongs.
+    `around`: axes with their words; None: there are none. `corner`: where in it the pen's image belongs.
     """
 
     pen: Pen
@@ -59,21 +53,8 @@ class Framed:
 def framed(side: int, extent: Sequence[float], picture: dict[str, Any] | None, *, dark: bool, scale: int) -> Framed:
     """Return a pen for a square, and draw axes around it if the picture has some.
 
-    Parameters
-    ----------
-    side : int
-        Pixels of the square.
-    extent : sequence of float
-        (x_low, x_high, y_low, y_high).
-    picture : dict or None
-        As the stage is told of it.
-    dark : bool
-    scale : int
-        Pixels of the image for each pixel of the page.
-
-    Returns
-    -------
-    Framed
+    `side`: pixels of the square; `extent`: (x_low, x_high, y_low, y_high); `picture`: as the stage is told of it;
+    `scale`: pixels of the image for each pixel of the page.
     """
     x_low, x_high, y_low, y_high = extent
     colours = palette(dark)
@@ -111,15 +92,7 @@ def framed(side: int, extent: Sequence[float], picture: dict[str, Any] | None, *
 def axis_base(low: float, high: float) -> float:
     """Return the round number from which the ticks of a short axis far from zero are counted.
 
-    Parameters
-    ----------
-    low, high : float
-        Ends of the axis.
-
-    Returns
-    -------
-    float
-        0: they are counted from zero.
+    `low`, `high`: ends of the axis. Returns 0: they are counted from zero.
     """
     middle, span = (low + high) / 2.0, high - low
     if abs(middle) < FAR * span:
@@ -134,18 +107,7 @@ def _named(name: str, base: float) -> str:
 
 
 def round_ticks(low: float, high: float, wanted: int, whole: bool = False) -> list[float]:
-    """Return about so many round numbers between two; whole ones if asked for.
-
-    Parameters
-    ----------
-    low, high : float
-    wanted : int
-    whole : bool
-
-    Returns
-    -------
-    list of float
-    """
+    """Return about so many round numbers between two; whole ones if asked for."""
     rough = (high - low) / wanted
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(k * power for k in (1, 2, 5, 10) if k * power >= rough * (1 - 1e-12))
@@ -158,12 +120,7 @@ def round_ticks(low: float, high: float, wanted: int, whole: bool = False) -> li
 def draw_below(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
     """Draw what lies under the rows: image, areas, strokes.
 
-    Parameters
-    ----------
-    pen : Pen
-    picture : dict
-        As the stage is told of it.
-    dark : bool
+    `picture`: as the stage is told of it.
     """
     colours, shades = palette(dark), [both[int(dark)] for both in picture["roles"]]
     if picture["image"] is not None:
@@ -199,18 +156,9 @@ def draw_tips(
 ) -> None:
     """Draw where the rows of a picture came from, or are drawn to.
 
-    Parameters
-    ----------
-    pen : Pen
-    places, tips : array of shape (n, 2)
-        In the plane; NaN: there is none.
-    shades : sequence of str
-        Of the rows.
-    shapes : int array of shape (n,)
-        Of their marks.
-    mark : {"origin", "ring", "arrow"}
-    under : bool
-        Whether what lies under the marks is drawn, or what lies over them.
+    `places`, `tips` (n, 2): in the plane; NaN: there is none. `shades`: of the rows. `shapes` (n,): of their marks.
+    `mark`: one of "origin", "ring", "arrow". `under`: whether what lies under the marks is drawn, or what lies over
+    them.
     """
     starts, ends = pen.pixels(places), pen.pixels(tips)
     if under and mark != "origin":
@@ -237,12 +185,7 @@ def draw_tips(
 def draw_above(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
     """Draw what lies over the rows: strokes, marks and words.
 
-    Parameters
-    ----------
-    pen : Pen
-    picture : dict
-        As the stage is told of it.
-    dark : bool
+    `picture`: as the stage is told of it.
     """
     card, shades = palette(dark).card, [both[int(dark)] for both in picture["roles"]]
     _draw_strokes(pen, picture, card, shades, above=True)

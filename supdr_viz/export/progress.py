@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+# ``told(done, total)`` is called between the parts of slow work; what it raises ends the work.
 Told = Callable[[int, int], object]
-"""``told(done, total)`` is called between the parts of slow work; what it raises ends the work."""
 
 
 def unheard(_done: int, _total: int) -> None:
@@ -15,15 +15,6 @@ def unheard(_done: int, _total: int) -> None:
 def part(told: Told, number: int, of: int) -> Told:
     """Return what one of several parts of equal length tells.
 
-    Parameters
-    ----------
-    told : callable
-        Of the whole.
-    number, of : int
-        Which part, from 0, of how many.
-
-    Returns
-    -------
-    callable
+    `told`: of the whole; `number`, `of`: which part, from 0, of how many.
     """
     return lambda done, total: told(number * total + done, of * total)

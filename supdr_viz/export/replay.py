@@ -22,22 +22,15 @@ from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.settings.splitting import Split
 
 MAX_MOMENTS = 40
+# Points of the surfaces' grid per axis: values change smoothly, where regions have edges.
 RESOLUTION = {"classification": 40, "regression": 24}
-"""Points of the surfaces' grid per axis: values change smoothly, where regions have edges."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
     """One iteration of a film.
 
-    Attributes
-    ----------
-    frame : Frame
-        What the squares show.
-    surface : Surface
-        Decision surfaces and errors.
-    numbers : dict of str to float
-        Objective and errors.
+    `frame`: what the squares show; `surface`: decision surfaces and errors; `numbers`: objective and errors.
     """
 
     frame: Frame
@@ -54,18 +47,10 @@ class Moment:
 class Replay:
     """A film.
 
-    Attributes
-    ----------
-    scene : Scene
-    method : str
-        What made it.
-    moments : tuple of Moment
-        At least one, in the order of iterations.
-    losses : Curves
-    latent_caption : str
-        What the latent rows are.
-    mode : Mode or None
-        What the pictures are.
+    method: what made it.
+    moments: at least one, in the order of iterations.
+    latent_caption: what the latent rows are.
+    mode: what the pictures are.
     """
 
     scene: Scene
@@ -90,32 +75,10 @@ def make_replay(
 ) -> Replay:
     """Draw recorded snapshots once more, evenly chosen, first and last included.
 
-    Parameters
-    ----------
-    recorded : sequence of (Snapshot, estimator)
-        In order; the estimators need not be fitted.
-    scene : Scene
-    split : Split
-    method : str
-        Name of the method.
-    losses : Curves
-    options : DisplayOptions, optional
-        Which latent rows and axes are shown, and which picture of the method; by default none.
-    legs : tuple of int
-        Iterations at which hyper-parameters changed.
-    limit : int
-        Most moments.
-    told : callable
-        ``told(done, total)`` after each moment.
-
-    Returns
-    -------
-    Replay
-
-    Raises
-    ------
-    ValueError
-        If nothing was recorded.
+    `recorded`: in order; the estimators need not be fitted. `method`: name of the method. `options`: which latent rows
+    and axes are shown, and which picture of the method; by default none. `legs`: iterations at which hyper-parameters
+    changed. `limit`: most moments. `told`: ``told(done, total)`` after each moment. Raises ValueError if nothing was
+    recorded.
     """
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")

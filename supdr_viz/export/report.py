@@ -28,21 +28,9 @@ from supdr_viz.views.marks import SHAPES, clip_path
 def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "", told: str = "") -> str:
     """Write the report.
 
-    Parameters
-    ----------
-    replay : Replay
-    settings : sequence of (str, str)
-        Name and value.
-    python : str
-        The program that repeats the run; empty: none.
-    told : str
-        What the report calls itself in messages to the page around it, which say what is selected and shown; empty:
-        rows cannot be selected.
-
-    Returns
-    -------
-    str
-        A whole HTML document.
+    `settings`: name and value. `python`: the program that repeats the run; empty: none. `told`: what the report calls
+    itself in messages to the page around it, which say what is selected and shown; empty: rows cannot be selected.
+    Returns a whole HTML document.
     """
     scene = replay.scene
     title = _title(replay)
@@ -58,6 +46,7 @@ def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str
     return document(title, body, {"film": film}, styles=["report.css"], scripts=scripts, called=told)
 
 
+# Where the script ``player.js`` shows a film.
 PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
 <input id="scrub" type="range" min="0" max="0" value="0" step="1"
  aria-label="Iteration"><output id="numbers" for="scrub"></output></div>
@@ -68,7 +57,6 @@ PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
 <p id="method-keys"></p><p id="method-numbers"></p></figure></div>
 <figure><figcaption>Losses <span id="keys"></span></figcaption><div id="losses"></div></figure>
 <p id="legend"></p>"""
-"""Where the script ``player.js`` shows a film."""
 
 PLAYER_SCRIPTS = (*(f"stage/{part}.js" for part in DRAWING), "player.js")
 
@@ -78,22 +66,8 @@ def document(
 ) -> str:
     """Write a page that needs nothing beside itself.
 
-    Parameters
-    ----------
-    title : str
-    body : str
-        HTML.
-    data : dict
-        Name of an element -> what its scripts read from it as JSON.
-    styles, scripts : sequence of str
-        Files of the folder ``assets``, in order.
-    called : str
-        What it calls itself in messages.
-
-    Returns
-    -------
-    str
-        A whole HTML document.
+    `body`: HTML; `data`: name of an element -> what its scripts read from it as JSON; `styles`, `scripts`: files of the
+    folder ``assets``, in order; `called`: what it calls itself in messages. Returns a whole HTML document.
     """
     folder = resources.files("supdr_viz") / "assets"
     style, script = (
@@ -127,16 +101,7 @@ def _note(exact: bool) -> str:
 def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
     """Return what ``load`` of the script ``player.js`` takes.
 
-    Parameters
-    ----------
-    replay : Replay
-    tool : {"scroll", "select"}
-        What dragging in a view does.
-
-    Returns
-    -------
-    dict
-        Ready for JSON.
+    `tool` (one of "scroll", "select"): what dragging in a view does. Returns ready for JSON.
     """
     scene = replay.scene
     captions = {"input": f"Input space{_note(scene.plane.exact)}", "latent": f"Latent space: {replay.latent_caption}"}

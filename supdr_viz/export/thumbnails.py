@@ -29,14 +29,14 @@ from supdr_viz.run.status import Phase
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.state import Settings
 
+# Of each half.
 SIZE = (372, 181)
-"""Of each half."""
 
+# Of WebP, at which a half takes about four kilobytes.
 QUALITY = 50
-"""Of WebP, at which a half takes about four kilobytes."""
 
+# Seconds for which an example runs; what it shows then is drawn.
 LONGEST = 60
-"""Seconds for which an example runs; what it shows then is drawn."""
 
 OVER = (Phase.finished, Phase.diverged, Phase.failed)
 
@@ -44,21 +44,7 @@ OVER = (Phase.finished, Phase.diverged, Phase.failed)
 def thumbnail(pool: Pool, preset: Preset[Settings]) -> bytes:
     """Run an example and draw where it ends.
 
-    Parameters
-    ----------
-    pool : Pool
-    preset : Preset
-        One whose data are at hand.
-
-    Returns
-    -------
-    bytes
-        WebP.
-
-    Raises
-    ------
-    RuntimeError
-        If nothing came of it.
+    `preset`: one whose data are at hand. Returns webP. Raises RuntimeError if nothing came of it.
     """
     with closing(Session(pool, lambda: None)) as session:
         session.apply(Experiment(replace(preset.settings, speed="fast")))
@@ -85,10 +71,7 @@ def thumbnail(pool: Pool, preset: Preset[Settings]) -> bytes:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw pictures of examples into the folder from which the gallery takes them.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
+    `arguments`: of the command line.
     """
     draw_all("example", PRESETS, PICTURES, functools.partial(thumbnail, Pool(1)), arguments)
 

@@ -19,14 +19,7 @@ from supdr_viz.settings.state import to_query
 class Kind(NamedTuple):
     """What can be exported.
 
-    Attributes
-    ----------
-    file, mime : str
-        Name and type of the file.
-    label, icon : str
-        Of the button.
-    note : str
-        What is said while it is made.
+    `file`, `mime`: name and type of the file; `label`, `icon`: of the button; `note`: what is said while it is made.
     """
 
     file: str
@@ -36,31 +29,23 @@ class Kind(NamedTuple):
     note: str = "Drawing the recorded iterations once more …"
 
 
+# The kinds of exports by name.
 KINDS = {
     "report": Kind("supdr-report.html", "text/html", "Report (HTML)", "description"),
     "film": Kind("supdr-run.gif", "image/gif", "Film (GIF)", "movie"),
     "video": Kind("supdr-run.mp4", "video/mp4", "Film (MP4)", "videocam"),
     "lesson": Kind("supdr-lesson.html", "text/html", "Lesson (HTML)", "school", "Running every step …"),
 }
-"""The kinds of exports by name."""
 
+# Those of a run.
 RUN_KINDS = ("report", "film", "video")
-"""Those of a run."""
 
 
 def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Replay] | None:
     """Gather what a film of the session's run needs and return the work itself, for another thread.
 
-    Parameters
-    ----------
-    session : Session
-    moments : int
-        Most moments of the film, the first and the last among them.
-
-    Returns
-    -------
-    callable or None
-        ``work(told=told)``, of `make_replay`; None: nothing has been recorded yet.
+    `moments`: most moments of the film, the first and the last among them. Returns ``work(told=told)``, of
+    `make_replay`; None: nothing has been recorded yet.
     """
     recorded, settings, scene, parts = session.player.recorded, session.settings, session.scene, session.split
     if not recorded or settings is None or scene is None or parts is None:
@@ -81,17 +66,8 @@ def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Repla
 def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[[Told], bytes] | None:
     """Gather what an export needs and return the work itself, for another thread.
 
-    Parameters
-    ----------
-    session : Session
-    kind : {"report", "film", "video"}
-    dark : bool
-        Colours of the film; a report follows its reader's.
-
-    Returns
-    -------
-    callable or None
-        ``work(told)`` returns the content of the file; None: nothing has been recorded yet.
+    `kind`: one of "report", "film", "video". `dark`: colours of the film; a report follows its reader's. Returns
+    ``work(told)`` returns the content of the file; None: nothing has been recorded yet.
     """
     draw, settings = filming(session), session.settings
     if draw is None or settings is None:

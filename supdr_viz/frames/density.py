@@ -9,36 +9,29 @@ from scipy.ndimage import gaussian_filter
 from supdr.rows.counting import cell_counts, value_layer
 from supdr_viz.frames.types import Density, Scene
 
+# Of more rows only a sample is drawn row by row.
 CROWD = 5_000
-"""Of more rows only a sample is drawn row by row."""
 
+# Rows of the sample.
 SAMPLE = 2_000
-"""Rows of the sample."""
 
+# Cells of a density per axis.
 CELLS = 128
-"""Cells of a density per axis."""
 
+# Standard deviation, in cells, by which a density is smoothed.
 BLUR = 0.7
-"""Standard deviation, in cells, by which a density is smoothed."""
 
+# Layers of values, low to high.
 VALUE_LAYERS = 8
-"""Layers of values, low to high."""
 
+# Levels of the thinnest and of the densest cell.
 FAINTEST, DENSEST = 24.0, 225.0
-"""Levels of the thinnest and of the densest cell."""
 
 
 def sampled(n_rows: int) -> NDArray | None:
     """Choose the rows that are drawn singly, in random order so that no class hides another.
 
-    Parameters
-    ----------
-    n_rows : int
-
-    Returns
-    -------
-    int array of shape (SAMPLE,) or None
-        The same ones every time; None: all of them.
+    Returns (SAMPLE,): the same ones every time; None: all of them.
     """
     if n_rows <= CROWD:
         return None
@@ -48,14 +41,7 @@ def sampled(n_rows: int) -> NDArray | None:
 def layers(scene: Scene) -> tuple[NDArray, int]:
     """Return the layer of each row: its class, or about its value; those without a label have the last one.
 
-    Parameters
-    ----------
-    scene : Scene
-
-    Returns
-    -------
-    layer : int array of shape (n,)
-    n_layers : int
+    Returns `layer` (n,); `n_layers`.
     """
     hidden = ~scene.is_test & ~scene.is_labelled
     if scene.task == "regression":
@@ -67,16 +53,8 @@ def layers(scene: Scene) -> tuple[NDArray, int]:
 def value_layers(values: NDArray, low: float, high: float) -> tuple[NDArray, int]:
     """Return the layer of each row by about its value; NaN has the last one.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-    low, high : float
-        Ends of the scale; what lies beyond them counts as they do.
-
-    Returns
-    -------
-    layer : int array of shape (n,)
-    n_layers : int
+    `values` (n,). `low`, `high`: ends of the scale; what lies beyond them counts as they do. Returns `layer` (n,);
+    `n_layers`.
     """
     return value_layer(values, low, high, VALUE_LAYERS), VALUE_LAYERS + 1
 
@@ -86,20 +64,8 @@ def density(
 ) -> Density:
     """Count rows by cell and layer.
 
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-        Rows outside the extent, and those that are not finite, do not count.
-    layer : int array of shape (n,)
-    n_layers : int
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high) of the picture.
-    cells : int
-        Cells per axis.
-
-    Returns
-    -------
-    Density
+    `points` (n, 2): rows outside the extent, and those that are not finite, do not count; `layer` (n,); `extent`:
+    (x_low, x_high, y_low, y_high) of the picture; `cells`: cells per axis.
     """
     return shaded(cell_counts(points, layer, n_layers, extent, cells), extent)
 
@@ -107,17 +73,8 @@ def density(
 def shaded(counts: NDArray, extent: tuple[float, float, float, float]) -> Density:
     """Make a picture of how many rows there are.
 
-    Parameters
-    ----------
-    counts : int array of shape (k, r, r)
-        By layer and cell.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high) of the picture.
-
-    Returns
-    -------
-    Density
-        Opacity rises with the logarithm of the number of rows in a cell.
+    `counts` (k, r, r): by layer and cell; `extent`: (x_low, x_high, y_low, y_high) of the picture. Returns opacity
+    rises with the logarithm of the number of rows in a cell.
     """
     smooth = gaussian_filter(counts.astype(np.float32), (0.0, BLUR, BLUR))
     total = smooth.sum(axis=0)

@@ -12,23 +12,12 @@ from supdr_viz.frames.types import Scene, Surface
 def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str, float]:
     """Return per cent of wrong rows (mean squared error for regression), and of support vectors.
 
-    Parameters
-    ----------
-    surface : Surface
-        Predictions of all rows, or what was counted of rows that are on disk.
-    scene : Scene
-        Their true values; rows without one do not count.
-    snapshot : Snapshot
-        Whose predictions they are.
-
-    Returns
-    -------
-    dict
-        Empty where rows are on disk and were not counted.  Keys ``"train"``, ``"test"``, ``"support vectors"``;
-        ``"as new"``: training rows as if they were new, of many those that are drawn, where that was computed;
-        ``"labelled"`` and ``"unlabelled"`` training rows, where the labels of some are hidden; ``"validation"``:
-        training rows that early stopping holds out; ``"constant"``: of the mean of the labels, for regression, on rows
-        whose target the method does not see.  As far as they apply.
+    `surface`: predictions of all rows, or what was counted of rows that are on disk. `scene`: their true values; rows
+    without one do not count. `snapshot`: whose predictions they are. Returns empty where rows are on disk and were not
+    counted.  Keys ``"train"``, ``"test"``, ``"support vectors"``; ``"as new"``: training rows as if they were new, of
+    many those that are drawn, where that was computed; ``"labelled"`` and ``"unlabelled"`` training rows, where the
+    labels of some are hidden; ``"validation"``: training rows that early stopping holds out; ``"constant"``: of the
+    mean of the labels, for regression, on rows whose target the method does not see.  As far as they apply.
     """
     if scene.n_rows > len(scene.position) and not surface.rates:
         return {}  # those of the sample are not those of all rows, which were not counted
@@ -68,14 +57,7 @@ def _told_rates(scene: Scene, snapshot: Snapshot) -> dict[str, float]:
 def constant_error(scene: Scene, rows: NDArray) -> float:
     """Return the mean squared error of some rows of a regression if all are predicted by the mean of the labels.
 
-    Parameters
-    ----------
-    scene : Scene
-    rows : bool array of shape (n,)
-
-    Returns
-    -------
-    float
+    `rows` (n,).
     """
     mean = float(scene.target[scene.is_labelled].mean())
     return float(((scene.target[rows] - mean) ** 2).mean())

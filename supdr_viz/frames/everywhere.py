@@ -29,13 +29,9 @@ from supdr_viz.settings.on_disk import Whole
 class Everywhere:
     """What was counted of all rows at one iteration.
 
-    Attributes
-    ----------
-    density : Density
-        In the latent plane.
-    rates : dict of str to float
-        ``"train"`` and ``"test"``: per cent of the rows that are wrong, or mean squared errors, as far as they are
-        known; where labels are hidden also ``"labelled"`` and ``"unlabelled"`` of the training rows.
+    `density`: in the latent plane. `rates`: ``"train"`` and ``"test"``: per cent of the rows that are wrong, or mean
+    squared errors, as far as they are known; where labels are hidden also ``"labelled"`` and ``"unlabelled"`` of the
+    training rows.
     """
 
     density: Density
@@ -49,21 +45,7 @@ def count_everywhere(
 
     Training rows count where they stand, unlabelled ones and test rows where they would stand as new rows.
 
-    Parameters
-    ----------
-    fitted : estimator
-        As of the snapshot.
-    snapshot : Snapshot
-    whole : Whole
-    plane : LatentPlane
-        On display.
-    places : array of shape (n, 2)
-        Where the sample's rows stand in it.
-    scene : Scene
-
-    Returns
-    -------
-    Everywhere
+    `fitted`: as of the snapshot; `plane`: on display; `places` (n, 2): where the sample's rows stand in it.
     """
     from supdr.rows.partitions import total
 
@@ -111,17 +93,7 @@ def _with_hidden(labelled: float, found: NDArray, unit: float) -> dict[str, floa
 
 
 def input_density(whole: Whole, scene: Scene) -> Density:
-    """Count all rows in the input plane.
-
-    Parameters
-    ----------
-    whole : Whole
-    scene : Scene
-
-    Returns
-    -------
-    Density
-    """
+    """Count all rows in the input plane."""
     from supdr.rows.partitions import total
 
     grid = scene_grid(scene)
@@ -134,15 +106,7 @@ def input_density(whole: Whole, scene: Scene) -> Density:
 def constant_everywhere(whole: Whole, scene: Scene) -> float:
     """Return the mean squared error of a regression if the mean of the labels is predicted everywhere.
 
-    Parameters
-    ----------
-    whole : Whole
-    scene : Scene
-
-    Returns
-    -------
-    float
-        Of the rows whose target the method does not see, or else of all, as `frames.error_rates.constant_error`.
+    Only rows count whose target the method does not see, if there are any, as in `frames.error_rates.constant_error`.
     """
     from supdr.rows.partitions import total
 
@@ -160,19 +124,7 @@ def constant_everywhere(whole: Whole, scene: Scene) -> float:
 def count_within(fitted: Any, whole: Whole, grid: Grid, corners: NDArray, *, latent: bool) -> int:
     """Count all rows within a polygon of the input plane or of the latent one.
 
-    Parameters
-    ----------
-    fitted : estimator
-    whole : Whole
-    grid : Grid
-        The plane.
-    corners : array of shape (k, 2)
-    latent : bool
-        Whether it is the latent one.
-
-    Returns
-    -------
-    int
+    `grid`: the plane; `corners` (k, 2); `latent`: whether it is the latent one.
     """
     from supdr.rows.partitions import total
 

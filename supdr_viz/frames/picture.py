@@ -8,20 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# Of about so many rows at most it is shown where they came from or are drawn to.
 MAX_JOINED = 700
-"""Of about so many rows at most it is shown where they came from or are drawn to."""
 
 
 class Number(NamedTuple):
     """A named value that a picture says in words.
 
-    Attributes
-    ----------
-    name : str
-    value : float
-    unit : str
-    help : str
-        What it means, in a few words.
+    `help`: what it means, in a few words.
     """
 
     name: str
@@ -45,13 +39,8 @@ class Number(NamedTuple):
 class Key(NamedTuple):
     """An entry of a picture's legend.
 
-    Attributes
-    ----------
-    name : str
-    role : str
-        Name of a colour, one of ``Picture.roles``.
-    kind : {"point", "ring", "line"}
-    dash : {"solid", "dashed", "dotted", "dotdash"}
+    `role`: name of a colour, one of ``Picture.roles``; `kind`: one of "point", "ring", "line"; `dash`: one of "solid",
+    "dashed", "dotted", "dotdash".
     """
 
     name: str
@@ -64,18 +53,11 @@ class Key(NamedTuple):
 class Stroke:
     """Lines of one look.
 
-    Attributes
-    ----------
-    points : float array of shape (k, 2)
-        Rows of NaN stand between lines.
-    role : int
-        Colour, an index into ``Picture.roles``.
-    width, alpha : float
-    dash : {"solid", "dashed", "dotted", "dotdash"}
-    above : bool
-        Whether it lies over the rows.
-    edge : float
-        Width of edges in the colour of the card on both sides, which set it off from a crowd of its own colour.
+    points (k, 2): rows of NaN stand between lines.
+    role: colour, an index into ``Picture.roles``.
+    dash: one of "solid", "dashed", "dotted", "dotdash".
+    above: whether it lies over the rows.
+    edge: width of edges in the colour of the card on both sides, which set it off from a crowd of its own colour.
     """
 
     points: NDArray
@@ -91,13 +73,7 @@ class Stroke:
 class Area:
     """A filled polygon.
 
-    Attributes
-    ----------
-    points : float array of shape (k, 2)
-    role : int
-        Colour, an index into ``Picture.roles``.
-    alpha : float
-        Opacity of the filling.
+    `points` (k, 2); `role`: colour, an index into ``Picture.roles``; `alpha`: opacity of the filling.
     """
 
     points: NDArray
@@ -108,13 +84,7 @@ class Area:
 class Tag(NamedTuple):
     """A few words at a place of a picture.
 
-    Attributes
-    ----------
-    x, y : float
-    text : str
-    role : int
-        Colour, an index into ``Picture.roles``.
-    align : {"left", "center", "right"}
+    `role`: colour, an index into ``Picture.roles``; `align`: one of "left", "center", "right".
     """
 
     x: float
@@ -127,14 +97,8 @@ class Tag(NamedTuple):
 class Panel(NamedTuple):
     """A part of a picture with a scale of its own.
 
-    Attributes
-    ----------
-    name : str
-        Key: panels of the same name keep their extent while it serves.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high) of what is shown, in its own units.
-    box : tuple of float
-        (x_low, x_high, y_low, y_high) in the picture, of the same shape.
+    `name`: key: panels of the same name keep their extent while it serves; `extent`: (x_low, x_high, y_low, y_high) of
+    what is shown, in its own units; `box`: (x_low, x_high, y_low, y_high) in the picture, of the same shape.
     """
 
     name: str
@@ -150,11 +114,7 @@ class Panel(NamedTuple):
 class RowValue(NamedTuple):
     """What the tooltip of every row says of it.
 
-    Attributes
-    ----------
-    name : str
-    values : float array of shape (n,)
-        NaN: nothing.
+    `values` (n,): NaN: nothing.
     """
 
     name: str
@@ -168,50 +128,26 @@ class Picture:
     Colours are names of roles ("class 0", "muted", ...: see `supdr_viz.kit.theme`), so that a theme changes them all at
     once; everything else refers to them by index.
 
-    Attributes
-    ----------
-    mode : str
-        Name of the mode that made it.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high).
-    roles : tuple of str
-    rows : float array of shape (n, 2) or None
-        Where the rows of the scene stand; NaN hides one.
-    row_role : uint8 array of shape (n,) or None
-        Their colours; None: the colours of their classes.
-    row_value : RowValue or None
-    tips : float array of shape (n, 2) or None
-        A line from every row, to its mark; NaN where there is none.
-    tip_mark : {"arrow", "ring", "origin"}
-        How a tip looks: a head, a ring (the row as it stands elsewhere), or a faint point (where the row came from).
-    strokes : tuple of Stroke
-    areas : tuple of Area
-    marks : float array of shape (m, 2) or None
-        Few and large: class means, centres, ...
-    mark_role : uint8 array of shape (m,) or None
-    image : uint8 array of shape (h, w) or None
-        Indices into `roles`, times `shades`, plus a level of opacity from 0 to `shades` - 1; it fills `extent`, first
-        row lowest.
-    photo : uint8 array of shape (r, r) or None
-        Grey levels from the colour of the card, 0, to that of text, 255; it fills `extent`, first row lowest.
-    shades : int
-        Levels of opacity of the image.
-    smooth : bool
-        Whether the image's cells are samples of something smooth: colours pass into each other between their middles.
-    tags : tuple of Tag
-    panels : tuple of Panel
-        Where parts of the picture lie; drawn by their strokes alone.
-    image_alpha : float
-        Opacity of the image: faint behind rows, 1 where the image is the picture.
-    axis_labels : tuple of str or None
-        None: axes without meaning are not drawn.
-    counts : bool
-        The axis across counts something: whole numbers only.
-    ticks : tuple of float
-        The values that the upward axis names; empty: round ones.
-    keys : tuple of Key
-    numbers : tuple of Number
-    caption : str
+    mode: name of the mode that made it.
+    extent: (x_low, x_high, y_low, y_high).
+    rows (n, 2): where the rows of the scene stand; NaN hides one.
+    row_role (n,): their colours; None: the colours of their classes.
+    tips (n, 2): a line from every row, to its mark; NaN where there is none.
+    tip_mark (one of "arrow", "ring", "origin"): how a tip looks: a head, a ring (the row as it stands elsewhere), or a
+        faint point (where the row came from).
+    marks (m, 2): few and large: class means, centres, .
+    mark_role (m,).
+    image (h, w): indices into `roles`, times `shades`, plus a level of opacity from 0 to `shades` - 1; it fills
+        `extent`, first row lowest.
+    photo (r, r): grey levels from the colour of the card, 0, to that of text, 255; it fills `extent`, first row lowest.
+    shades: levels of opacity of the image.
+    smooth: whether the image's cells are samples of something smooth: colours pass into each other between their
+        middles.
+    panels: where parts of the picture lie; drawn by their strokes alone.
+    image_alpha: opacity of the image: faint behind rows, 1 where the image is the picture.
+    axis_labels: None: axes without meaning are not drawn.
+    counts: the axis across counts something: whole numbers only.
+    ticks: the values that the upward axis names; empty: round ones.
     """
 
     mode: str
@@ -249,14 +185,7 @@ class Picture:
 def some_rows(values: NDArray) -> NDArray:
     """Hide the other ends of most rows' lines where there are many: nobody could follow them all.
 
-    Parameters
-    ----------
-    values : array of shape (n,) or (n, 2)
-
-    Returns
-    -------
-    array of the same shape
-        NaN where hidden.
+    `values` (n,) or (n, 2). Returns NaN where hidden.
     """
     chosen = np.arange(len(values)) % -(-max(len(values), 1) // MAX_JOINED) == 0
     return np.where(chosen.reshape(-1, *[1] * (values.ndim - 1)), values, values.dtype.type(np.nan))

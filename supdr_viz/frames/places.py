@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# A place that is not shown.
 HIDDEN = -32768
-"""A place that is not shown."""
 
+# Places are whole numbers from minus this to this, from one end of their extent to the other.
 LEVELS = 32767
-"""Places are whole numbers from minus this to this, from one end of their extent to the other."""
 
 Places = dict[str, Any]
 
@@ -21,15 +21,8 @@ Places = dict[str, Any]
 def packed_places(points: NDArray) -> Places:
     """Write places (n, 2) as 16-bit numbers within the square or strip that they fill.
 
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-        A row with a value that is not finite is hidden.
-
-    Returns
-    -------
-    dict
-        ``"levels"``, int16 array of shape (n, 2), and ``"extent"``, (x_low, x_high, y_low, y_high).
+    `points` (n, 2): a row with a value that is not finite is hidden. Returns ``"levels"``, int16 array of shape (n, 2),
+    and ``"extent"``, (x_low, x_high, y_low, y_high).
     """
     # Column by column: numpy is slow along an axis of two.
     columns: Any = np.array(points.T, dtype=float, order="C")
@@ -64,14 +57,7 @@ def _ends(columns: NDArray) -> list[float]:
 def unpacked_places(places: Mapping[str, Any]) -> NDArray:
     """Read what `packed_places` has written.
 
-    Parameters
-    ----------
-    places : mapping
-
-    Returns
-    -------
-    float array of shape (n, 2)
-        NaN where a row is hidden.
+    Returns (n, 2): NaN where a row is hidden.
     """
     levels, extent = places["levels"].astype(float), places["extent"]
     low, span = np.array(extent[::2]), np.array([extent[1] - extent[0], extent[3] - extent[2]])

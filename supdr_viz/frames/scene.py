@@ -14,19 +14,19 @@ from supdr_viz.frames.density import sampled, scene_density
 from supdr_viz.frames.types import Plane, Scene
 from supdr_viz.settings.splitting import Split
 
+# Empty border around the points, as a share of the plane's width.
 MARGIN = 0.08
-"""Empty border around the points, as a share of the plane's width."""
 
 MAX_PICTURES = 3000
 
+# Axes zoom in only when the points fill less than this share of them: steady axes show motion.
 SHRINK = 0.55
-"""Axes zoom in only when the points fill less than this share of them: steady axes show motion."""
 
+# Axes zoom out when a point comes nearer to the border than this share of them: marks are not cut off.
 ROOM = 0.025
-"""Axes zoom out when a point comes nearer to the border than this share of them: marks are not cut off."""
 
+# Rows or columns, whichever are fewer, that are decomposed whole: of more it takes seconds, in which a page waits.
 MOST_DECOMPOSED = 300
-"""Rows or columns, whichever are fewer, that are decomposed whole: of more it takes seconds, in which a page waits."""
 
 Extent = tuple[float, float, float, float]
 
@@ -34,18 +34,8 @@ Extent = tuple[float, float, float, float]
 def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = None) -> Scene:
     """Describe what stays while a run goes on.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Names, pictures, description.
-    split : Split
-        Training and test rows.
-    axes : tuple of int, optional
-        Two features to show; by default the two there are, or the plane of the first two principal components.
-
-    Returns
-    -------
-    Scene
+    `dataset`: names, pictures, description. `split`: training and test rows. `axes`: two features to show; by default
+    the two there are, or the plane of the first two principal components.
     """
     X = np.concatenate([split.X_train, split.X_test])
     truth = np.concatenate([split.truth_train, split.y_test])
@@ -82,14 +72,7 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
 def view_names(dataset: Dataset) -> tuple[str, ...]:
     """Name the views of a data set: by what stands before the colon in the names of their columns, else by numbers.
 
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    tuple of str
-        Empty for data of one view.
+    Returns empty for data of one view.
     """
     names, start = [], 0
     for number, size in enumerate(dataset.views or (), 1):
@@ -102,20 +85,9 @@ def view_names(dataset: Dataset) -> tuple[str, ...]:
 def input_plane(X: NDArray, X_train: NDArray, names: Sequence[str], axes: tuple[int, int] | None = None) -> Plane:
     """Choose the plane in which rows are shown.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        All rows, which the extent must hold.
-    X_train : array of shape (n_train, m)
-        Rows that define the principal components; NaN cells count as the column's mean.
-    names : sequence of str
-        Feature names.
-    axes : tuple of int, optional
-        Two features; else the only two, or principal components of the standardised training rows.
-
-    Returns
-    -------
-    Plane
+    `X` (n, m): all rows, which the extent must hold. `X_train` (n_train, m): rows that define the principal components;
+    NaN cells count as the column's mean. `names`: feature names. `axes`: two features; else the only two, or principal
+    components of the standardised training rows.
     """
     n_features = X.shape[1]
     mean = np.nanmean(X_train, axis=0)

@@ -17,17 +17,17 @@ from supdr_viz.frames.scene import Extent, spread_strip
 from supdr_viz.frames.types import Lines, Relief, Scene, Sheet, Surface
 from supdr_viz.settings.splitting import Split
 
+# Evaluated points per axis, while running and at rest.
 COARSE, FINE = 50, 100
-"""Evaluated points per axis, while running and at rest."""
 
+# Cells of the image per axis, by interpolation.
 PIXELS = 150
-"""Cells of the image per axis, by interpolation."""
 
+# Most numbers in the lifted grid: wide data get a coarser picture rather than a slow one.
 MAX_CELLS = 4_000_000
-"""Most numbers in the lifted grid: wide data get a coarser picture rather than a slow one."""
 
+# Most numbers in a relief: more classes make a jump instead of a motion.
 MAX_SCORES = 30_000
-"""Most numbers in a relief: more classes make a jump instead of a motion."""
 
 LEVELS, FINE_LEVELS = 255, 32767
 NO_LINES = Lines([], [])
@@ -38,21 +38,7 @@ def evaluate(
 ) -> Surface:
     """Evaluate predictions of all rows and the surfaces over both planes.
 
-    Parameters
-    ----------
-    fitted : estimator
-        ``at(snapshot)``.
-    scene : Scene
-    split : Split
-    latent : LatentPlane
-        The latent plane on display.
-    iteration : int
-    resolution : int
-        Points of the grid per axis.
-
-    Returns
-    -------
-    Surface
+    `fitted`: ``at(snapshot)``; `latent`: the latent plane on display; `resolution`: points of the grid per axis.
     """
     # Training rows have two predictions: their own, which saw their labels, and that of the regions they lie in.
     tested = _predict(fitted, split.X_test)
@@ -81,17 +67,7 @@ def evaluate(
 def with_latent(surface: Surface, fitted: Any, scene: Scene, latent: LatentPlane) -> Surface:
     """Return a surface with the boundary that another estimator draws in the latent plane; all else stays.
 
-    Parameters
-    ----------
-    surface : Surface
-    fitted : estimator
-    scene : Scene
-    latent : LatentPlane
-        On display.
-
-    Returns
-    -------
-    Surface
+    `latent`: on display.
     """
     classes = None if scene.task == "regression" else fitted.classes_.astype(np.uint8)
     return replace(surface, latent=_latent_sheet(fitted, latent, classes, surface.value_range, COARSE))
@@ -124,15 +100,10 @@ def hides_a_coordinate(fitted: Any) -> bool:
 class LatentPlane:
     """The plane of the latent space on display: which axes, and how far they reach.
 
-    Parameters
-    ----------
-    mean : array of shape (d,)
-    axes : array of shape (d, 2)
-        Orthonormal columns; a single column and a zero one when d = 1.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high).
-    head : {"fitted", "calibrated"}
-        Which head's surface belongs to the rows shown.
+    mean (d,).
+    axes (d, 2): orthonormal columns; a single column and a zero one when d = 1.
+    extent: (x_low, x_high, y_low, y_high).
+    head (one of "fitted", "calibrated"): which head's surface belongs to the rows shown.
     """
 
     def __init__(
@@ -169,18 +140,9 @@ def latent_axes(
 ) -> tuple[NDArray, NDArray]:
     """Choose the plane in which latent rows are shown.
 
-    Parameters
-    ----------
-    latent : array of shape (n, d)
-    axes : tuple of int, optional
-        Two coordinates; by default the two there are, or the first two principal components.
-    previous : array of shape (d, 2), optional
-        Principal components are turned within their plane to lie as close to these as possible.
-
-    Returns
-    -------
-    mean : array of shape (d,)
-    axes : array of shape (d, 2)
+    `latent` (n, d). `axes`: two coordinates; by default the two there are, or the first two principal components.
+    `previous` (d, 2): principal components are turned within their plane to lie as close to these as possible. Returns
+    `mean` (d,); `axes` (d, 2).
     """
     n_components = latent.shape[1]
     if n_components == 1:
@@ -288,16 +250,7 @@ def _refined(scores: NDArray) -> NDArray:
 def contours(x: NDArray, y: NDArray, plane: NDArray, *levels: float) -> Lines:
     """Trace a function over a plane at some levels.
 
-    Parameters
-    ----------
-    x, y : arrays of shape (k,)
-        Places of the columns and rows of `plane`.
-    plane : array or masked array of shape (k, k)
-    *levels : float
-
-    Returns
-    -------
-    Lines
+    `x`, `y` (k,): places of the columns and rows of `plane`; `plane` (k, k).
     """
     lines = traced(x, y, plane, levels)
     return Lines([xs for each in lines for xs in each.xs], [ys for each in lines for ys in each.ys])
@@ -306,15 +259,7 @@ def contours(x: NDArray, y: NDArray, plane: NDArray, *levels: float) -> Lines:
 def traced(x: NDArray, y: NDArray, plane: NDArray, levels: Sequence[float]) -> list[Lines]:
     """Trace a function over a plane as `contours` does, each level by itself.
 
-    Parameters
-    ----------
-    x, y, plane
-        See `contours`.
-    levels : sequence of float
-
-    Returns
-    -------
-    list of Lines
+    `x`, `y`, `plane`: see `contours`.
     """
     generator, found = contour_generator(x, y, plane), []
     for level in levels:

@@ -16,21 +16,8 @@ class Table:
 
     A column that holds no numbers counts as the number of its category, the most frequent one first.
 
-    Parameters
-    ----------
-    X : array-like or DataFrame of shape (n, m)
-    names : sequence of str, optional
-        What the estimator calls the columns; None: it knows arrays.
-
-    Attributes
-    ----------
-    axis_names : list of str
-        Captions of the columns.
-
-    Raises
-    ------
-    ValueError
-        If X has not two dimensions.
+    `X` (n, m). `names`: what the estimator calls the columns; None: it knows arrays. `axis_names`: captions of the
+    columns. Raises ValueError if X has not two dimensions.
     """
 
     def __init__(self, X: ArrayLike | pd.DataFrame, names: Sequence[str] | None) -> None:
@@ -53,15 +40,7 @@ class Table:
     def known_to(cls, estimator: Any, X: ArrayLike | pd.DataFrame) -> Table:
         """Return the table of rows in the form in which a fitted estimator learnt them.
 
-        Parameters
-        ----------
-        estimator : estimator
-            Or a pipeline.
-        X : array-like or DataFrame of shape (n, m)
-
-        Returns
-        -------
-        Table
+        `estimator`: or a pipeline; `X` (n, m).
         """
         learnt = getattr(estimator, "feature_names_in_", None)
         if learnt is None and isinstance(X, pd.DataFrame) and not hasattr(estimator, "n_features_in_"):
@@ -72,16 +51,7 @@ class Table:
     def as_learnt(cls, estimator: Any, X: Any) -> Any:
         """Return rows with names of columns if a fitted estimator learnt such, without them if it did not.
 
-        Parameters
-        ----------
-        estimator : estimator
-            Or a pipeline.
-        X : array-like or DataFrame of shape (n, m)
-            Or whatever else a pipeline takes, which stays as it is.
-
-        Returns
-        -------
-        array-like or DataFrame
+        `estimator`: or a pipeline; `X` (n, m): or whatever else a pipeline takes, which stays as it is.
         """
         if np.ndim(X) != 2 or hasattr(estimator, "feature_names_in_") == isinstance(X, pd.DataFrame):
             return X
@@ -120,16 +90,7 @@ class Table:
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, of nested ones too; anything else as it is.
-
-    Parameters
-    ----------
-    estimator : estimator
-
-    Returns
-    -------
-    estimator
-    """
+    """Return the last step of a pipeline, of nested ones too; anything else as it is."""
     return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 
@@ -138,14 +99,8 @@ class OnInput:
 
     They get the columns' names and go through the steps before it.  All else the estimator answers itself.
 
-    Parameters
-    ----------
-    whole : estimator
-        The estimator, or the pipeline that ends in it.
-    table : Table
-        How `whole` knows rows.
-    fitted : estimator, optional
-        An iterate of the last step; by default the last step itself.
+    `whole`: the estimator, or the pipeline that ends in it. `table`: how `whole` knows rows. `fitted`: an iterate of
+    the last step; by default the last step itself.
     """
 
     def __init__(self, whole: Any, table: Table, fitted: Any = None) -> None:

@@ -17,30 +17,24 @@ from supdr_viz.frames.scene import filled
 from supdr_viz.frames.types import Scene, Truth
 from supdr_viz.settings.splitting import Split
 
+# Pairs whose distances a picture shows in every frame.
 N_PAIRS = 4000
-"""Pairs whose distances a picture shows in every frame."""
 
+# Pairs that make the correlation of distances.
 MOST_PAIRS = 200_000
-"""Pairs that make the correlation of distances."""
 
+# Rows that are looked at before others have their turn.
 BATCH = 32
-"""Rows that are looked at before others have their turn."""
 
+# Of fewer test rows the numbers would mean nothing: they are of all rows.
 FEWEST = 5
-"""Of fewer test rows the numbers would mean nothing: they are of all rows."""
 
 Measuring = Generator[None, None, Truth]
 
 
 @dataclass(frozen=True, eq=False)
 class Yardstick:
-    """The rows of a scene in the unit in which they are near or far: grey levels of pictures, else standard deviations.
-
-    Attributes
-    ----------
-    scene : Scene
-    split : Split
-    """
+    """The rows of a scene in the unit of their distances: grey levels of pictures, else standard deviations."""
 
     scene: Scene
     split: Split
@@ -69,12 +63,7 @@ class Yardstick:
 def measuring(yardstick: Yardstick, places: NDArray, iteration: int) -> Measuring:
     """Find out how true a map is; yields between pieces of work of some milliseconds, returns the result.
 
-    Parameters
-    ----------
-    yardstick : Yardstick
-    places : array of shape (n, 2)
-        Where the rows stand on the map.
-    iteration : int
+    `places` (n, 2): where the rows stand on the map.
     """
     X = yardstick.rows
     drawn = yardstick.scene.drawn  # every row that is seen gets its colour

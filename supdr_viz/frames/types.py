@@ -20,22 +20,15 @@ from supdr_viz.frames.places import Places, packed_places
 class Plane:
     """A plane through the input space onto which rows are projected: ``(X - origin) @ axes``.
 
-    Attributes
-    ----------
-    kind : {"features", "components"}
-        Two chosen features, or the first two principal components of the training rows.
-    axis_names : tuple of str
-        Labels of the two axes.
-    origin : array of shape (m,)
-    axes : array of shape (m, 2)
-    lifting : array of shape (2, m)
-        Directions of the plane in the input space; ``lifting @ axes`` is the identity.
-    exact : bool
-        True when the plane is the whole space; else surfaces are a slice through `origin`.
-    share : float
-        Share of the variance that the plane shows.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high), square.
+    kind (one of "features", "components"): two chosen features, or the first two principal components of the training
+        rows.
+    axis_names: labels of the two axes.
+    origin (m,).
+    axes (m, 2).
+    lifting (2, m): directions of the plane in the input space; ``lifting @ axes`` is the identity.
+    exact: True when the plane is the whole space; else surfaces are a slice through `origin`.
+    share: share of the variance that the plane shows.
+    extent: (x_low, x_high, y_low, y_high), square.
     """
 
     kind: str
@@ -60,13 +53,8 @@ class Plane:
 class Density:
     """How densely all rows lie in a plane, by class.
 
-    Attributes
-    ----------
-    levels : uint8 array of shape (k, r, r)
-        For each class (regression: each range of values), and last for rows without a label, what it adds to the
-        opacity of a cell, in 255ths.  First row lowest.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high).
+    `levels` (k, r, r): for each class (regression: each range of values), and last for rows without a label, what it
+    adds to the opacity of a cell, in 255ths.  First row lowest. `extent`: (x_low, x_high, y_low, y_high).
     """
 
     levels: NDArray
@@ -77,40 +65,22 @@ class Density:
 class Scene:
     """What stays while a run goes on.  Rows are training rows first, then test rows.
 
-    Attributes
-    ----------
-    title, description : str
-    task : {"classification", "regression"}
-    class_names : tuple of str
-        Empty for regression.
-    position : float array of shape (n, 2)
-        Rows in the input plane.
-    code : uint8 array of shape (n,)
-        True class of each row; 0 for regression.
-    target : float array of shape (n,)
-        True value (regression) or class code.
-    is_test : bool array of shape (n,)
-    is_labelled : bool array of shape (n,)
-        False for test rows and for training rows whose label was hidden.
-    row : int array of shape (n,)
-        Row number in the data set.
-    plane : Plane
-    image_shape : tuple of int or None
-        Rows are pictures of this shape.
-    images : uint8 array of shape (n, h, w) or None
-    image_range : tuple of float
-        Values of the cells at levels 0 and 255 of the images.
-    n_features : int
-    notes : tuple of str
-        What the user should know of the data (missing cells, rows shown of many, ...).
-    view_names : tuple of str
-        Names of the groups of columns, for data that come in several views.
-    drawn : int array or None
-        The rows that are drawn singly, in the order in which they are drawn; None: all of them.
-    density : Density or None
-        Of all rows in the input plane, where not all are drawn singly and they are at hand.
-    n_rows : int
-        Of all; more than there are positions where these are of a sample of rows on disk.
+    task: one of "classification", "regression".
+    class_names: empty for regression.
+    position (n, 2): rows in the input plane.
+    code (n,): True class of each row; 0 for regression.
+    target (n,): True value (regression) or class code.
+    is_test (n,).
+    is_labelled (n,): False for test rows and for training rows whose label was hidden.
+    row (n,): row number in the data set.
+    image_shape: rows are pictures of this shape.
+    images (n, h, w).
+    image_range: values of the cells at levels 0 and 255 of the images.
+    notes: what the user should know of the data (missing cells, rows shown of many, ...).
+    view_names: names of the groups of columns, for data that come in several views.
+    drawn: the rows that are drawn singly, in the order in which they are drawn; None: all of them.
+    density: of all rows in the input plane, where not all are drawn singly and they are at hand.
+    n_rows: of all; more than there are positions where these are of a sample of rows on disk.
     """
 
     title: str
@@ -157,11 +127,7 @@ class Scene:
 class Curves:
     """Curves over iterations, thinned to a drawable number of points.
 
-    Attributes
-    ----------
-    iteration : int array of shape (k,)
-    values : dict of str to float array of shape (k,)
-        NaN where a curve has no value.
+    `iteration` (k,); `values` (k,): NaN where a curve has no value.
     """
 
     iteration: NDArray
@@ -172,18 +138,10 @@ class Curves:
 class Truth:
     """How true the latent plane was at one iteration.
 
-    Attributes
-    ----------
-    iteration : int
-    n_neighbors : int
-    trust, kept : float arrays of shape (n,)
-        Trustworthiness and continuity of each row of the scene; NaN where it was not looked at.
-    lost, false : int32 arrays of shape (n, n_neighbors)
-        The neighbours that a row lost, and the false ones it won; -1 behind the last one.
-    numbers : dict of str to float
-        Of the test rows, by the names of `supdr.quality`.
-    n_new : int
-        How many test rows; 0: too few, the numbers are of all rows.
+    trust, kept (n,): trustworthiness and continuity of each row of the scene; NaN where it was not looked at.
+    lost, false (n, n_neighbors): the neighbours that a row lost, and the false ones it won; -1 behind the last one.
+    numbers: of the test rows, by the names of `supdr.quality`.
+    n_new: how many test rows; 0: too few, the numbers are of all rows.
     """
 
     iteration: int
@@ -200,37 +158,21 @@ class Truth:
 class Frame:
     """One iteration, ready to draw.
 
-    Attributes
-    ----------
-    number : int
-        Serial number; acknowledged by the page.
-    iteration : int
-    first_iteration, last_iteration : int
-        Range of the scrubber.
-    live : bool
-        False when an earlier iteration is being viewed.
-    latent : float array of shape (n, 2)
-        Rows of the scene in the displayed latent plane.
-    latent_extent : tuple of float
-        (x_low, x_high, y_low, y_high), square; changes rarely.
-    latent_caption : str
-        What the latent plane is ("saw the labels", "plane of 9-D", ...).
-    pulled : float array of shape (n, 2) or None
-        The other end of the pull of the labels: where `transform` puts the training rows or, if that is shown, where
-        they were learnt; NaN for test rows.
-    support : bool array of shape (n,)
-        Support vectors (training rows only).
-    losses, errors : Curves
-        ``losses``: every term, ``"objective"``, ``"surrogate"`` and ``"bound"`` if any; ``errors``: per cent, or for
-        regression MSE.
-    numbers : dict of str to float
-        Current values for the status line: objective, train_error, test_error, rate, ...
-    picture : Picture or None
-        What the method shows of itself, in the mode that was asked for.
-    truth : Truth or None
-        How true the plane is, as far as it was asked for; it may be of an earlier iteration.
-    drawn : int array or None
-        Rows of the scene that are drawn singly; None: all.
+    number: serial number; acknowledged by the page.
+    first_iteration, last_iteration: range of the scrubber.
+    live: False when an earlier iteration is being viewed.
+    latent (n, 2): rows of the scene in the displayed latent plane.
+    latent_extent: (x_low, x_high, y_low, y_high), square; changes rarely.
+    latent_caption: what the latent plane is ("saw the labels", "plane of 9-D", ...).
+    pulled (n, 2): the other end of the pull of the labels: where `transform` puts the training rows or, if that is
+        shown, where they were learnt; NaN for test rows.
+    support (n,): support vectors (training rows only).
+    losses, errors: ``losses``: every term, ``"objective"``, ``"surrogate"`` and ``"bound"`` if any; ``errors``: per
+        cent, or for regression MSE.
+    numbers: current values for the status line: objective, train_error, test_error, rate, .
+    picture: what the method shows of itself, in the mode that was asked for.
+    truth: how true the plane is, as far as it was asked for; it may be of an earlier iteration.
+    drawn: rows of the scene that are drawn singly; None: all.
     """
 
     number: int
@@ -278,14 +220,9 @@ class Lines:
 class Relief:
     """The scores behind a decision surface, so coarse that they can be sent with it.
 
-    Attributes
-    ----------
-    levels : int16 array of shape (K, r, r)
-        One score a class, or one for two classes; for regression the predicted value. First row lowest.
-    scale : float
-        Scores are levels times this; predicted values then are those of `Sheet.image`, 0..255.
-    classes : uint8 array or None
-        Which classes the scores are of; two for one score.  None for regression.
+    `levels` (K, r, r): one score a class, or one for two classes; for regression the predicted value. First row lowest.
+    `scale`: scores are levels times this; predicted values then are those of `Sheet.image`, 0..255. `classes`: which
+    classes the scores are of; two for one score.  None for regression.
     """
 
     levels: NDArray
@@ -297,20 +234,12 @@ class Relief:
 class Sheet:
     """A decision surface over one plane.
 
-    Attributes
-    ----------
-    image : uint8 array of shape (r, r)
-        Winning class, or for regression the predicted value scaled to 0..255 over `Surface.value_range`.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high) of the image.
-    boundary, margin : Lines
-        Where the winning class changes; where |f| = 1 (two classes, methods with a margin).
-    resolution : int
-        Evaluated points per axis; the image has more cells.
-    caption : str
-        Empty, or what the surface is when the plane is not the whole space.
-    relief : Relief or None
-        By which the next surface comes from this one.
+    image (r, r): winning class, or for regression the predicted value scaled to 0..255 over `Surface.value_range`.
+    extent: (x_low, x_high, y_low, y_high) of the image.
+    boundary, margin: where the winning class changes; where |f| = 1 (two classes, methods with a margin).
+    resolution: evaluated points per axis; the image has more cells.
+    caption: empty, or what the surface is when the plane is not the whole space.
+    relief: by which the next surface comes from this one.
     """
 
     image: NDArray
@@ -326,32 +255,20 @@ class Sheet:
 class Surface:
     """Decision surfaces and what was evaluated with them.
 
-    Attributes
-    ----------
-    iteration : int
-    input, latent : Sheet or None
-    predicted : uint8 array of shape (n,) or float for regression
-        Predictions of all rows of the scene (training rows from their own latent rows).
-    placed : float array of shape (n,)
-        Predictions of all rows as new ones, as the boundary over the input space has them; training rows that are not
-        drawn have their own.  NaN: not computed, of training rows of a regression that goes on.
-    wrong : bool array of shape (n,)
-        Misclassified rows (classification only; else all False).
-    beyond : bool array of shape (n,)
-        Rows on the wrong side of the boundary over the input space, which is drawn for new rows: training rows among
-        them may be classified rightly by their own latent rows, which saw their labels.
-        Training rows that are not drawn count by their own latent rows.
-    value_range : tuple of float
-        Regression: values at image levels 0 and 255.
-    density, input_density : Density or None
-        Of all rows in the latent and in the input plane, where not all are drawn singly; None in the input plane where
-        it is the scene's.
-    places : float array of shape (n, 2) or None
-        Where all rows of the scene stand in the latent plane, where the frames have those only that are drawn singly.
-    rates : dict of str to float
-        Errors of all rows, where those of the scene are a sample of them, and all were counted for this surface.
-    counted : int or None
-        The iteration at which they were counted last: that of `density`.
+    predicted (n,): predictions of all rows of the scene (training rows from their own latent rows).
+    placed (n,): predictions of all rows as new ones, as the boundary over the input space has them; training rows that
+        are not drawn have their own.  NaN: not computed, of training rows of a regression that goes on.
+    wrong (n,): misclassified rows (classification only; else all False).
+    beyond (n,): rows on the wrong side of the boundary over the input space, which is drawn for new rows: training rows
+        among them may be classified rightly by their own latent rows, which saw their labels. Training rows that are
+        not drawn count by their own latent rows.
+    value_range: regression: values at image levels 0 and 255.
+    density, input_density: of all rows in the latent and in the input plane, where not all are drawn singly; None in
+        the input plane where it is the scene's.
+    places (n, 2): where all rows of the scene stand in the latent plane, where the frames have those only that are
+        drawn singly.
+    rates: errors of all rows, where those of the scene are a sample of them, and all were counted for this surface.
+    counted: the iteration at which they were counted last: that of `density`.
     """
 
     iteration: int

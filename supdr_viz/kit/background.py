@@ -21,8 +21,8 @@ from supdr_viz.kit.quotas import most
 
 LOG = logging.getLogger(__name__)
 
+# Document -> number of things that are done for it.
 _AT_WORK: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-"""Document -> number of things that are done for it."""
 
 
 class _Turns:
@@ -65,10 +65,7 @@ class Cancelled(Exception):
 class Job:
     """Slow work that can be cancelled, seen from the page; the work calls it between its parts.
 
-    Parameters
-    ----------
-    show : callable
-        ``show(done, total)`` is called in the page when the work has come further.
+    `show`: ``show(done, total)`` is called in the page when the work has come further.
     """
 
     def __init__(self, show: Callable[[int, int], Any]) -> None:
@@ -87,15 +84,7 @@ class Job:
     def __call__(self, done: int, total: int) -> None:
         """Tell the page how far the work has come.
 
-        Parameters
-        ----------
-        done, total : int
-            Parts.
-
-        Raises
-        ------
-        Cancelled
-            If the work was cancelled.
+        `done`, `total`: parts. Raises Cancelled if the work was cancelled.
         """
         if self._cancelled.is_set():
             raise Cancelled
@@ -110,11 +99,7 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
 
     Without a page, as in tests, both run at once.
 
-    Parameters
-    ----------
-    work : callable
-        Must not touch the page.
-    done : callable
+    `work`: must not touch the page.
     """
     document = pn.state.curdoc
     if document is None:
@@ -138,14 +123,7 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
 def at_work(document: Any) -> bool:
     """Whether slow work of a page is under way.
 
-    Parameters
-    ----------
-    document : Document
-        The page's.
-
-    Returns
-    -------
-    bool
+    `document`: the page's.
     """
     return _AT_WORK.get(document, 0) > 0
 

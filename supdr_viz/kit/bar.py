@@ -19,14 +19,7 @@ _ASSETS = resources.files("supdr_viz") / "assets"
 def script(*further: str) -> str:
     """Return the script that draws parts, followed by others that use it.
 
-    Parameters
-    ----------
-    *further : str
-        Names of scripts.
-
-    Returns
-    -------
-    str
+    `*further`: names of scripts.
     """
     return "\n".join((_ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in ("parts", *further))
 
@@ -37,12 +30,7 @@ def style() -> str:
 
 
 class Part(param.Parameterized):
-    """Something to press.
-
-    Attributes
-    ----------
-    visible, disabled : bool
-    """
+    """Something to press."""
 
     visible = param.Boolean(default=True)
     disabled = param.Boolean(default=False)
@@ -72,20 +60,10 @@ class Part(param.Parameterized):
 class Push(Part):
     """A button with a text.
 
-    Parameters
-    ----------
-    label : str
-    on_click : callable
-        Called without arguments.
-    icon : str
-        Name of a Material icon.
-    look : {"outlined", "contained", "text"}
-    **values
-        ``width``, ``height`` in pixels, ``disabled``, ``visible``.
-
-    Attributes
-    ----------
-    clicks : int
+    on_click: called without arguments.
+    icon: name of a Material icon.
+    look: one of "outlined", "contained", "text".
+    **values: ``width``, ``height`` in pixels, ``disabled``, ``visible``.
     """
 
     label = param.String(default="")
@@ -109,12 +87,7 @@ class Push(Part):
 class Toggle(Part):
     """Small buttons of which one is chosen; their texts must speak for themselves.
 
-    Parameters
-    ----------
-    options : sequence of str
-    value : str
-    **values
-        ``large``, ``disabled``, ``visible``.
+    `**values`: ``large``, ``disabled``, ``visible``.
     """
 
     options = param.List(default=[])
@@ -134,11 +107,7 @@ class Toggle(Part):
 class Marks(Part):
     """Small buttons each of which is on or off.
 
-    Parameters
-    ----------
-    options : sequence of str
-    on_change : callable
-        ``on_change(option, on)`` follows a press.
+    `on_change`: ``on_change(option, on)`` follows a press.
     """
 
     options = param.List(default=[])
@@ -163,12 +132,7 @@ class Marks(Part):
 class Bar(JSComponent):
     """Parts in a row, which goes on in a further line where there is no room.
 
-    Parameters
-    ----------
-    held : mapping of str to Part
-        By names of their own.
-    **options
-        Of the component.
+    `held`: by names of their own; `**options`: of the component.
     """
 
     parts = param.Dict(default={}, doc="What is drawn.")
@@ -184,13 +148,7 @@ class Bar(JSComponent):
         self.on_msg(heard(self._received))
 
     def add(self, name: str, part: Part) -> None:
-        """Hold one part more, before the page is made.
-
-        Parameters
-        ----------
-        name : str
-        part : Part
-        """
+        """Hold one part more, before the page is made."""
         self.held[name] = part
         self._draw(name)
         drawn = [each for each in part.param if each not in ("name", "clicks")]

@@ -23,20 +23,20 @@ from supdr_viz.kit.background import at_work
 from supdr_viz.kit.own_files import Script
 from supdr_viz.kit.page_thread import heard
 
+# Key of the browser -> name passed to `Bridge.on_key`.
 KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "escape"}
-"""Key of the browser -> name passed to `Bridge.on_key`."""
 
+# The further keys of lessons; a presenter's remote control sends the first two.
 LESSON_KEYS = {"PageDown": "next", "PageUp": "back", "n": "next", "b": "back", **{str(k): str(k) for k in range(1, 7)}}
-"""The further keys of lessons; a presenter's remote control sends the first two."""
 
+# CSS class of a button that chooses something: after it the keyboard is the page's, as after a menu's choice.
 CHOOSES = "chooses"
-"""CSS class of a button that chooses something: after it the keyboard is the page's, as after a menu's choice."""
 
+# Milliseconds after which a page that was asked whether it is settled, and was not, looks again.
 LOOK_AGAIN = 20
-"""Milliseconds after which a page that was asked whether it is settled, and was not, looks again."""
 
+# What a page says whose server does not answer any more.
 GONE = "The server has gone away. This page waits for it, and comes back with the same settings."
-"""What a page says whose server does not answer any more."""
 
 _ESM = """
 // The server is gone, or has forgotten this page: wait until it answers, then open the page again where it was.
@@ -240,8 +240,8 @@ export function render({model}) {
 """
 
 
+# Pages that have come to their browser.
 _OPEN: WeakKeyDictionary[Document, ref[Bridge]] = WeakKeyDictionary()
-"""Pages that have come to their browser."""
 
 
 def on_phone() -> bool:
@@ -252,20 +252,12 @@ def on_phone() -> bool:
 class Bridge(JSComponent):
     """The page's invisible helper; put it anywhere into the page, once.
 
-    Attributes
-    ----------
-    tall : bool
-        The window is at least 800 pixels high: room for tall curves.
-    narrow : bool
-        The window is less than 900 pixels wide, or the browser says it is a phone's and has not answered yet.
-    zoom : float
-        Size of the texts beside the usual one.
-    keys : list of str
-        Keys of the browser that are reported.
-    origin : str
-        Address of the page without its query; empty until the browser has answered.
-    lost_at : int
-        Iteration that was last seen, where the page had lost its server and has come back.
+    tall: the window is at least 800 pixels high: room for tall curves.
+    narrow: the window is less than 900 pixels wide, or the browser says it is a phone's and has not answered yet.
+    zoom: size of the texts beside the usual one.
+    keys: keys of the browser that are reported.
+    origin: address of the page without its query; empty until the browser has answered.
+    lost_at: iteration that was last seen, where the page had lost its server and has come back.
     """
 
     tall = param.Boolean(default=True)
@@ -327,12 +319,7 @@ class Bridge(JSComponent):
     def add_to_comparison(self, address: str, query: str) -> None:
         """Go to the compare page with the run of an explorer's link joined to what was compared last.
 
-        Parameters
-        ----------
-        address : str
-            Of the compare page.
-        query : str
-            Of the explorer's link.
+        `address`: of the compare page; `query`: of the explorer's link.
         """
         self._send_msg({"kind": "compare", "address": address, "query": query})
 
@@ -372,12 +359,7 @@ class Bridge(JSComponent):
 
 
 def close_old(seconds: float) -> None:
-    """Close all pages that were open for longer, on a server that says so afterwards.
-
-    Parameters
-    ----------
-    seconds : float
-    """
+    """Close all pages that were open for longer, on a server that says so afterwards."""
     now = time.monotonic()
     for document, reference in list(_OPEN.items()):
         bridge = reference()

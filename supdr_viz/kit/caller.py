@@ -12,27 +12,18 @@ from tornado.web import OutputTransform
 
 COOKIE = "supdr"
 
+# Under which the name travels with a page's session.
 PAYLOAD = "visitor"
-"""Under which the name travels with a page's session."""
 
+# End of the address of a page's websocket.
 SOCKET = "/ws"
-"""End of the address of a page's websocket."""
 
 _FORM = re.compile(r"(\d{1,4})-([\w-]{16})", re.ASCII)
 _NAMES: WeakKeyDictionary[HTTPServerRequest, str] = WeakKeyDictionary()
 
 
 def caller_of(request: HTTPServerRequest) -> str:
-    """Return the name of who asks: that of the cookie, or a new one.
-
-    Parameters
-    ----------
-    request : HTTPServerRequest
-
-    Returns
-    -------
-    str
-    """
+    """Return the name of who asks: that of the cookie, or a new one."""
     if request not in _NAMES:
         cookie = _cookie(request)
         _NAMES[request] = cookie[2] if cookie else secrets.token_urlsafe(12)
@@ -61,10 +52,7 @@ def came_by_socket() -> bool:
 class Cookie(OutputTransform):
     """Gives the cookie along with a page, to whoever comes without it or from another process.
 
-    Attributes
-    ----------
-    process : int
-        Which of several processes this is; a proxy leads there by the cookie.
+    `process`: which of several processes this is; a proxy leads there by the cookie.
     """
 
     process = 0

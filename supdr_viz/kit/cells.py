@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+# How a cell begins that a spreadsheet computes.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet computes."""
 
 
 def harmless(text: str) -> str:
     """Return a text that a spreadsheet shows and does not compute: with an apostrophe before a formula.
 
-    Parameters
-    ----------
-    text : str
-        From data of somebody else's, the name of a class for instance.
-
-    Returns
-    -------
-    str
-        Numbers stay as they are.
+    `text`: from data of somebody else's, the name of a class for instance. Returns numbers stay as they are.
     """
     if not text.startswith(FORMULA):
         return text

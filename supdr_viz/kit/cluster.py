@@ -10,8 +10,8 @@ from typing import Any
 from supdr.engine.optional import require
 from supdr_viz.kit.quotas import most
 
+# Address of a Dask scheduler, or "dask" for a cluster on this machine; set by the command's ``--scheduler``.
 VARIABLE = "SUPDR_SCHEDULER"
-"""Address of a Dask scheduler, or "dask" for a cluster on this machine; set by the command's ``--scheduler``."""
 
 PATIENCE = "10s"
 
@@ -28,15 +28,7 @@ def connect() -> Any:
 
     Slow the first time, and where the scheduler does not answer: not to be called in a page's thread.
 
-    Returns
-    -------
-    distributed.Client or None
-        It is what Dask uses in this process from then on.
-
-    Raises
-    ------
-    NoCluster
-        If no scheduler answers.
+    Returns it is what Dask uses in this process from then on. Raises NoCluster if no scheduler answers.
     """
     global _client
     named = os.environ.get(VARIABLE)

@@ -14,16 +14,8 @@ _CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that nobody ever finds a part of it under its name.
 
-    Parameters
-    ----------
-    path : Path
-        What was there before stays as it is if the file cannot be written.
-    content : bytes
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; its message says why and names the file.
+    `path`: what was there before stays as it is if the file cannot be written. Raises OSError if it cannot be written;
+    its message says why and names the file.
     """
     if path.exists() and not path.is_file():  # a device, or a pipe: there is nothing to put in its place
         path.write_bytes(content)
@@ -41,14 +33,7 @@ def write_whole(path: Path, content: bytes) -> None:
 def disk_trouble(error: OSError) -> str:
     """Say in a few words what is wrong with a disk.
 
-    Parameters
-    ----------
-    error : OSError
-
-    Returns
-    -------
-    str
-        Empty if the disk is not what is wrong.
+    Returns empty if the disk is not what is wrong.
     """
     if error.errno in _FULL:
         return "the disk is full"

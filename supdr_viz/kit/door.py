@@ -29,31 +29,27 @@ from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import css_variables, palette
 from supdr_viz.kit.waiting import Queue
 
+# Argument of an address that says whose turn it is, and where it is asked for.
 TURN = "turn"
-"""Argument of an address that says whose turn it is, and where it is asked for."""
 
+# Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
 COMES_WITHIN = 60.0
-"""Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much."""
 
+# Pages that are kept so; of more, those that were built first end as soon as any that nobody looks at.
 MOST_KEPT = 64
-"""Pages that are kept so; of more, those that were built first end as soon as any that nobody looks at."""
 
+# Arguments, the first a header, too, by which the kit lets an address name a session. Who follows such a link would
+# share the page of whoever made it, who then sees what is done and loaded there.
 OF_A_SESSION = ("bokeh-session-id", "bokeh-token")
-"""Arguments, the first a header, too, by which the kit lets an address name a session.  Who follows such a link would
-share the page of whoever made it, who then sees what is done and loaded there."""
 
+# Seconds after which somebody who was refused may try again.
 RETRY = 30
-"""Seconds after which somebody who was refused may try again."""
 
 
 class Door(Handler):
     """Decides on every page that is asked for before it is built: in, wait, or refused.
 
-    Parameters
-    ----------
-    queue : Queue
-    refuse : callable
-        ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room.
+    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room.
     """
 
     def __init__(self, queue: Queue, refuse: Callable[[str], int]) -> None:
@@ -68,22 +64,9 @@ class Door(Handler):
     def process_request(self, request: HTTPServerRequest) -> dict[str, Any]:
         """Let a request go on, or answer it here and now.
 
-        Parameters
-        ----------
-        request : HTTPServerRequest
-            Of a page; its place in the queue is taken out of its arguments.
-
-        Returns
-        -------
-        dict
-            Who asks; it travels with the page's session.
-
-        Raises
-        ------
-        HTTPError
-            If there is no room, or the address names a session.
-        Finish
-            With the page that waits.
+        `request`: of a page; its place in the queue is taken out of its arguments. Returns who asks; it travels with
+        the page's session. Raises HTTPError if there is no room, or the address names a session; Finish: with the page
+        that waits.
         """
         caller = {PAYLOAD: caller_of(request)}
         if request.path.endswith(SOCKET) or request in self._let_in:  # of a page that is there, or asked twice
@@ -109,10 +92,7 @@ class Door(Handler):
     async def on_session_created(self, session_context: SessionContext) -> None:
         """Let the page of somebody who was let in be built, once the others are told that they must wait.
 
-        Parameters
-        ----------
-        session_context : SessionContext
-            Of a page that comes next, or of one that a browser brings back.
+        `session_context`: of a page that comes next, or of one that a browser brings back.
         """
         request = getattr(session_context, "request", None)
         if request is None or request.path.endswith(SOCKET):
@@ -168,12 +148,7 @@ class Ended(RequestHandler):
     def route(cls, pages: Container[str], hours: int) -> tuple[str, type[Ended], dict[str, Any]]:
         """Return the address, its handler and what that needs.
 
-        Parameters
-        ----------
-        pages : container of str
-            Names of pages, one of which may be opened again.
-        hours : int
-            For how many it was open.
+        `pages`: names of pages, one of which may be opened again; `hours`: for how many it was open.
         """
         return "/ended", cls, {"pages": pages, "hours": hours}
 
@@ -193,10 +168,7 @@ class Ended(RequestHandler):
 class Refusal(OutputTransform):
     """Makes a plain page of the answer that there is no room.
 
-    Attributes
-    ----------
-    said : dict of int to str
-        Status -> one sentence.
+    `said`: status -> one sentence.
     """
 
     said: Mapping[int, str] = MappingProxyType({})
@@ -224,18 +196,8 @@ class Refusal(OutputTransform):
 def waiting_page(again: str, turn: str, before: int) -> str:
     """Return the page of somebody who waits.
 
-    Parameters
-    ----------
-    again : str
-        Address with which to come in, relative to this one's folder.
-    turn : str
-        Place in the queue.
-    before : int
-        How many are before.
-
-    Returns
-    -------
-    str
+    `again`: address with which to come in, relative to this one's folder; `turn`: place in the queue; `before`: how
+    many are before.
     """
     return _template("waiting.html").substitute(
         style=_style(), again=escape(again), turn=escape(turn), before=f"{before:,}"

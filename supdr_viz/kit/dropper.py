@@ -21,19 +21,9 @@ def file_dropper(
 ) -> BoundedDropper:
     """Make a field that takes a file by choosing or dropping it.
 
-    Parameters
-    ----------
-    on_file : callable
-        ``on_file(name, content)``, once for each file that comes; text files come decoded.
-    on_refused : callable
-        ``on_refused(why)`` where the server has no room for a file that is on its way.
-    max_bytes : float
-        A larger file is refused by the browser, with a sentence.
-
-    Returns
-    -------
-    BoundedDropper
-        It keeps no file.
+    `on_file`: ``on_file(name, content)``, once for each file that comes; text files come decoded. `on_refused`:
+    ``on_refused(why)`` where the server has no room for a file that is on its way. `max_bytes`: a larger file is
+    refused by the browser, with a sentence. Returns it keeps no file.
     """
     take = widgets.guarded(on_file)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from supdr.engine.optional import require
 
+# What the extra "app" brings, as it is imported.
 APP_PACKAGES = (
     "panel",
     "panel_material_ui",
@@ -23,21 +24,13 @@ APP_PACKAGES = (
     "tornado",
     "tqdm",
 )
-"""What the extra "app" brings, as it is imported."""
 
 
 def require_app(purpose: str) -> None:
     """Look whether everything that the app needs is installed, without importing it.
 
-    Parameters
-    ----------
-    purpose : str
-        Who asks, as the subject of a sentence.
-
-    Raises
-    ------
-    PackageMissing
-        If something is missing; the message says what to install.
+    `purpose`: who asks, as the subject of a sentence. Raises PackageMissing if something is missing; the message says
+    what to install.
     """
     require(purpose, *APP_PACKAGES, extra="app")
 
@@ -46,20 +39,8 @@ def require_app(purpose: str) -> None:
 def importing_app(purpose: str) -> Iterator[None]:
     """Look for what the app needs before the imports under ``with``, which would fail without it.
 
-    Parameters
-    ----------
-    purpose : str
-        See `require_app`.
-
-    Yields
-    ------
-    None
-        Nothing.
-
-    Raises
-    ------
-    PackageMissing
-        If something is missing; the message says what to install.
+    `purpose`: see `require_app`. Yields nothing. Raises PackageMissing if something is missing; the message says what
+    to install.
     """
     require_app(purpose)
     yield

@@ -15,13 +15,7 @@ LOG = logging.getLogger(__name__)
 def toast(message: str, kind: str = "info", seconds: float = 4.0) -> None:
     """Show a message at the edge of the page for a while.
 
-    Parameters
-    ----------
-    message : str
-        One sentence.
-    kind : {"info", "success", "warning", "error"}
-    seconds : float
-        0: until it is closed.
+    `message`: one sentence; `kind`: one of "info", "success", "warning", "error"; `seconds`: 0: until it is closed.
     """
     area = pn.state.notifications
     if area is not None:

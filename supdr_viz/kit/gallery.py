@@ -26,19 +26,10 @@ class Gallery(JSComponent):
 
     The sections are asked for when the dialog opens for the first time: most visitors of a link never see them.
 
-    Parameters
-    ----------
-    sections : callable
-        Returns a list of sections: dicts with ``title``, ``fold`` (title of the fold that holds it, or an empty text)
-        and ``cards``, dicts with ``name``, ``title``, ``line``, ``source``, ``picture``, an address or empty, and
-        ``more``, what the search finds besides.
-
-    Attributes
-    ----------
-    label, title, picture : str
-        Name of the button; title and picture of what is chosen.
-    value : str
-        Name of what is chosen, empty if nothing is.
+    `sections`: returns a list of sections: dicts with ``title``, ``fold`` (title of the fold that holds it, or an empty
+    text) and ``cards``, dicts with ``name``, ``title``, ``line``, ``source``, ``picture``, an address or empty, and
+    ``more``, what the search finds besides. `label`, `title`, `picture`: name of the button; title and picture of what
+    is chosen. `value`: name of what is chosen, empty if nothing is.
     """
 
     label = param.String(default="Example")

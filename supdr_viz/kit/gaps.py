@@ -26,8 +26,8 @@ from tornado.web import ErrorHandler
 
 from supdr_viz.kit.holding import hold
 
+# Seconds without the end of a page.
 LULL = 60
-"""Seconds without the end of a page."""
 
 Control = TypeVar("Control", bound=pn.reactive.Syncable)
 
@@ -40,10 +40,7 @@ def browser_is_there(document: Document) -> None:
     came of it: nor of the models that later changes speak of.  https://github.com/holoviz/panel/issues/8692 and
     https://github.com/holoviz/panel/pull/8698, which keeps what is not part of the document.
 
-    Parameters
-    ----------
-    document : Document
-        Of a page whose browser has answered.
+    `document`: of a page whose browser has answered.
     """
     pn.state._connected[document] = True
 
@@ -53,18 +50,15 @@ def forget_notifications(document: Document) -> None:
 
     What was mended for other views in https://github.com/holoviz/panel/pull/8607.
 
-    Parameters
-    ----------
-    document : Document
-        Of the page.
+    `document`: of the page.
     """
     for name, (view, _model, its_document, _comm) in list(pn.state._views.items()):
         if its_document is document and isinstance(view, NotificationAreaBase):
             del pn.state._views[name]
 
 
+# Makes a document the current one for the time of a block, as Bokeh does by itself.
 BY_ITSELF = kit_current.patch_curdoc
-"""Makes a document the current one for the time of a block, as Bokeh does by itself."""
 
 
 @contextmanager
@@ -101,11 +95,6 @@ def withhold(server: Server, addresses: Iterable[str]) -> None:
 
     Addresses that are added come after those of pages, and there is no option to leave one of these out.  No issue
     upstream that tells of it is known.
-
-    Parameters
-    ----------
-    server : Server
-    addresses : iterable of str
     """
     server._tornado.add_handlers(".*", [(address, ErrorHandler, {"status_code": 404}) for address in addresses])
 
@@ -116,16 +105,8 @@ def answering_server(document: Document) -> BokehTornado | None:
     ``panel serve`` has no other way for what it serves than an option of the command that names a module, and neither
     the document nor its session tells of the server.  https://github.com/holoviz/panel/issues/6009
 
-    Parameters
-    ----------
-    document : Document
-        Of the page, while it is built.
-
-    Returns
-    -------
-    BokehTornado or None
-        None if no browser asks for the page, or Tornado keeps elsewhere whom it tells of a closed connection: that is
-        the handler of the request, which knows the server.
+    `document`: of the page, while it is built. Returns None if no browser asks for the page, or Tornado keeps elsewhere
+    whom it tells of a closed connection: that is the handler of the request, which knows the server.
     """
     request = getattr(document.session_context, "request", None)
     told = getattr(getattr(request, "connection", None), "_close_callback", None)
@@ -143,8 +124,8 @@ def collect_in_lulls() -> None:
     kit_documents.GC_DEBOUNCE = LULL
 
 
+# Tells only that a component is one of the kit's: by the name of what it is made of.
 FROM_ONE_FILE = {"imports": {"@mui": "about:blank"}}
-"""Tells only that a component is one of the kit's: by the name of what it is made of."""
 
 
 def describe_only(used: Collection[type[MaterialComponent]]) -> None:
@@ -154,10 +135,7 @@ def describe_only(used: Collection[type[MaterialComponent]]) -> None:
     tells where on the Internet the parts of its script would be, though all of them are in the one file that the
     server has.  There is no option; https://github.com/holoviz/panel/pull/8432 tells that the descriptions are sent.
 
-    Parameters
-    ----------
-    used : collection of type
-        Components that pages may show; any other would not be drawn.
+    `used`: components that pages may show; any other would not be drawn.
     """
     kinds: list[type[MaterialComponent]] = [MaterialComponent]
     for kind in kinds:
@@ -166,8 +144,8 @@ def describe_only(used: Collection[type[MaterialComponent]]) -> None:
     MaterialComponent._process_importmap = classmethod(lambda _kind: FROM_ONE_FILE)  # type: ignore[assignment]
 
 
+# What the kit passes on only while it is not empty.
 EMPTIED = ("icon", "label", "description")
-"""What the kit passes on only while it is not empty."""
 
 _FILLED_ONLY = MaterialWidget._process_param_change
 
@@ -192,10 +170,6 @@ def heard_at_once(widget: Control) -> Control:
     By itself the kit lets 50 ms pass, in case that more comes: a frame of our own run, three of a screen.  What comes
     in one message is handled together all the same.  There is no option: https://github.com/holoviz/panel/pull/8077
     tells that it waits.
-
-    Parameters
-    ----------
-    widget : Widget
     """
     widget._debounce = 0  # type: ignore[misc]
     return widget
@@ -212,15 +186,15 @@ def never_busy(page: Any) -> None:
 
     The tie came with https://github.com/panel-extensions/panel-material-ui/pull/235; there is no option to leave it
     out.
-
-    Parameters
-    ----------
-    page : Page
     """
     with edit_readonly(page):
         page.busy = _Idle().param.busy
 
 
+# JavaScript that paints the file choosers; for the page's head, before their library. The library has all its copies in
+# a page share one painter, and starts one of its own if there is none yet: that one asks for an animation frame sixty
+# times a second, also where no chooser is shown, and each makes the browser lay out the page. A timer does not.
+# https://github.com/pqina/filepond/issues/243
 CALM_FILE_CHOOSER = """
 window.__framePainter = {readers: [], writers: []}
 setInterval(() => {
@@ -229,14 +203,14 @@ setInterval(() => {
   writers.forEach((write) => write(performance.now()))
 }, 33)
 """
-"""JavaScript that paints the file choosers; for the page's head, before their library.
-
-The library has all its copies in a page share one painter, and starts one of its own if there is none yet: that one
-asks for an animation frame sixty times a second, also where no chooser is shown, and each makes the browser lay out the
-page.  A timer does not.  https://github.com/pqina/filepond/issues/243
-"""
 
 
+# JavaScript that leaves modules to the browser; for the page's head, before the kit's loader of modules. By itself that
+# reads each module as text, looks for names that an import map would have to translate, and hands the browser a copy,
+# which is compiled anew on every visit: a tenth of a second for the 1.4 MB of the kit. Modules of these pages name
+# nothing that would have to be translated. The loader's own options say so: what it fetches is a module that takes all
+# from the one at that address, and that one it skips. That Panel always has it translate came with
+# https://github.com/holoviz/panel/pull/7141; there is no option of Panel's.
 MODULES_AS_THEY_ARE = """
 window.esmsInitOptions = {
   skip: ".",
@@ -246,30 +220,18 @@ window.esmsInitOptions = {
   )
 }
 """
-"""JavaScript that leaves modules to the browser; for the page's head, before the kit's loader of modules.
 
-By itself that reads each module as text, looks for names that an import map would have to translate, and hands the
-browser a copy, which is compiled anew on every visit: a tenth of a second for the 1.4 MB of the kit.  Modules of these
-pages name nothing that would have to be translated.  The loader's own options say so: what it fetches is a module that
-takes all from the one at that address, and that one it skips.  That Panel always has it translate came with
-https://github.com/holoviz/panel/pull/7141; there is no option of Panel's.
-"""
-
+# JavaScript that keeps the browser's own websockets; for the page's head, before the kit replaces them. By itself the
+# kit's template takes any websocket of a page that does not open for the one of its document, and covers the page with
+# "Connection with the server could not be established". No issue upstream that tells of it is known.
 SOCKETS_AS_THEY_ARE = "window.supdrWebSocket = WebSocket\n"
-"""JavaScript that keeps the browser's own websockets; for the page's head, before the kit replaces them.
 
-By itself the kit's template takes any websocket of a page that does not open for the one of its document, and covers
-the page with "Connection with the server could not be established".  No issue upstream that tells of it is known.
-"""
-
+# Style sheet of the kit that is left out of the page's head. It says once more which fonts there are, but not which
+# letters are in which: the browser then loads those for Vietnamese, Greek and Cyrillic one after the other, lays out
+# the page each time, and comes to the Latin letters last. The sheet of the kit's script, which is there as well, says
+# all. It came with https://github.com/panel-extensions/panel-material-ui/pull/202; no issue upstream that tells of it
+# is known.
 FONTS_FOR_ALL_LETTERS = "material-icons.css"
-"""Style sheet of the kit that is left out of the page's head.
-
-It says once more which fonts there are, but not which letters are in which: the browser then loads those for
-Vietnamese, Greek and Cyrillic one after the other, lays out the page each time, and comes to the Latin letters last.
-The sheet of the kit's script, which is there as well, says all.  It came with
-https://github.com/panel-extensions/panel-material-ui/pull/202; no issue upstream that tells of it is known.
-"""
 
 
 NAME_FIGURE = """
@@ -287,11 +249,7 @@ def name_figure(figure: Any, name: str) -> None:
     The layer of a figure that takes the focus has no name, and attributes of the figure do not reach it: it lies deeper
     within.  https://github.com/bokeh/bokeh/issues/12259
 
-    Parameters
-    ----------
-    figure : figure
-        Of Bokeh.
-    name : str
+    `figure`: of Bokeh.
     """
     if "data-label" not in figure.html_attributes:
         for change in ("html_attributes", "outer_width"):  # it is laid out: the layer is there
@@ -318,13 +276,7 @@ def save_figure(button: Any, figure: Any, name: str) -> None:
     The kit's tool that saves stands in a figure's own toolbar and cannot be asked by others.
     https://github.com/bokeh/bokeh/issues/9616
 
-    Parameters
-    ----------
-    button : Button
-    figure : figure
-        Of Bokeh.
-    name : str
-        Of the file.
+    `figure`: of Bokeh; `name`: of the file.
     """
     button.js_on_click(args={"figure": figure, "name": name}, code=SAVE_FIGURE)
 
@@ -335,14 +287,8 @@ class BoundedDropper(pn.widgets.FileDropper):
     By itself the kit keeps every piece of every file that a browser says it sends, whole or not, of any length; only
     the browser looks at the size.  There is no option, and no issue upstream that tells of it is known.
 
-    Parameters
-    ----------
-    on_refused : callable
-        ``on_refused(why)``, once for a file that is refused.
-    max_bytes : float
-        Of a file.
-    **params
-        Of the kit's own.
+    `on_refused`: ``on_refused(why)``, once for a file that is refused; `max_bytes`: of a file; `**params`: of the kit's
+    own.
     """
 
     def __init__(self, on_refused: Callable[[str], Any], max_bytes: float, **params: Any) -> None:

@@ -26,10 +26,7 @@ HEALTH = "/health"
 class Headers(OutputTransform):
     """Adds to every answer what keeps a browser from doing more with it than is meant.
 
-    Attributes
-    ----------
-    embedders : tuple of str
-        Origins of other sites that may show the pages in a frame.
+    `embedders`: origins of other sites that may show the pages in a frame.
     """
 
     embedders: tuple[str, ...] = ()
@@ -61,16 +58,8 @@ def policy(host: str, embedders: Sequence[str] = ()) -> str:
     The kit's pages hold scripts of their own, make modules from text and compile templates: without that they stay
     empty.
 
-    Parameters
-    ----------
-    host : str
-        Name under which the browser reached the server, with its port.
-    embedders : sequence of str
-        Origins that may show the page in a frame.
-
-    Returns
-    -------
-    str
+    `host`: name under which the browser reached the server, with its port; `embedders`: origins that may show the page
+    in a frame.
     """
     own = f" ws://{host} wss://{host}" if re.fullmatch(r"[\w.:\[\]-]+", host) else ""
     rules = {
@@ -92,12 +81,8 @@ def policy(host: str, embedders: Sequence[str] = ()) -> str:
 class Visitors:
     """Counts the pages that are open, and turns away those beyond a limit.
 
-    Parameters
-    ----------
-    most, each : int
-        Pages of all, and of one visitor; 0: as many as come.
-    on_arrival : callable
-        Called when a page has come to its browser.
+    `most`, `each`: pages of all, and of one visitor; 0: as many as come. `on_arrival`: called when a page has come to
+    its browser.
     """
 
     def __init__(self, most: int, each: int, on_arrival: Callable[[], Any]) -> None:
@@ -112,10 +97,7 @@ class Visitors:
     def refuse(self, caller: str) -> int:
         """Return the status with which a visitor is refused another page; 0 if there is room.
 
-        Parameters
-        ----------
-        caller : str
-            Empty: nobody knows who, and only all pages together are counted.
+        `caller`: empty: nobody knows who, and only all pages together are counted.
         """
         if self._most and self.open >= self._most:
             return 503
@@ -178,10 +160,7 @@ class Health(RequestHandler):
     def route(cls, counts: Mapping[str, Callable[[], int]]) -> tuple[str, type[Health], dict[str, Any]]:
         """Return the address, its handler and what that needs.
 
-        Parameters
-        ----------
-        counts : mapping of str to callable
-                What is counted, and how.
+        `counts`: what is counted, and how.
         """
         return HEALTH, cls, {"counts": counts}
 

@@ -10,22 +10,14 @@ import panel as pn
 
 from supdr_viz.kit.quotas import most
 
+# Whoever holds something -> how many bytes; until its page is gone.
 _HELD: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-"""Whoever holds something -> how many bytes; until its page is gone."""
 
 
 def hold(owner: Any, size: int) -> str:
     """Take note that somebody holds so many bytes now, in place of what it held before.
 
-    Parameters
-    ----------
-    owner : object
-    size : int
-
-    Returns
-    -------
-    str
-        Why it may not, then nothing is held by it; empty: it may.
+    Returns why it may not, then nothing is held by it; empty: it may.
     """
     document = pn.state.curdoc
     if owner not in _HELD and document is not None:

@@ -14,11 +14,7 @@ from supdr_viz.kit.widgets import WIDE
 class Fold:
     """Something folded away and built only when it is opened for the first time.
 
-    Parameters
-    ----------
-    title : str
-    build : callable
-        Returns the content, a list of viewables.
+    `build`: returns the content, a list of viewables.
     """
 
     def __init__(self, title: str, build: Callable[[], list[Any]], **more: Any) -> None:
@@ -64,18 +60,8 @@ class Fold:
 class Choice:
     """A choice that a page offers once there is something to choose from; what offers it is built then.
 
-    Parameters
-    ----------
-    build : callable
-        ``build(options, value)`` makes the widget.
-    on_change : callable
-        ``on_change(event)`` follows its value.
-
-    Attributes
-    ----------
-    view : Row
-        The place of the widget.
-    options : list of str
+    `build`: ``build(options, value)`` makes the widget; `on_change`: ``on_change(event)`` follows its value. `view`:
+    the place of the widget.
     """
 
     def __init__(self, build: Callable[[Sequence[str], str], Any], on_change: Callable[[Any], Any]) -> None:

@@ -14,25 +14,22 @@ from typing import Any, TextIO
 
 from tornado.web import RequestHandler
 
+# Whose messages are patterns: what is filled into them, an address or a name for instance, is left out.
 TRUSTED = ("supdr", "supdr_viz", "tornado")
-"""Whose messages are patterns: what is filled into them, an address or a name for instance, is left out."""
 
 ANSWERS = logging.getLogger("supdr_viz.answers")
+# Places that are named of a failure: the innermost.
 DEEPEST = 12
-"""Places that are named of a failure: the innermost."""
 
 
+# Lines from one place of the code; more are counted only, so that nobody who knocks often fills the disk.
 SAME_A_MINUTE = 20
-"""Lines from one place of the code; more are counted only, so that nobody who knocks often fills the disk."""
 
 
 class Sparing(logging.Filter):
     """Lets through `SAME_A_MINUTE` warnings and errors of a place in the code; the next minute's first counts the rest.
 
-    Parameters
-    ----------
-    clock : callable
-        Seconds, as `time.monotonic`.
+    `clock`: seconds, as `time.monotonic`.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -41,16 +38,7 @@ class Sparing(logging.Filter):
         self._seen: dict[tuple[str, int], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Say whether a record is written; it may be given the number of those that were not.
-
-        Parameters
-        ----------
-        record : LogRecord
-
-        Returns
-        -------
-        bool
-        """
+        """Say whether a record is written; it may be given the number of those that were not."""
         if record.levelno < logging.WARNING:
             return True
         place, now = (record.pathname, record.lineno), self._clock()
@@ -68,16 +56,7 @@ class Lines(logging.Formatter):
     """Writes a record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line.
-
-        Parameters
-        ----------
-        record : LogRecord
-
-        Returns
-        -------
-        str
-        """
+        """Return the line."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -98,10 +77,7 @@ class Lines(logging.Formatter):
 def log_json(stream: TextIO | None = None) -> None:
     """Have all loggers of this process write so.
 
-    Parameters
-    ----------
-    stream : text file, optional
-        Default: standard error.
+    `stream`: default: standard error.
     """
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(Lines())
@@ -135,15 +111,7 @@ def _how_many_more(record: logging.LogRecord) -> bool:
 def answers(paths: Collection[str]) -> Callable[[RequestHandler], None]:
     """Return what notes every answer: method, page, status and milliseconds; neither who asked nor the query.
 
-    Parameters
-    ----------
-    paths : collection of str
-        First parts of addresses that are named; others may hold anything.
-
-    Returns
-    -------
-    callable
-        ``note(handler)``.
+    `paths`: first parts of addresses that are named; others may hold anything. Returns ``note(handler)``.
     """
 
     def _note(handler: RequestHandler) -> None:

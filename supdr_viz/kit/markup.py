@@ -32,9 +32,10 @@ padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
 
 FLOW_CSS = ":host { flex-wrap: wrap; } * { align-self: center; }"
 
+# Shows nothing; of an empty text the kit makes a box.
 EMPTY = "<span></span>"
-"""Shows nothing; of an empty text the kit makes a box."""
 
+# Heads of cards, legends, and words that are `explained`, beside the row they stand in: it does not leave the card.
 HEAD_CSS = """
 .head { display: flex; flex-wrap: wrap; align-items: center; column-gap: 12px; row-gap: 0; min-height: 24px; }
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
@@ -56,7 +57,6 @@ top: calc(100% + 5px); width: max-content; max-width: min(260px, 100%); padding:
 pointer-events: none; font-weight: 400; color: var(--supdr-text); background: var(--supdr-card);
 border: 1px solid var(--supdr-border); border-radius: 6px; box-shadow: 0 2px 10px rgb(0 0 0 / 25%); }
 """
-"""Heads of cards, legends, and words that are `explained`, beside the row they stand in: it does not leave the card."""
 
 
 def escape(text: Any) -> str:
@@ -85,18 +85,7 @@ def card_head(title: str, note: str = "") -> str:
 def explained(content: str, help: str, kind: str = "") -> str:
     """Write a word that says what it means when it is pointed at, touched, or reached by the Tab key.
 
-    Parameters
-    ----------
-    content : str
-        HTML.
-    help : str
-        One sentence; without it the word is a plain one.
-    kind : str
-        Its class, for a style sheet.
-
-    Returns
-    -------
-    str
+    `content`: HTML. `help`: one sentence; without it the word is a plain one. `kind`: its class, for a style sheet.
     """
     if not help:
         return f'<span class="{kind}">{content}</span>'
@@ -107,15 +96,8 @@ def explained(content: str, help: str, kind: str = "") -> str:
 def legend(entries: Sequence[Any]) -> str:
     """Write a legend.
 
-    Parameters
-    ----------
-    entries : sequence
-        With ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale"), ``outline``, what
-        CSS cuts a point's mark with, and ``help``, what the word means; the last two may be empty.
-
-    Returns
-    -------
-    str
+    `entries`: with ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale"),
+    ``outline``, what CSS cuts a point's mark with, and ``help``, what the word means; the last two may be empty.
     """
     keys = []
     for entry in entries:
@@ -135,16 +117,7 @@ def legend(entries: Sequence[Any]) -> str:
 def numeral(value: float, span: float, digits: int = 3) -> str:
     """Write a value with so many digits, and as many more as tell apart values of a range far from zero.
 
-    Parameters
-    ----------
-    value : float
-    span : float
-        Length of the range.
-    digits : int
-
-    Returns
-    -------
-    str
+    `span`: length of the range.
     """
     if value and span > 0.0:
         digits += max(math.floor(math.log10(abs(value))) - math.floor(math.log10(span)), 0)
@@ -152,16 +125,7 @@ def numeral(value: float, span: float, digits: int = 3) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write how long something takes, in the unit that suits it.
-
-    Parameters
-    ----------
-    seconds : float
-
-    Returns
-    -------
-    str
-    """
+    """Write how long something takes, in the unit that suits it."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

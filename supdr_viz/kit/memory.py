@@ -12,22 +12,18 @@ import sys
 import threading
 import time
 
+# Seconds between two returns. One takes about .03 s, in which all else goes on; what is needed again has to be asked
+# for again.
 EVERY = 30.0
-"""Seconds between two returns.  One takes about .03 s, in which all else goes on; what is needed again has to be asked
-for again."""
 
+# Seconds of the processor that a server uses meanwhile if nobody does anything: then there is nothing to give back.
 IDLE = 0.3
-"""Seconds of the processor that a server uses meanwhile if nobody does anything: then there is nothing to give back."""
 
 
 def give_back() -> bool:
     """Give back what is free; return whether the system has a way to do so.
 
     Others than Linux's usual C library do so by themselves, or have no call for it.
-
-    Returns
-    -------
-    bool
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is None:

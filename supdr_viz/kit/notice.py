@@ -11,22 +11,15 @@ import panel_material_ui as pmui
 from supdr_viz.kit import widgets
 from supdr_viz.kit.markup import literal
 
+# An empty title, or the margin of a paragraph, would push the text below the icon.
 BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-message p": {"margin": 0}}
-"""An empty title, or the margin of a paragraph, would push the text below the icon."""
 
 
 class Notice:
     """A box that is away until there is something to say.
 
-    Parameters
-    ----------
-    closeable : bool
-        Whether it can be closed: what it says asks for nothing, and nothing that is done takes it back.
-
-    Attributes
-    ----------
-    view : Column
-        Empty until something was said for the first time.
+    `closeable`: whether it can be closed: what it says asks for nothing, and nothing that is done takes it back.
+    `view`: empty until something was said for the first time.
     """
 
     def __init__(self, *, closeable: bool = False) -> None:
@@ -44,13 +37,8 @@ class Notice:
     def say(self, text: str, kind: str, *, offer: tuple[str, Callable[[], Any]] | None = None) -> None:
         """Show a sentence.
 
-        Parameters
-        ----------
-        text : str
-            Shown as it is: the kit takes it for Markdown, and it may quote a link or a file.
-        kind : {"info", "success", "warning", "error"}
-        offer : tuple of str and callable, optional
-            A way out: the text of a button below, and what it does.
+        `text`: shown as it is: the kit takes it for Markdown, and it may quote a link or a file; `kind`: one of "info",
+        "success", "warning", "error"; `offer`: a way out: the text of a button below, and what it does.
         """
         said = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
         if self._box is None:
@@ -89,14 +77,7 @@ class Notice:
 def remarks(sentences: Sequence[str]) -> Notice:
     """Make a box that says what was wrong when the page was opened, until it is closed; it covers nothing.
 
-    Parameters
-    ----------
-    sentences : sequence of str
-        Without any the box is away.
-
-    Returns
-    -------
-    Notice
+    `sentences`: without any the box is away.
     """
     made = Notice(closeable=True)
     if sentences:

@@ -17,8 +17,8 @@ from tornado.web import HTTPError, RequestHandler
 
 from supdr_viz.kit.packed_files import gains
 
+# Of these files, beside the pages.
 FOLDER = "own"
-"""Of these files, beside the pages."""
 
 TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "webp": "image/webp"}
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -27,10 +27,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 class OwnFile(RequestHandler):
     """Answers with one of the files.
 
-    Attributes
-    ----------
-    offered : bool
-        Whether this server has them.
+    `offered`: whether this server has them.
     """
 
     offered: ClassVar[bool] = False
@@ -46,15 +43,8 @@ class OwnFile(RequestHandler):
     def address(cls, content: str | bytes, ending: str) -> str:
         """Return the address of a file with this content, relative to the page's; it can be read from now on.
 
-        Parameters
-        ----------
-        content : str or bytes
-            One that the program knows, not one that a visitor brings: it is kept.
-        ending : {"css", "js", "webp"}
-
-        Returns
-        -------
-        str
+        `content`: one that the program knows, not one that a visitor brings: it is kept; `ending`: one of "css", "js",
+        "webp".
         """
         content = content.encode() if isinstance(content, str) else content
         name = _name(content, ending)
@@ -92,16 +82,7 @@ def sheet(css: str) -> str:
 
 
 def image(content: bytes) -> str:
-    """Return the address of a picture in WebP: of its file, or one that holds it.
-
-    Parameters
-    ----------
-    content : bytes
-
-    Returns
-    -------
-    str
-    """
+    """Return the address of a picture in WebP: of its file, or one that holds it."""
     if OwnFile.offered:
         return OwnFile.address(content, "webp")
     return f"data:{TYPES['webp']};base64,{base64.b64encode(content).decode()}"
@@ -110,10 +91,7 @@ def image(content: bytes) -> str:
 class Script:
     """What a component takes as its module: one that loads the file, or its text.
 
-    Parameters
-    ----------
-    read : callable
-        Returns the text of a module that exports ``render``.
+    `read`: returns the text of a module that exports ``render``.
     """
 
     def __init__(self, read: Callable[[], str]) -> None:

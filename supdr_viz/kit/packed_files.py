@@ -21,30 +21,21 @@ from bokeh.server.views.static_handler import StaticHandler
 from tornado.httputil import HTTPServerRequest
 from tornado.web import StaticFileHandler
 
+# Endings of files that are packed; pictures and fonts are so by themselves.
 TEXTS = frozenset({".js", ".css", ".svg"})
-"""Endings of files that are packed; pictures and fonts are so by themselves."""
 
+# Files that are packed; a page asks for some twenty.
 MOST_PACKED = 200
-"""Files that are packed; a page asks for some twenty."""
 
+# Names under which a browser on the same machine asks.
 ON_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "[::1]"})
-"""Names under which a browser on the same machine asks."""
 
+# Ends the name under which a packed file is kept: no file on a disk is called so.
 PACKED = "\0gzip"
-"""Ends the name under which a packed file is kept: no file on a disk is called so."""
 
 
 def gains(request: HTTPServerRequest) -> bool:
-    """Tell whether who asks unpacks files, and a network lies between.
-
-    Parameters
-    ----------
-    request : HTTPServerRequest
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether who asks unpacks files, and a network lies between."""
     return "gzip" in request.headers.get("Accept-Encoding", "") and request.host_name not in ON_THIS_MACHINE
 
 
@@ -59,14 +50,7 @@ class Packing:
     def name(self, path: str) -> str | None:
         """Return under which name a file is kept, or None as long as it is not packed.
 
-        Parameters
-        ----------
-        path : str
-            Absolute.
-
-        Returns
-        -------
-        str or None
+        `path`: absolute.
         """
         if path not in self._begun and len(self._begun) < MOST_PACKED:
             self._begun.add(path)
@@ -85,10 +69,7 @@ class Packing:
 class PackedFile(StaticFileHandler):
     """Answers with a file; packed, if it is of text, has been asked for before, and whoever asks gains by it.
 
-    Attributes
-    ----------
-    packing : Packing
-        Of the server.
+    `packing`: of the server.
     """
 
     packing: ClassVar[Packing]
@@ -97,15 +78,7 @@ class PackedFile(StaticFileHandler):
     def validate_absolute_path(self, root: Any, absolute_path: str) -> str | None:
         """Return the file that is asked for, or the name under which it is kept.
 
-        Parameters
-        ----------
-        root : object
-            Of the kit's handler.
-        absolute_path : str
-
-        Returns
-        -------
-        str or None
+        `root`: of the kit's handler.
         """
         path = super().validate_absolute_path(root, absolute_path)
         if path is None or Path(path).suffix not in TEXTS:

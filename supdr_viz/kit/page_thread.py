@@ -24,16 +24,8 @@ Call = Callable[[Callable[[], Any]], None]
 def caller(document: Document) -> Call:
     """Return the function by which any thread has a page call something; to be made in the page's own thread.
 
-    Parameters
-    ----------
-    document : Document
-        The page's.
-
-    Returns
-    -------
-    callable
-        ``call(callback)`` returns at once; ``callback()`` runs in the page's thread under the document's lock, unless
-        the page is gone by then.
+    `document`: the page's. Returns ``call(callback)`` returns at once; ``callback()`` runs in the page's thread under
+    the document's lock, unless the page is gone by then.
     """
     return partial(IOLoop.current().add_callback, _register, document)
 
@@ -44,13 +36,7 @@ def follow(component: param.Parameterized, name: str, act: Callable[[Any], Any])
     Panel hands over a change that an event overtakes without that lock; while the page is not all there, what comes
     of it could then not be told to the browser.
 
-    Parameters
-    ----------
-    component : Parameterized
-        Of the page that is being made.
-    name : str
-        Its parameter.
-    act : callable
+    `component`: of the page that is being made; `name`: its parameter.
     """
     call = _page()
 
@@ -71,15 +57,8 @@ def heard(act: Callable[[Any], Any]) -> Callable[[Any], None]:
     the same; but not before the page has reported that all of it is painted.  Until then, under load for seconds, the
     document would refuse the change.
 
-    Parameters
-    ----------
-    act : callable
-        ``act(event)``.
-
-    Returns
-    -------
-    callable
-        Calls it at once if the page is all there, else soon and under the lock; always in the order of the events.
+    `act`: ``act(event)``. Returns calls it at once if the page is all there, else soon and under the lock; always in
+    the order of the events.
     """
     call, waiting = _page(), deque[Any]()
 

@@ -14,16 +14,10 @@ from dataclasses import dataclass
 class Quota:
     """One quota.
 
-    Parameters
-    ----------
-    default : int
-        Safe on a public server.
-    words : str
-        What is counted.
-    without : str
-        What 0 means; empty: 0 is no value.
-    of_all : bool
-        Whether it counts for all visitors together: several processes share it out.
+    default: safe on a public server.
+    words: what is counted.
+    without: what 0 means; empty: 0 is no value.
+    of_all: whether it counts for all visitors together: several processes share it out.
     """
 
     default: int
@@ -42,6 +36,7 @@ class Quota:
         return f"{self.words}, 0 for {self.without}" if self.without else self.words
 
 
+# What is limited; option ``--most-NAME``, variable ``SUPDR_MOST_NAME``.
 QUOTAS = {
     "pages": Quota(200, "pages open at the same time", without="as many as come", of_all=True),
     "pages-each": Quota(30, "pages that one visitor has open", without="as many as they like"),
@@ -59,7 +54,6 @@ QUOTAS = {
     "cpu-percent": Quota(100, "percent of their time in which these threads compute, 100 at most"),
     "hours": Quota(48, "hours for which a page stays open", without="as long as its browser wants"),
 }
-"""What is limited; option ``--most-NAME``, variable ``SUPDR_MOST_NAME``."""
 
 
 def variable(name: str) -> str:
@@ -70,20 +64,7 @@ def variable(name: str) -> str:
 def checked(name: str, text: str) -> int:
     """Read a quota.
 
-    Parameters
-    ----------
-    name : str
-        A key of `QUOTAS`.
-    text : str
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If it is no whole number, or too small.
+    `name`: a key of `QUOTAS`. Raises ValueError if it is no whole number, or too small.
     """
     least = QUOTAS[name].least
     if not (text.isdecimal() and text.isascii() and len(text) < 16 and int(text) >= least):
@@ -94,19 +75,7 @@ def checked(name: str, text: str) -> int:
 def most(name: str) -> int:
     """Return a quota as it is now.
 
-    Parameters
-    ----------
-    name : str
-        A key of `QUOTAS`.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If the environment holds something else.
+    `name`: a key of `QUOTAS`. Raises ValueError if the environment holds something else.
     """
     text = os.environ.get(variable(name))
     return QUOTAS[name].default if text is None else checked(name, text)

@@ -14,8 +14,8 @@ from supdr_viz.kit.gaps import heard_at_once
 from supdr_viz.kit.silence import Silence
 
 MARGIN = (2, 8)
+# Room around a widget, and the width that it takes: those of all widgets.
 WIDE = {"sizing_mode": "stretch_width"}
-"""Room around a widget, and the width that it takes: those of all widgets."""
 
 _LOG_CODE = """
 if (tick <= lowest - 1e-9) return notch
@@ -32,21 +32,10 @@ return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
 class Slider:
     """A slider over numbers: linear or logarithmic, whole or not, optionally with a lowest notch of another meaning.
 
-    Parameters
-    ----------
-    label : str
-    value : float or object
-    low, high : float
-        Ends, in values.
-    step : float
-        Grain; of log10 of the value if `log`.
-    log, whole : bool
-    notch : str
-        Text of the lowest notch (below `low`), which stands for `notch_value`; empty: there is none.
-    notch_value : object
-    unit, help : str
-    on_change : callable, optional
-        Called with the value when the slider is let go of.
+    low, high: ends, in values.
+    step: grain; of log10 of the value if `log`.
+    notch: text of the lowest notch (below `low`), which stands for `notch_value`; empty: there is none.
+    on_change: called with the value when the slider is let go of.
     """
 
     def __init__(

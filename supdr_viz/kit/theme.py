@@ -20,30 +20,17 @@ from supdr_viz.kit import gaps
 class Palette:
     """Colours of one theme.
 
-    Attributes
-    ----------
-    primary, on_primary : str
-        Buttons, sliders, links; text on a button.
-    page, card : str
-        Backgrounds.
-    text, secondary, border, grid : str
-        Text, quiet text, outlines, grid lines.
-    classes : tuple of str
-        Colour of each class.
-    error : str
-        Rings around errors; the test curve.
-    support : str
-        Rings around support vectors.
-    boundary : str
-        Decision boundary and margins.
-    muted : str
-        Unlabelled rows, and what has no value.
-    regions : tuple of str
-        Regression: low to high values.
-    curves : tuple of str
-        Curves, the first one for the objective.
-    running, paused, failed : str
-        State of a run.
+    primary, on_primary: buttons, sliders, links; text on a button.
+    page, card: backgrounds.
+    text, secondary, border, grid: text, quiet text, outlines, grid lines.
+    classes: colour of each class.
+    error: rings around errors; the test curve.
+    support: rings around support vectors.
+    boundary: decision boundary and margins.
+    muted: unlabelled rows, and what has no value.
+    regions: regression: low to high values.
+    curves: curves, the first one for the objective.
+    running, paused, failed: state of a run.
     """
 
     primary: str
@@ -148,12 +135,12 @@ def css_variables(colours: Palette) -> str:
     return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
 
 
+# Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it.
 STILL = """
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { transition-duration: 0s !important; animation-duration: 0s !important; }
 }
 """
-"""Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it."""
 
 
 def _without(file: str, kind: str) -> str:
@@ -162,6 +149,8 @@ def _without(file: str, kind: str) -> str:
     return f"{{% block {kind}_resources %}}{{% for {others} %}}{{{{ line }}}}\n{{% endfor %}}{{% endblock %}}"
 
 
+# The page's HTML template: theme and background are right before anything is painted. The theme is the one chosen last
+# in this browser, else the system's.
 HEAD = (
     """{% extends "base.html" %}{% block preamble %}{{ super() }}
 <script>"""
@@ -200,17 +189,13 @@ addEventListener("click", (event) => {
 }, true)
 </script>{% endblock %}"""
 )
-"""The page's HTML template: theme and background are right before anything is painted.
 
-The theme is the one chosen last in this browser, else the system's.
-"""
-
+# JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it.
 REMEMBER_THEME = """
 const theme = cb_obj.dark_theme ? "dark" : "light"
 document.documentElement.dataset.theme = theme
 try { localStorage.setItem("supdr-theme", theme) } catch (error) {}
 """
-"""JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it."""
 
 
 def _mode(colours: Palette) -> dict[str, Any]:
@@ -247,6 +232,7 @@ def theme_config() -> dict[str, Any]:
     return {"light": _theme(LIGHT), "dark": _theme(DARK)}
 
 
+# ``sx`` of the page. ``css_classes=["wide-only"]`` or ``["narrow-only"]`` works on direct children of the page.
 PAGE_SX: dict[str, Any] = {
     # Exactly these two values keep the kit from theming the header's children for a blue bar.
     ".MuiAppBar-root": {
@@ -265,7 +251,6 @@ PAGE_SX: dict[str, Any] = {
     "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider"},
     "& .sidebar": {"p": "4px 0"},
 }
-"""``sx`` of the page.  ``css_classes=["wide-only"]`` or ``["narrow-only"]`` works on direct children of the page."""
 
 
 def page_options() -> dict[str, Any]:

@@ -13,51 +13,46 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+# Pages on their way to a browser at the same time: more would only make each other late.
 AT_ONCE = 8
-"""Pages on their way to a browser at the same time: more would only make each other late."""
 
+# As many at the head of the queue may be called: one who asks rarely keeps nobody waiting.
 NEXT = 3
-"""As many at the head of the queue may be called: one who asks rarely keeps nobody waiting."""
 
+# Seconds between one page and the next, at least, in which everybody else is answered.
 BREATH = 0.1
-"""Seconds between one page and the next, at least, in which everybody else is answered."""
 
+# Of the time that a page took to build, where that is more.
 SHARE = 0.5
-"""Of the time that a page took to build, where that is more."""
 
+# Seconds in which nobody new must have come before a page is built, or `BREATH` where somebody has: all who come
+# together are told first that there is a line.
 LULL = 0.02
-"""Seconds in which nobody new must have come before a page is built, or `BREATH` where somebody has: all who come
-together are told first that there is a line."""
 
+# Seconds that are waited for that, at most.
 LONGEST_LULL = 0.5
-"""Seconds that are waited for that, at most."""
 
+# Seconds after which a page that has not said that it is there keeps nobody waiting any more.
 ON_THE_WAY = 4.0
-"""Seconds after which a page that has not said that it is there keeps nobody waiting any more."""
 
+# Seconds for which somebody counts who was given a place: the page that waits asks for its turn at once.
 ASKS_WITHIN = 1.5
-"""Seconds for which somebody counts who was given a place: the page that waits asks for its turn at once."""
 
+# Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting.
 PRESENT = 8.0
-"""Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting."""
 
+# Seconds for which a place in the queue is kept for somebody whose browser is asleep, as long as there is room.
 REMEMBERED = 600.0
-"""Seconds for which a place in the queue is kept for somebody whose browser is asleep, as long as there is room."""
 
+# Who comes later is refused, unless somebody else has more places.
 MOST_WAITING = 2_000
-"""Who comes later is refused, unless somebody else has more places."""
 
 
 @dataclass
 class _Place:
     """Somebody who waits.
 
-    Parameters
-    ----------
-    address : str
-        From where.
-    until : float
-        When they count no longer, unless they ask again.
+    `address`: from where; `until`: when they count no longer, unless they ask again.
     """
 
     address: str
@@ -67,13 +62,8 @@ class _Place:
 class Queue:
     """Who waits, in the order in which they came.
 
-    Parameters
-    ----------
-    clock : callable
-        Returns seconds.
-    process : int
-        Which of several processes this is: places begin with it, so that a proxy knows where they lead.  0: there is
-        one.
+    `clock`: returns seconds. `process`: which of several processes this is: places begin with it, so that a proxy knows
+    where they lead.  0: there is one.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, process: int = 0) -> None:
@@ -93,15 +83,7 @@ class Queue:
     def join(self, address: str = "") -> str:
         """Return a new place at the end.
 
-        Parameters
-        ----------
-        address : str
-            From where somebody comes; empty: nobody knows.
-
-        Returns
-        -------
-        str
-            Empty if too many wait.
+        `address`: from where somebody comes; empty: nobody knows. Returns empty if too many wait.
         """
         if len(self._places) >= MOST_WAITING:
             self._forget(gone=True)
@@ -115,16 +97,8 @@ class Queue:
     def before(self, turn: str, *, asks: bool = True) -> int | None:
         """Say how many are before somebody, who is called in if nobody is.
 
-        Parameters
-        ----------
-        turn : str
-        asks : bool
-            Whether they ask; otherwise they are told, as they have just come, and may never ask.
-
-        Returns
-        -------
-        int or None
-            None if nobody knows the place.
+        `asks`: whether they ask; otherwise they are told, as they have just come, and may never ask. Returns None if
+        nobody knows the place.
         """
         self._forget()
         if turn in self._called:

@@ -49,20 +49,9 @@ def make_page(
 ) -> pmui.Page:
     """Make a page with the product's look.
 
-    Parameters
-    ----------
-    bridge : Bridge
-        Tells whether the window is narrow: there the sidebar is a drawer, closed at first as it would cover the page.
-    wide, narrow : callable
-        Return what the header of a wide window holds, and what a narrow one has above its sidebar instead: built when
-        the window is so for the first time.
-    sidebar : list
-    **content
-        ``main``, … of ``panel_material_ui.Page``.
-
-    Returns
-    -------
-    Page
+    `bridge`: tells whether the window is narrow: there the sidebar is a drawer, closed at first as it would cover the
+    page; `wide`, `narrow`: return what the header of a wide window holds, and what a narrow one has above its sidebar
+    instead: built when the window is so for the first time; `**content`: ``main``, … of ``panel_material_ui.Page``.
     """
     kept, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
     if still not in (known := getattr(pn.config, kept)):
@@ -115,12 +104,7 @@ def message(pane: pn.pane.HTML, text: str = "", kind: str = "quiet") -> None:
 
     Panes are emptied and not hidden: the kit cannot show one that is not drawn yet, as in the closed drawer of a phone.
 
-    Parameters
-    ----------
-    pane : HTML
-    text : str
-        Escaped here.
-    kind : {"quiet", "warning", "error"}
+    `text`: escaped here; `kind`: one of "quiet", "warning", "error".
     """
     role = ' role="alert"' if kind == "error" else ""
     pane.object = f'<p class="{kind} small"{role}>{escape(text)}</p>' if text else EMPTY
@@ -134,18 +118,8 @@ def button(
 ) -> pmui.Button:
     """Make a button with a text.
 
-    Parameters
-    ----------
-    label : str
-    on_click : callable, optional
-        Called without arguments.
-    icon : str
-        Name of a Material icon.
-    kind : {"outlined", "contained", "text"}
-
-    Returns
-    -------
-    Button
+    `on_click`: called without arguments; `icon`: name of a Material icon; `kind`: one of "outlined", "contained",
+    "text".
     """
     quiet = {} if kind == "contained" else {"sx": {"color": "text.primary", "borderColor": "divider"}}
     options = {"size": "small", "margin": (4, 3), "disable_elevation": True, **quiet, **options}
@@ -164,17 +138,7 @@ def select(
 ) -> pmui.Select:
     """Make a menu; ``on_change(value)`` follows the user's choice.
 
-    Parameters
-    ----------
-    label : str
-    options : dict of str to object
-        Text -> value, or heading -> such a dict for a grouped menu.
-    value : object
-    on_change : callable, optional
-
-    Returns
-    -------
-    Select
+    `options`: text -> value, or heading -> such a dict for a grouped menu.
     """
     grouped = any(isinstance(entry, dict) for entry in options.values())
     more = {"size": "small", "margin": (6, 8), **WIDE, **more}
@@ -223,47 +187,32 @@ def text_field(
 def flow(*content: Any, gap: str = "0", **options: Any) -> pn.Row:
     """Make a row that goes on in a further line where the window is too narrow for it.
 
-    Parameters
-    ----------
-    *content
-        Viewables.
-    gap : str
-        Between them, in CSS.
+    `*content`: viewables; `gap`: between them, in CSS.
     """
     return pn.Row(*content, stylesheets=[sheet(FLOW_CSS)], styles={"gap": gap}, **{**WIDE, **options})
 
 
+# Options of a text that is the head of a card.
 HEAD: dict[str, Any] = {"css": HEAD_CSS, "margin": (2, 4, 2, 4), "min_width": 0, **WIDE}
-"""Options of a text that is the head of a card."""
 
 
 def card(head: Any, *content: Any, tools: Any = None, **options: Any) -> pn.Column:
     """Make a card: its head in the first row, tools at its right, then the content.
 
-    Parameters
-    ----------
-    head : viewable
-        Shows what `card_head` has written: a title and a note beside it, a caption or a legend.
-    *content
-        Panes.
-    tools : viewable, optional
-        A small switch.
-
-    Returns
-    -------
-    Column
+    `head`: shows what `card_head` has written: a title and a note beside it, a caption or a legend; `*content`: panes;
+    `tools`: a small switch.
     """
     row = pn.Row(head, tools, height=HEAD_HEIGHT, stylesheets=[sheet(HEAD_ROW_CSS)], **WIDE, margin=0)
     return pn.Column(row, *content, **{"margin": 0, "stylesheets": [sheet(BOX_CSS)], **WIDE, **options})
 
 
+# On a narrow page, whose cards stand below one another, a legend may take more lines.
 HEAD_ROW_CSS = """
 @media (max-width: 599.95px) { :host { height: auto !important; min-height: 40px; flex: none !important; } }
 """
-"""On a narrow page, whose cards stand below one another, a legend may take more lines."""
 
+# Title and note take two lines in every card, so that the plots stand level.
 HEAD_HEIGHT = 40
-"""Title and note take two lines in every card, so that the plots stand level."""
 
 
 def dialog(title: str, *content: Any, **more: Any) -> pmui.Dialog:

@@ -15,8 +15,8 @@ from supdr.quality import model_quality
 from supdr_viz.run.session import Session
 
 RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq, "<": operator.lt, ">": operator.gt}
+# Fewer test rows say too little of a map.
 FEWEST = 50
-"""Fewer test rows say too little of a map."""
 
 _CLAIM = re.compile(r"\s*([a-z_]\w*)\s*(<=|>=|==|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
 
@@ -25,13 +25,7 @@ _CLAIM = re.compile(r"\s*([a-z_]\w*)\s*(<=|>=|==|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+
 class Claim:
     """A number of a run, and what it is said to be.
 
-    Attributes
-    ----------
-    name : str
-        Key of `numbers_of`.
-    relation : str
-        Key of `RELATIONS`.
-    bound : float
+    `name`: key of `numbers_of`; `relation`: key of `RELATIONS`.
     """
 
     name: str
@@ -55,19 +49,12 @@ def read_claim(text: str) -> Claim | None:
 def numbers_of(session: Session) -> dict[str, float]:
     """Measure the iterate on display.
 
-    Parameters
-    ----------
-    session : Session
-
-    Returns
-    -------
-    dict
-        ``iteration``, ``objective``, losses and diagnostics by their names; ``train_error``, ``test_error``,
-        ``labelled_error`` and ``unlabelled_error``: shares of wrong rows, or mean squared errors; ``rank`` of the
-        latent rows; ``rmse`` of the reconstruction; ``sides``: the shortest distance between class means, of the
-        longest; ``spread``: deviation within the classes, of the mean distance between their means; ``gap``: share of
-        the objective above its bound; ``trust`` and ``centres``: trustworthiness of the map of the test rows, and the
-        correlation of the distances between their class centres, see `supdr.quality`.  As far as they apply.
+    Returns ``iteration``, ``objective``, losses and diagnostics by their names; ``train_error``, ``test_error``,
+    ``labelled_error`` and ``unlabelled_error``: shares of wrong rows, or mean squared errors; ``rank`` of the latent
+    rows; ``rmse`` of the reconstruction; ``sides``: the shortest distance between class means, of the longest;
+    ``spread``: deviation within the classes, of the mean distance between their means; ``gap``: share of the objective
+    above its bound; ``trust`` and ``centres``: trustworthiness of the map of the test rows, and the correlation of the
+    distances between their class centres, see `supdr.quality`.  As far as they apply.
     """
     snapshot, fitted, parts, scene = session.player.shown, session.player.fitted, session.split, session.scene
     assert snapshot is not None

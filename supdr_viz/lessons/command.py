@@ -53,21 +53,8 @@ def run_lesson(arguments: argparse.Namespace) -> int:
 def find_lesson(name: str) -> Lesson:
     """Return a lesson by its name, or read it from a file.
 
-    Parameters
-    ----------
-    name : str
-        Key of `LESSONS`, or path of a TOML file.
-
-    Returns
-    -------
-    Lesson
-
-    Raises
-    ------
-    LessonError
-        There is no such lesson, or the file is none.
-    OSError
-        The file cannot be read.
+    `name`: key of `LESSONS`, or path of a TOML file. Raises LessonError: there is no such lesson, or the file is none;
+    OSError: the file cannot be read.
     """
     if name in LESSONS:
         return LESSONS[name]

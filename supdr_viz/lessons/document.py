@@ -16,23 +16,8 @@ from supdr_viz.settings.state import to_query
 def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None, told: Told = unheard) -> str:
     """Run a lesson and write it down; the file opens from disk and asks nobody for anything.
 
-    Parameters
-    ----------
-    lesson : Lesson
-    on_step : callable, optional
-        ``on_step(index)`` is called before each step is run.
-    told : callable
-        ``told(done, total)``, steps, is called over and over.
-
-    Returns
-    -------
-    str
-        A whole HTML document.
-
-    Raises
-    ------
-    ValueError
-        A step cannot be run; the message names it.
+    `on_step`: ``on_step(index)`` is called before each step is run; `told`: ``told(done, total)``, steps, is called
+    over and over. Returns a whole HTML document. Raises ValueError: a step cannot be run; the message names it.
     """
     recorded = record(lesson, on_step, told)
     shown = [

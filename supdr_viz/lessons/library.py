@@ -14,23 +14,13 @@ def _load() -> dict[str, Lesson]:
     return {lesson.name: lesson for lesson in lessons}
 
 
+# Name -> lesson, in the order of the menu.
 LESSONS: dict[str, Lesson] = _load()
-"""Name -> lesson, in the order of the menu."""
 
 
 def address(lesson: str, step: int) -> str:
     """Return the query of a link to a step.
 
-    Parameters
-    ----------
-    lesson : str
-        Key of `LESSONS`.
-    step : int
-        Counted from 0.
-
-    Returns
-    -------
-    str
-        Without the question mark.
+    `lesson`: key of `LESSONS`; `step`: counted from 0. Returns without the question mark.
     """
     return f"lesson={lesson}&step={step + 1}"

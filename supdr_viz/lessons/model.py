@@ -7,25 +7,18 @@ from dataclasses import dataclass
 from supdr_viz.lessons.claims import Claim
 from supdr_viz.settings.state import Settings
 
+# Plots that a step can point at.
 VIEWS = ("input", "latent", "method", "losses", "errors")
-"""Plots that a step can point at."""
 
+# When the run starts by itself: never, when the step is shown, when its question has been answered.
 PLAYS = ("", "start", "answer")
-"""When the run starts by itself: never, when the step is shown, when its question has been answered."""
 
 
 @dataclass(frozen=True)
 class Question:
     """A question that is answered before the step tells.
 
-    Attributes
-    ----------
-    text : str
-    options : tuple of str
-    answer : int
-        Index of the right option.
-    reveal : str
-        Markdown; shown after the answer, whatever it was.
+    `answer`: index of the right option. `reveal`: markdown; shown after the answer, whatever it was.
     """
 
     text: str
@@ -38,36 +31,19 @@ class Question:
 class Step:
     """One prepared state with its text.
 
-    Attributes
-    ----------
-    title : str
-    text : str
-        Markdown.
-    settings : Settings
-        What the views show.
-    fresh : bool
-        The step prepares a state of its own; else it goes on with what the step before shows.
-    run : int
-        Iterations done before the step is shown.
-    play : {"", "start", "answer"}
-        When the run starts by itself.
-    until : int
-        Iteration at which a run that started by itself pauses; 0: it goes to its end.
-    look : tuple of str
-        Plots to look at, of `VIEWS`.
-    mode : str
-        Mode of the method's view; empty: its first.
-    pull : bool
-        Show how far the labels pulled the rows.
-    question : Question or None
-    then : Settings or None
-        What the answer changes.
-    claimed, measured : str
-        What the paper says, and what was measured with this product.
-    free : bool
-        The end: all controls are offered.
-    expect : tuple of Claim
-        What must be true at the end of the step, of what its text says.
+    text: markdown.
+    settings: what the views show.
+    fresh: the step prepares a state of its own; else it goes on with what the step before shows.
+    run: iterations done before the step is shown.
+    play (one of "", "start", "answer"): when the run starts by itself.
+    until: iteration at which a run that started by itself pauses; 0: it goes to its end.
+    look: plots to look at, of `VIEWS`.
+    mode: mode of the method's view; empty: its first.
+    pull: show how far the labels pulled the rows.
+    then: what the answer changes.
+    claimed, measured: what the paper says, and what was measured with this product.
+    free: the end: all controls are offered.
+    expect: what must be true at the end of the step, of what its text says.
     """
 
     title: str
@@ -92,14 +68,7 @@ class Step:
 class Lesson:
     """A sequence of steps.
 
-    Attributes
-    ----------
-    name : str
-        Name in links.
-    title, summary : str
-    minutes : int
-        How long it takes.
-    steps : tuple of Step
+    `name`: name in links; `minutes`: how long it takes.
     """
 
     name: str

@@ -33,16 +33,7 @@ _STEP_KEYS = {
 class LessonError(ValueError):
     """A lesson file cannot be used.
 
-    Parameters
-    ----------
-    name : str
-        Of the file.
-    problems : list of str
-        One sentence for each mistake.
-
-    Attributes
-    ----------
-    problems : list of str
+    `name`: of the file; `problems`: one sentence for each mistake.
     """
 
     def __init__(self, name: str, problems: list[str]) -> None:
@@ -53,21 +44,8 @@ class LessonError(ValueError):
 def read_lesson(content: str | bytes, name: str) -> Lesson:
     """Read and check a lesson.
 
-    Parameters
-    ----------
-    content : str or bytes
-        TOML, in UTF-8.
-    name : str
-        Name of the file, for messages and links.
-
-    Returns
-    -------
-    Lesson
-
-    Raises
-    ------
-    LessonError
-        The file is no lesson; the message names every mistake that was found.
+    `content`: TOML, in UTF-8; `name`: name of the file, for messages and links. Raises LessonError: the file is no
+    lesson; the message names every mistake that was found.
     """
     document = _parse(content, name)
     checker = _Checker()

@@ -19,22 +19,15 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.experiment import Experiment
 
+# Most iterations of a run that its film holds: a lesson has many runs, and their surfaces are what takes long.
 MOMENTS = 24
-"""Most iterations of a run that its film holds: a lesson has many runs, and their surfaces are what takes long."""
 
 
 @dataclass(frozen=True)
 class Showing:
     """One film as a step shows it.
 
-    Attributes
-    ----------
-    film : int
-        Index into the films.
-    start : int
-        Iteration to begin with.
-    plays : bool
-        Whether it goes on by itself from there.
+    `film`: index into the films; `start`: iteration to begin with; `plays`: whether it goes on by itself from there.
     """
 
     film: int
@@ -46,12 +39,8 @@ class Showing:
 class RecordedLesson:
     """The films of a lesson.
 
-    Attributes
-    ----------
-    films : list of Replay
-        Each once, however many steps show it.
-    steps : list of (Showing, Showing or None)
-        What each step shows at first, and what after the answer, if that is something else.
+    `films`: each once, however many steps show it; `steps`: what each step shows at first, and what after the answer,
+    if that is something else.
     """
 
     films: list[Replay] = field(default_factory=list)
@@ -64,22 +53,8 @@ def record(lesson: Lesson, on_step: Callable[[int], object] | None = None, told:
     The free end, where the page waits for the visitor, is run to its end.  A run without an end of its own stops after
     2,000 iterations.
 
-    Parameters
-    ----------
-    lesson : Lesson
-    on_step : callable, optional
-        ``on_step(index)`` is called before each step.
-    told : callable
-        ``told(done, total)``, steps, is called over and over.
-
-    Returns
-    -------
-    RecordedLesson
-
-    Raises
-    ------
-    ValueError
-        A step cannot be run; the message names it.
+    `on_step`: ``on_step(index)`` is called before each step; `told`: ``told(done, total)``, steps, is called over and
+    over. Raises ValueError: a step cannot be run; the message names it.
     """
     camera = _Camera()
     try:
@@ -99,14 +74,7 @@ def record(lesson: Lesson, on_step: Callable[[int], object] | None = None, told:
 def ends(lesson: Lesson) -> Iterator[dict[str, float]]:
     """Play a lesson likewise, without a film, and measure how each step ends.
 
-    Parameters
-    ----------
-    lesson : Lesson
-
-    Yields
-    ------
-    dict
-        See `supdr_viz.lessons.claims.numbers_of`.
+    Yields see `supdr_viz.lessons.claims.numbers_of`.
     """
     camera = _Camera(films=False)
     try:

@@ -6,21 +6,14 @@ import importlib
 from collections.abc import Collection
 from typing import Any, ClassVar
 
+# Module in this package -> what the navigation calls it; the first one is where "/" leads.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
-"""Module in this package -> what the navigation calls it; the first one is where "/" leads."""
 
 
 def title_of(page: str) -> str:
     """Return what the browser's tab says of a page.
 
-    Parameters
-    ----------
-    page : str
-        A key of `PAGES`.
-
-    Returns
-    -------
-    str
+    `page`: a key of `PAGES`.
     """
     return f"supdr · {PAGES[page]}"
 
@@ -28,12 +21,8 @@ def title_of(page: str) -> str:
 class Addresses:
     """Which addresses the server of this process has for the pages: by itself those of ``supdr-viz``.
 
-    Attributes
-    ----------
-    own : collection of str
-        Names of the pages that have an address of their own, their name.
-    other : str
-        Address at which every other page is reached, as ``?page=NAME``.
+    `own`: names of the pages that have an address of their own, their name; `other`: address at which every other page
+    is reached, as ``?page=NAME``.
     """
 
     own: ClassVar[Collection[str]] = tuple(PAGES)
@@ -43,12 +32,8 @@ class Addresses:
     def take(cls, served: Collection[str], here: str) -> None:
         """Learn what a server has.
 
-        Parameters
-        ----------
-        served : collection of str
-            Addresses of its applications, as ``/explorer``; empty: unknown.
-        here : str
-            Address of an application that shows pages.
+        `served`: addresses of its applications, as ``/explorer``; empty: unknown. `here`: address of an application
+        that shows pages.
         """
         cls.own = [name for name in PAGES if f"/{name}" in served]
         cls.other = next(iter(cls.own), "") or here.strip("/") or "./"
@@ -57,16 +42,7 @@ class Addresses:
 def link(page: str, query: str = "") -> str:
     """Return the address of a page on the server of this process, relative to the folder of the pages.
 
-    Parameters
-    ----------
-    page : str
-        A key of `PAGES`.
-    query : str
-        What the page reads, without the question mark.
-
-    Returns
-    -------
-    str
+    `page`: a key of `PAGES`; `query`: what the page reads, without the question mark.
     """
     own = page in Addresses.own
     query = "&".join(filter(None, ["" if own else f"page={page}", query]))
@@ -77,15 +53,7 @@ def link(page: str, query: str = "") -> str:
 def page_asked(name: str) -> str:
     """Return the page that an address asks for: of ``explorer?page=compare`` it is ``compare``.
 
-    Parameters
-    ----------
-    name : str
-        A key of `PAGES`: the page at the address without ``page=``.
-
-    Returns
-    -------
-    str
-        A key of `PAGES`.
+    `name`: a key of `PAGES`: the page at the address without ``page=``. Returns a key of `PAGES`.
     """
     import panel as pn
 
@@ -104,14 +72,7 @@ def page_arguments() -> dict[str, list[bytes]]:
 def build(name: str) -> Any:
     """Build the page of the current session; what it needs is imported by now, or when its first visitor comes.
 
-    Parameters
-    ----------
-    name : str
-        A key of `PAGES`: what the address shows that asks for no other page.
-
-    Returns
-    -------
-    panel_material_ui.Page
+    `name`: a key of `PAGES`: what the address shows that asks for no other page.
     """
     import panel as pn
 
@@ -137,17 +98,8 @@ def begin() -> None:
 def navigation(page: str, *, narrow: bool = False) -> Any:
     """Make the tabs that lead from one page to the others.
 
-    Parameters
-    ----------
-    page : str
-        A key of `PAGES`: the one that is open.
-    narrow : bool
-        For the drawer of a narrow window instead of the header.
-
-    Returns
-    -------
-    TabMenu
-        It shows only in the windows that it is for.
+    `page`: a key of `PAGES`: the one that is open; `narrow`: for the drawer of a narrow window instead of the header.
+    Returns it shows only in the windows that it is for.
     """
     import panel_material_ui as pmui
 

@@ -24,26 +24,13 @@ _ASSETS = resources.files("supdr_viz") / "assets"
 class Cards(Bar):
     """The cards of a board.
 
-    Parameters
-    ----------
-    board : Board
-    name_of_stage : str
-        In the page.
-    tools : mapping of str to Part
-        "tool", "draw_class", "marks", "mode".
-    menu : viewable
-        In the head of the method's card.
-    **options
-        Of the component.
+    `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that somebody speaks
+    of. `tall`: whether there is room for high curves.
 
-    Attributes
-    ----------
-    enlarged : str
-        Name of the card that fills the window; empty: none does.
-    framed : list of str
-        Names of cards that somebody speaks of.
-    tall : bool
-        Whether there is room for high curves.
+    name_of_stage: in the page.
+    tools: "tool", "draw_class", "marks", "mode".
+    menu: in the head of the method's card.
+    **options: of the component.
     """
 
     board = param.String(doc="Name of the stage in the page.")
@@ -66,12 +53,8 @@ class Cards(Bar):
     def say(self, name: str, text: str) -> None:
         """Tell a text of a card.
 
-        Parameters
-        ----------
-        name : str
-            "head of ..." a card, "keys" or "numbers" beside the method's picture, "numbers of the map".
-        text : str
-            HTML; escape what comes from outside.
+        `name`: "head of ..." a card, "keys" or "numbers" beside the method's picture, "numbers of the map". `text`:
+        HTML; escape what comes from outside.
         """
         self._stage.put("words", **{name: text})
 

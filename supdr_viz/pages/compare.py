@@ -40,20 +40,15 @@ from supdr_viz.settings.state import to_query
 from supdr_viz.stage.components import Hub
 from supdr_viz.stage.stage import Selection, Stage
 
+# Seconds between two updates of heads and table: they cost more than the points.
 REFRESH = 0.2
-"""Seconds between two updates of heads and table: they cost more than the points."""
 
+# Name under which a tab remembers its comparison, for runs that are added to it.
 MEMORY = "supdr-comparison"
-"""Name under which a tab remembers its comparison, for runs that are added to it."""
 
 
 def compare() -> Any:
-    """Build the compare page for the visitor of the current session.
-
-    Returns
-    -------
-    panel_material_ui.Page
-    """
+    """Build the compare page for the visitor of the current session."""
     begin()
     arguments = page_arguments()
     comparison, problems = parse_comparison(arguments) if arguments else (COMPARISON_PRESETS.opening.settings, [])
@@ -63,12 +58,7 @@ def compare() -> Any:
 class Compare:
     """Wires one visitor's controls to the columns and their runs.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        From the address.
-    problems : list of str
-        What was wrong with the address.
+    `comparison`: from the address; `problems`: what was wrong with the address.
     """
 
     def __init__(self, comparison: Comparison, problems: list[str]) -> None:

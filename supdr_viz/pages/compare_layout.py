@@ -48,8 +48,8 @@ PLACE_CSS = """
 """
 CURVES_HEIGHT = 150
 
+# States of all columns, which the status line says.
 SAID_ABOVE = ("ready", "running", "paused")
-"""States of all columns, which the status line says."""
 
 BY = {f"by {label}": value for value, label in MEASURE.choices}
 
@@ -74,16 +74,7 @@ overflow: hidden; text-overflow: ellipsis; } b { color: var(--supdr-text); font-
 
 
 class ColumnCard:
-    """One column on the page: head, latent space, input space.
-
-    Parameters
-    ----------
-    column : Column
-
-    Attributes
-    ----------
-    view : Column
-    """
+    """One column on the page: head, latent space, input space."""
 
     def __init__(self, column: Column) -> None:
         pair = column.pair
@@ -104,16 +95,8 @@ class ColumnCard:
     def refresh(self, letter: str, facts: Facts, column: Column, *, query: str, chosen: bool, task: str) -> None:
         """Bring the head and the captions up to date.
 
-        Parameters
-        ----------
-        letter : str
-        facts : Facts
-        column : Column
-        query : str
-            Of a link that opens the column in the explorer.
-        chosen : bool
-            Whether the sidebar edits this column.
-        task : {"classification", "regression"}
+        `query`: of a link that opens the column in the explorer; `chosen`: whether the sidebar edits this column;
+        `task`: one of "classification", "regression".
         """
         mark = ' class="letter chosen"' if chosen else ' class="letter"'
         label, note = widgets.escape(facts.label), widgets.escape(facts.note or "default settings")
@@ -141,14 +124,7 @@ class ColumnCard:
 def how_it_stands(facts: Facts, task: str) -> str:
     """Say a column's error and how far its run is, in HTML.
 
-    Parameters
-    ----------
-    facts : Facts
-    task : {"classification", "regression"}
-
-    Returns
-    -------
-    str
+    `task`: one of "classification", "regression".
     """
     words = []
     name = "test" if "test" in facts.scores else "train"
@@ -169,23 +145,11 @@ def how_it_stands(facts: Facts, task: str) -> str:
 class CompareLayout:
     """Builds the page and updates what is not a plot.
 
-    Parameters
-    ----------
-    hub : Hub
-        Of what all columns share: the status line, the chart of the objectives, the table.
-    bar : TrainingBar
-    bridge : Bridge
-    controls : Controls
-    share : ShareMenu
-    measure : {"iteration", "time"}
-    on_preset, on_measure, on_choose, on_add : callable
-        Called with the key of the example, the measure, the place of the column to edit, the method to add.
-    on_remove : callable
-        Called without arguments: remove the column that is edited.
-
-    Attributes
-    ----------
-    page : Page
+    hub: of what all columns share: the status line, the chart of the objectives, the table.
+    measure: one of "iteration", "time".
+    on_preset, on_measure, on_choose, on_add: called with the key of the example, the measure, the place of the column
+        to edit, the method to add.
+    on_remove: called without arguments: remove the column that is edited.
     """
 
     def __init__(
@@ -324,11 +288,7 @@ class CompareLayout:
     def show_columns(self, columns: Sequence[Column], chosen: int) -> None:
         """Lay out these columns, and room for one more.
 
-        Parameters
-        ----------
-        columns : sequence of Column
-        chosen : int
-            Place of the one that the sidebar edits.
+        `chosen`: place of the one that the sidebar edits.
         """
         self.prepare(columns)
         free = MAX_COLUMNS - len(columns)

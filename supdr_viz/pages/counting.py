@@ -15,12 +15,7 @@ from supdr_viz.views import Board
 class Counting:
     """Counts the rows in the lasso that was drawn last, beside the page's thread.
 
-    Parameters
-    ----------
-    session : Session
-    board : Board
-    on_counted : callable
-        ``on_counted(words)``, empty as long as it is not known.
+    `on_counted`: ``on_counted(words)``, empty as long as it is not known.
     """
 
     def __init__(self, session: Session, board: Board, on_counted: Callable[[str], Any]) -> None:

@@ -20,13 +20,7 @@ from supdr_viz.views import Board
 class DrawnPoints:
     """What the user draws into the input space of a page.
 
-    Parameters
-    ----------
-    session : Session
-    controls : Controls
-    board : Board
-    say : callable
-        ``say(text)`` beside the view: how many there are.
+    `say`: ``say(text)`` beside the view: how many there are.
     """
 
     def __init__(self, session: Session, controls: Controls, board: Board, say: Callable[[str], Any]) -> None:
@@ -44,10 +38,7 @@ class DrawnPoints:
     def show(self, settings: Settings) -> None:
         """Show which rows were drawn by hand.
 
-        Parameters
-        ----------
-        settings : Settings
-            Those in force.
+        `settings`: those in force.
         """
         assert self._session.dataset is not None
         planar = SOURCES[settings.data].planar

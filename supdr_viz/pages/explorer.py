@@ -39,17 +39,12 @@ from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.views import Board
 
+# Steps that a run takes by itself, at most, when its page is opened.
 FURTHEST = 100_000
-"""Steps that a run takes by itself, at most, when its page is opened."""
 
 
 def explorer() -> Any:
-    """Build the explorer for the visitor of the current session.
-
-    Returns
-    -------
-    panel_material_ui.Page
-    """
+    """Build the explorer for the visitor of the current session."""
     begin()
     arguments = page_arguments()
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
@@ -76,41 +71,18 @@ class Explorer:
 
     Other pages lead a visitor through the same views: they say what differs.
 
-    Parameters
-    ----------
-    settings : Settings
-        From the address.
-    problems : list of str
-        What was wrong with the address.
-    preset : str
-        Name of the preset that the settings are, if any.
-    iteration : int
-        Run up to there as soon as the page is loaded.
-    fits : int
-        Over how many the cell of a sweep is a mean that is opened here as one run, which then begins at once; 0: none.
-    bridge : Bridge, optional
-        With other keys than the explorer's own.
-    query_of : callable
-        ``query_of(settings)``: the query of the page's address.
-    link_to : callable
-        ``link_to(settings)``: a link to what is shown, relative to the page's address.
-    on_key : callable, optional
-        ``on_key(name)`` for the other keys.
-    on_compiled : callable, optional
-        Called once the kernels are compiled and the run is prepared, where that was not so from the beginning.
-    **layout
-        Of `ExplorerLayout`.
-
-    Attributes
-    ----------
-    bridge : Bridge
-    board : Board
-    session : Session
-    controls : Controls
-    transport : Transport
-    share : ShareMenu
-    layout : ExplorerLayout
-    page : Page
+    settings: from the address.
+    problems: what was wrong with the address.
+    preset: name of the preset that the settings are, if any.
+    iteration: run up to there as soon as the page is loaded.
+    fits: over how many the cell of a sweep is a mean that is opened here as one run, which then begins at once; 0:
+        none.
+    bridge: with other keys than the explorer's own.
+    query_of: ``query_of(settings)``: the query of the page's address.
+    link_to: ``link_to(settings)``: a link to what is shown, relative to the page's address.
+    on_key: ``on_key(name)`` for the other keys.
+    on_compiled: called once the kernels are compiled and the run is prepared, where that was not so from the beginning.
+    **layout: of `ExplorerLayout`.
     """
 
     def __init__(
@@ -327,13 +299,10 @@ class Explorer:
     def set_option(self, name: str, value: Any) -> None:
         """Act on a switch in a card.
 
-        Parameters
-        ----------
-        name : {"method_mode", "pull", "transform", "morph", "images", "colour_by", "draw_class"}
-            Which picture of the method, whether to draw the pull of the labels, whether training rows stand where they
-            would as new ones, whether the latent square shows the rows in the input space, or as pictures, what colours
-            mean, the class to draw.
-        value : object
+        `name` (one of "method_mode", "pull", "transform", "morph", "images", "colour_by", "draw_class"): which picture
+        of the method, whether to draw the pull of the labels, whether training rows stand where they would as new ones,
+        whether the latent square shows the rows in the input space, or as pictures, what colours mean, the class to
+        draw.
         """
         if name == "method_mode":
             self.board.method.set_mode(value)
@@ -355,12 +324,7 @@ class Explorer:
         self.layout.refresh_heads(self.board)
 
     def show_mode(self, mode: str) -> None:
-        """Show one of the method's pictures, if it has it.
-
-        Parameters
-        ----------
-        mode : str
-        """
+        """Show one of the method's pictures, if it has it."""
         view = self.board.method
         if mode != view.mode and mode in [each.name for each in view.modes or ()]:
             self.set_option("method_mode", mode)

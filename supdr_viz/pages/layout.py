@@ -26,43 +26,26 @@ from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.points import Points, shows_pictures
 
+# Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu.
 MAX_LETTERS = 15
-"""Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu."""
 
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 
+# What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
-"""What can be switched on over the latent rows; where rows are pictures "images", too."""
 
 
 class ExplorerLayout:
     """Builds the page and updates what is not a plot.
 
-    Parameters
-    ----------
-    board : Board
-    bar : TrainingBar
-    bridge : Bridge
-    controls : Controls
-    share : ShareMenu
-    on_option : callable
-        ``on_option(name, value)`` for the switches: "method_mode", those of `LATENT_MARKS`, "draw_class", "colour_by".
-    problems : sequence of str
-        What was wrong with the address.
-    page_name : str
-        A key of `supdr_viz.pages.PAGES`.
-    title : str
-        For screen readers.
-    text : sequence
-        What is to be read along with the plots: beside them, in a narrow window above them.
-    over : sequence
-        What lies over the page.
-    **page_options
-        Of ``panel_material_ui.Page``.
-
-    Attributes
-    ----------
-    page : Page
+    on_option: ``on_option(name, value)`` for the switches: "method_mode", those of `LATENT_MARKS`, "draw_class",
+        "colour_by".
+    problems: what was wrong with the address.
+    page_name: a key of `supdr_viz.pages.PAGES`.
+    title: for screen readers.
+    text: what is to be read along with the plots: beside them, in a narrow window above them.
+    over: what lies over the page.
+    **page_options: of ``panel_material_ui.Page``.
     """
 
     def __init__(
@@ -171,10 +154,7 @@ class ExplorerLayout:
     def highlight(self, names: Sequence[str]) -> None:
         """Frame the cards that somebody speaks of.
 
-        Parameters
-        ----------
-        names : sequence of str
-            Of "input", "latent", "method", "losses", "errors".
+        `names`: of "input", "latent", "method", "losses", "errors".
         """
         self.cards.framed = list(names)
 
@@ -205,13 +185,7 @@ class ExplorerLayout:
     def describe_data(self, scene: Scene, notes: tuple[str, ...], *, drawable: bool) -> None:
         """Show the legend of the classes and, in the sidebar, where the data come from.
 
-        Parameters
-        ----------
-        scene : Scene
-        notes : tuple of str
-            What the user should know of these rows.
-        drawable : bool
-            Whether points can be drawn into the input plane.
+        `notes`: what the user should know of these rows; `drawable`: whether points can be drawn into the input plane.
         """
         n_train, n_test = scene.n_train, int(scene.is_test.sum())
         size = f"{n_train:,} training and {n_test:,} test rows, {scene.n_features:,} features"

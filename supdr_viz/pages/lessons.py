@@ -21,12 +21,7 @@ TO_THE_END = 10**9
 
 
 def lessons() -> Any:
-    """Build the lessons for the visitor of the current session.
-
-    Returns
-    -------
-    panel_material_ui.Page
-    """
+    """Build the lessons for the visitor of the current session."""
     begin()
     lesson, index, problems = wanted(page_arguments())
     return Lessons(lesson, index, problems).page
@@ -35,18 +30,8 @@ def lessons() -> Any:
 def wanted(arguments: Mapping[str, list[bytes]]) -> tuple[Lesson, int, list[str]]:
     """Read which step an address asks for.
 
-    Parameters
-    ----------
-    arguments : mapping of str to list of bytes
-        ``lesson`` and ``step``, as a web server gives them.
-
-    Returns
-    -------
-    lesson : Lesson
-    index : int
-        Of the step.
-    problems : list of str
-        A sentence for each value that was not taken.
+    `arguments`: ``lesson`` and ``step``, as a web server gives them. Returns `lesson`; `index`: of the step;
+    `problems`: a sentence for each value that was not taken.
     """
     texts = {name: values[-1].decode("utf-8", "replace") for name, values in arguments.items() if values}
     problems = []
@@ -66,17 +51,7 @@ def wanted(arguments: Mapping[str, list[bytes]]) -> tuple[Lesson, int, list[str]
 class Lessons:
     """Wires the text to an explorer.
 
-    Parameters
-    ----------
-    lesson : Lesson
-    index : int
-        Of the step to begin with.
-    problems : list of str
-        What was wrong with the address.
-
-    Attributes
-    ----------
-    page : Page
+    `index`: of the step to begin with; `problems`: what was wrong with the address.
     """
 
     def __init__(self, lesson: Lesson, index: int, problems: list[str]) -> None:

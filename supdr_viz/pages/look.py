@@ -13,10 +13,10 @@ STEADY_CSS = """
 """
 
 
+# The kit cuts everything to the window's height: what is taller, on a phone, would lie over what follows.
 FREE = {"max-height": "none"}
-"""The kit cuts everything to the window's height: what is taller, on a phone, would lie over what follows."""
 
 # A browser keeps what is no longer said of an element: both states name the same properties.
 CLEAR = {**FREE, "opacity": "1", "pointer-events": "auto", "transition": "opacity 0.15s"}
+# Plots that show what the controls say, and plots that do not; what passes within half a second does not flicker.
 DIM = {**FREE, "opacity": "0.3", "pointer-events": "none", "transition": "opacity 0.3s 0.5s"}
-"""Plots that show what the controls say, and plots that do not; what passes within half a second does not flicker."""

@@ -14,25 +14,18 @@ from supdr_viz.run.status import Phase
 from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.state import MOST_TEST
 
+# Seconds without a new iterate after which something is said, and between two looks.
 LOOK_AFTER = 4.0
-"""Seconds without a new iterate after which something is said, and between two looks."""
 
+# Training rows that any method is quick with.
 FEW = 2000
-"""Training rows that any method is quick with."""
 
 
 class Patience:
     """Looks after a run that has begun until its steps come quickly; says how long they take where they do not.
 
-    Parameters
-    ----------
-    session : Session
-    notice : Notice
-        Where it is said.
-    on_fewer : callable
-        ``on_fewer(share)`` keeps more rows for testing, so that fewer are left to train on.
-    clock : callable
-        Seconds that never go back.
+    `notice`: where it is said; `on_fewer`: ``on_fewer(share)`` keeps more rows for testing, so that fewer are left to
+    train on; `clock`: seconds that never go back.
     """
 
     def __init__(
@@ -49,12 +42,7 @@ class Patience:
         self._since = 0.0
 
     def attach(self, document: Any) -> None:
-        """Take the page's document, whose clock it is that ticks.
-
-        Parameters
-        ----------
-        document : Document
-        """
+        """Take the page's document, whose clock it is that ticks."""
         self._document = document
         if self._session.player.status.phase in (Phase.preparing, Phase.running):
             self.begin()
@@ -126,15 +114,7 @@ class Patience:
 def fewer(n_train: int, n_test: int) -> float | None:
     """Return the share of rows to keep for testing with which `FEW` are left to train on, or as few as can be.
 
-    Parameters
-    ----------
-    n_train, n_test : int
-        Rows as they are divided now.
-
-    Returns
-    -------
-    float or None
-        None where that would change little.
+    `n_train`, `n_test`: rows as they are divided now. Returns None where that would change little.
     """
     n = n_train + n_test
     share = min(MOST_TEST, round(1.0 - FEW / n, 2)) if n > FEW else 0.0

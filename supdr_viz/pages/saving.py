@@ -5,6 +5,7 @@ from __future__ import annotations
 from supdr_viz.run.session import Session
 from supdr_viz.views import Board, class_legend
 
+# What can be saved as a picture: title -> name of the view.
 PLOTS = {
     "Input space": "input",
     "Latent space": "latent",
@@ -12,19 +13,12 @@ PLOTS = {
     "Losses": "losses",
     "Error": "errors",
 }
-"""What can be saved as a picture: title -> name of the view."""
 
 
 def save_plot(board: Board, session: Session, plot: str, format: str) -> None:
     """Save a view as a picture, with its title and its legend.
 
-    Parameters
-    ----------
-    board : Board
-    session : Session
-    plot : str
-        One of `PLOTS`.
-    format : {"png", "svg"}
+    `plot`: one of `PLOTS`; `format`: one of "png", "svg".
     """
     view = getattr(board, plot)
     legend = list(view.legend) if plot in ("losses", "errors", "method") else []

@@ -44,17 +44,12 @@ from supdr_viz.sweeps.settings import (
     usual_axes,
 )
 
+# How often the page looks how far its sweep is.
 LOOK_MS = 250
-"""How often the page looks how far its sweep is."""
 
 
 def sensitivity() -> Any:
-    """Build the page for the visitor of the current session.
-
-    Returns
-    -------
-    panel_material_ui.Page
-    """
+    """Build the page for the visitor of the current session."""
     begin()
     arguments = page_arguments()
     if not arguments:
@@ -67,14 +62,8 @@ def sensitivity() -> Any:
 class Sensitivity:
     """Wires one visitor's controls to a runner, and its cells to the figures.
 
-    Parameters
-    ----------
-    settings : SweepSettings
-        From the address.
-    problems : list of str
-        What was wrong with the address.
-    preset : str
-        Name of the prepared sweep that the settings are, if any.
+    `settings`: from the address; `problems`: what was wrong with the address; `preset`: name of the prepared sweep that
+    the settings are, if any.
     """
 
     def __init__(self, settings: SweepSettings, problems: list[str], preset: str = "") -> None:

@@ -40,8 +40,8 @@ COLOURS = {
 BESIDE = {"xs": 12, "md": 8}, {"xs": 12, "md": 4}
 BELOW = {"xs": 12}, {"xs": 12}
 HEIGHTS = 500, 249
+# Of heatmap and curves, with two parameters and with one.
 STRIP_HEIGHT, WIDE_HEIGHT = 150, 360
-"""Of heatmap and curves, with two parameters and with one."""
 
 BUTTON = {
     Phase.running: ("Pause", "pause"),
@@ -58,8 +58,8 @@ BAR_CSS = (
 """
 )
 
+# Where the examples stand: before the plots, while these are empty, and behind them.
 BEFORE, BEHIND = {"order": "1"}, {"order": "3"}
-"""Where the examples stand: before the plots, while these are empty, and behind them."""
 
 CARDS_CSS = """
 :host { width: 100%; }
@@ -84,22 +84,8 @@ b { font-weight: 600; } small { margin-top: auto; padding-top: 2px; color: var(-
 class SensitivityLayout:
     """Builds the page and updates what is not a plot.
 
-    Parameters
-    ----------
-    figures : SweepFigures
-    bridge : Bridge
-    sidebar : sequence of viewable
-    preset : str
-        Name of the prepared sweep on display, if any.
-    problems : sequence of str
-        What was wrong when the page was opened.
-    on_preset, on_run, on_cancel : callable
-    on_csv : callable
-        Returns the finished cells as CSV, or an empty text.
-
-    Attributes
-    ----------
-    page : Page
+    `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
+    `on_csv`: returns the finished cells as CSV, or an empty text.
     """
 
     def __init__(

@@ -27,17 +27,7 @@ TESTS = "Test rows cannot be taught: they say how well it goes."
 class Teaching:
     """What the user teaches the run of a page.
 
-    Parameters
-    ----------
-    session : Session
-    controls : Controls
-    board : Board
-    say : callable
-        ``say(sentence)`` to those who do not see the page.
-
-    Attributes
-    ----------
-    bar : TeachingBar
+    `say`: ``say(sentence)`` to those who do not see the page.
     """
 
     def __init__(self, session: Session, controls: Controls, board: Board, say: Callable[[str], Any]) -> None:
@@ -94,10 +84,7 @@ class Teaching:
     def label(self, number: int) -> None:
         """Give the selected training rows a label of those on offer, and go on.
 
-        Parameters
-        ----------
-        number : int
-            A class, then a new class, then none.
+        `number`: a class, then a new class, then none.
         """
         assert self._session.dataset is not None
         names, count = self._labels(), self._session.dataset.n_classes

@@ -14,30 +14,22 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import WORDS, Phase, Status
 from supdr_viz.settings.menu import MENU
 
+# Seconds between two updates of the status line: numbers that change more often cannot be read.
 STATUS_INTERVAL = 0.25
-"""Seconds between two updates of the status line: numbers that change more often cannot be read."""
 
 AT_REST = (Phase.ready, Phase.paused, Phase.finished)
 
+# Seconds between two updates of the scrubber while a run goes on: its thumb stands at the end, whatever that is.
 RANGE_INTERVAL = 3.0
-"""Seconds between two updates of the scrubber while a run goes on: its thumb stands at the end, whatever that is."""
 
+# Earlier if the run is longer by this factor: who takes the thumb to a third means about a third of the run.
 RANGE_GROWTH = 1.25
-"""Earlier if the run is longer by this factor: who takes the thumb to a third means about a third of the run."""
 
 
 class Teller:
     """Says how a run stands, no more often than it is worth.
 
-    Parameters
-    ----------
-    session : Session
-    transport : Transport
-    layout : ExplorerLayout
-    bridge : Bridge
-        Speaks to screen readers.
-    patience : Patience
-        Looks after what begins.
+    `bridge`: speaks to screen readers; `patience`: looks after what begins.
     """
 
     def __init__(
@@ -57,15 +49,7 @@ class Teller:
     def show_numbers(self, frame: Frame, status: Status) -> bool:
         """Show the numbers of a frame, if it is time for that.
 
-        Parameters
-        ----------
-        frame : Frame
-        status : Status
-
-        Returns
-        -------
-        bool
-            Whether it was.
+        Returns whether it was.
         """
         settings, scene, now = self._session.settings, self._session.scene, time.monotonic()
         running = status.phase is Phase.running
@@ -88,11 +72,7 @@ class Teller:
     def refuse(self, reason: str, *, waiting: bool) -> None:
         """Say why nothing can be shown, where the plots would be, and let nothing run.
 
-        Parameters
-        ----------
-        reason : str
-        waiting : bool
-            Whether something is yet to come; otherwise something is wrong.
+        `waiting`: whether something is yet to come; otherwise something is wrong.
         """
         self._phase = Phase.empty
         self._transport.refuse(reason, waiting=waiting)
@@ -102,12 +82,7 @@ class Teller:
         self._bridge.announce(reason)
 
     def show_status(self, status: Status) -> None:
-        """Show and tell what has changed.
-
-        Parameters
-        ----------
-        status : Status
-        """
+        """Show and tell what has changed."""
         if status.progress != self._progress:
             self._transport.bar.show_progress(status.progress)
         if status.phase is not self._phase or status.message:
@@ -152,15 +127,7 @@ class Teller:
 def summary(session: Session, status: Status) -> str:
     """Say in one sentence how a run stands.
 
-    Parameters
-    ----------
-    session : Session
-    status : Status
-        Of its run.
-
-    Returns
-    -------
-    str
+    `status`: of its run.
     """
     settings, newest, scene = session.settings, session.player.newest, session.scene
     words = [WORDS[status.phase][0]]

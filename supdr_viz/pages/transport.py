@@ -47,8 +47,8 @@ class Target(Protocol):
 Act = Callable[[], Any]
 
 
+# Those of all pages.
 _TARGETS: WeakSet[Target] = WeakSet()
-"""Those of all pages."""
 
 
 def _nothing() -> None:
@@ -58,36 +58,19 @@ def _nothing() -> None:
 class Transport:
     """The bar above the plots and the keys of a page.
 
-    Parameters
-    ----------
-    target : Target
-    bridge : Bridge
-        Where keys come from.
-    hub : Hub
-        Tells the status line.
-    speed : {"slow", "normal", "fast"}
-    on_speed : callable
-        ``on_speed(speed)``.
-    on_command : callable
-        Called when what is said of the run is out of date: the user asked for something else.
-    on_toggled : callable, optional
-        Called after the run was started or paused.
-    on_reset : callable, optional
-        Instead of the target's reset.
-    on_nothing_left : callable, optional
-        Called when there was nothing left to run.
-    on_escape : callable, optional
-        The key that takes everything away.
-    on_key : callable, optional
-        ``on_key(name)`` for keys of the bridge that have nothing to do with the run.
+    `viewing`: whether an earlier iteration is looked at; `warming`: whether kernels are yet to be compiled, so that
+    nothing can run.
 
-    Attributes
-    ----------
-    bar : TrainingBar
-    viewing : bool
-        Whether an earlier iteration is looked at.
-    warming : bool
-        Whether kernels are yet to be compiled, so that nothing can run.
+    bridge: where keys come from.
+    hub: tells the status line.
+    speed: one of "slow", "normal", "fast".
+    on_speed: ``on_speed(speed)``.
+    on_command: called when what is said of the run is out of date: the user asked for something else.
+    on_toggled: called after the run was started or paused.
+    on_reset: instead of the target's reset.
+    on_nothing_left: called when there was nothing left to run.
+    on_escape: the key that takes everything away.
+    on_key: ``on_key(name)`` for keys of the bridge that have nothing to do with the run.
     """
 
     def __init__(
@@ -203,23 +186,14 @@ class Transport:
     def show_range(self, first: int, last: int, shown: int) -> None:
         """Show which iterations can be looked at; the thumb stays where the user put it.
 
-        Parameters
-        ----------
-        first, last : int
-            Iterations that are recorded.
-        shown : int
-            The one on display.
+        `first`, `last`: iterations that are recorded; `shown`: the one on display.
         """
         self.bar.set_range(first, last, self.bar.scrubber.value if self.viewing else shown)
 
     def refuse(self, reason: str, *, waiting: bool) -> None:
         """Let nothing run, and say why.
 
-        Parameters
-        ----------
-        reason : str
-        waiting : bool
-            Whether something is yet to come; otherwise something is wrong.
+        `waiting`: whether something is yet to come; otherwise something is wrong.
         """
         self.bar.set_enabled(False)
         self.bar.set_state(Phase.empty if waiting else Phase.failed, reason)
@@ -229,12 +203,7 @@ class Transport:
     def compile_first(self, document: Any, then: Act) -> None:
         """Let nothing run until the kernels are compiled, and say how far that is; nothing to do where they are.
 
-        Parameters
-        ----------
-        document : Document
-            The page's.
-        then : callable
-            Called in the page's thread once they are, if anything was compiled.
+        `document`: the page's; `then`: called in the page's thread once they are, if anything was compiled.
         """
         if self.warming:
             self.bar.set_enabled(False)

@@ -16,14 +16,8 @@ from supdr_viz.kit.page_thread import caller
 def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], Any]) -> None:
     """Compile in a process of its own; the page stays alive meanwhile.
 
-    Parameters
-    ----------
-    document : Document
-        The page's.
-    tell : callable
-        ``tell(sentence)`` now and then, about the progress.
-    done : callable
-        Called once in the page's thread when everything is compiled.
+    `document`: the page's; `tell`: ``tell(sentence)`` now and then, about the progress; `done`: called once in the
+    page's thread when everything is compiled.
     """
     warming = warm.start_in_background()
     ticker = pn.state.add_periodic_callback(functools.partial(_tell, warming, tell), period=500)

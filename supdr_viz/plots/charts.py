@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from supdr_viz.kit.theme import Palette
 
+# More different labels than these, or labels that are not whole, are values and not classes.
 MANY_VALUES = 12
-"""More different labels than these, or labels that are not whole, are values and not classes."""
 
 UNLABELLED = "unlabelled"
 
@@ -21,14 +21,8 @@ UNLABELLED = "unlabelled"
 class Scale:
     """What colours mean.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the classes; a value is the number of its class.  Empty: values are values.
-    limits : tuple of float
-        Ends of the scale of values.
-    first : int
-        Colour of the first class.
+    `names`: of the classes; a value is the number of its class.  Empty: values are values. `limits`: ends of the scale
+    of values. `first`: colour of the first class.
     """
 
     names: tuple[str, ...] = ()
@@ -47,14 +41,7 @@ class Scale:
 class Surface:
     """A function over a plane.
 
-    Attributes
-    ----------
-    name : str
-    values : array of shape (r, r)
-        At the centres of the cells, the lowest row first.
-    extent : tuple of float
-        (x_low, x_high, y_low, y_high).
-    scale : Scale
+    `values` (r, r): at the centres of the cells, the lowest row first; `extent`: (x_low, x_high, y_low, y_high).
     """
 
     name: str
@@ -67,15 +54,7 @@ class Surface:
 class PlaneChart:
     """Rows in a plane, and what is predicted over it.
 
-    Attributes
-    ----------
-    title : str
-    axis_names : tuple of str
-    points : array of shape (n, 2)
-    values : array of shape (n,) or None
-        NaN: unlabelled.  None: all rows look the same.
-    scale : Scale
-    surface : Surface or None
+    `points` (n, 2). `values` (n,): NaN: unlabelled.  None: all rows look the same.
     """
 
     title: str
@@ -90,12 +69,7 @@ class PlaneChart:
 class CurveChart:
     """Curves over iterations.
 
-    Attributes
-    ----------
-    title : str
-    curves : dict of str to array
-        One value per iteration.
-    log : bool
+    `curves`: one value per iteration.
     """
 
     title: str
@@ -107,15 +81,8 @@ class CurveChart:
 class SweepChart:
     """A score over one or two parameters.
 
-    Attributes
-    ----------
-    title, metric : str
-    names : tuple of str
-        Of the one or two parameters.
-    labels : tuple of lists of str
-        Their values.
-    mean, spread : arrays
-        One axis per parameter; NaN: not computed yet.
+    `names`: of the one or two parameters. `labels`: their values. `mean`, `spread`: one axis per parameter; NaN: not
+    computed yet.
     """
 
     title: str
@@ -129,27 +96,10 @@ class SweepChart:
 def read_labels(y: ArrayLike, n_rows: int, classes: Any = None) -> tuple[NDArray, Scale, dict[Any, int]]:
     """Read labels as numbers of classes, or as values.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        NaN or None: unlabelled.
-    n_rows : int
-        Number of rows that need a label.
-    classes : array-like, optional
-        Those of the estimator: they have the first colours, in this order, also where `y` lacks some of them.
-
-    Returns
-    -------
-    values : array of shape (n,)
-        NaN: unlabelled.
-    scale : Scale
-    numbers : dict
-        Class -> its number; empty for values.
-
-    Raises
-    ------
-    ValueError
-        If there is not a label for every row.
+    `y` (n,): NaN or None: unlabelled; `n_rows`: number of rows that need a label; `classes`: those of the estimator:
+    they have the first colours, in this order, also where `y` lacks some of them. Returns `values` (n,): NaN:
+    unlabelled; `scale`; `numbers`: class -> its number; empty for values. Raises ValueError if there is not a label for
+    every row.
     """
     labels = np.asarray(y)
     if labels.shape != (n_rows,):

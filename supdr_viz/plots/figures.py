@@ -17,8 +17,8 @@ from supdr_viz.frames.types import Plane
 from supdr_viz.plots.charts import CurveChart, PlaneChart, Scale, Surface, SweepChart, label, read_labels, spread
 
 RESOLUTION = 150
+# Local models have other colours than the first classes.
 GATE_COLOURS = 3
-"""Local models have other colours than the first classes."""
 
 
 def latent(

@@ -22,17 +22,7 @@ hv.extension("bokeh", logo=False)
 
 
 def draw(chart: PlaneChart | CurveChart | SweepChart, dark: bool) -> hv.Element:
-    """Return a chart as an element.
-
-    Parameters
-    ----------
-    chart : PlaneChart, CurveChart or SweepChart
-    dark : bool
-
-    Returns
-    -------
-    holoviews.Element
-    """
+    """Return a chart as an element."""
     return _element(chart, palette(dark))
 
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from supdr_viz.kit.theme import Palette, palette
 from supdr_viz.plots.charts import UNLABELLED, CurveChart, PlaneChart, Surface, SweepChart
 
+# Inches: a column of most journals.
 SIZES = {PlaneChart: (3.6, 3.0), CurveChart: (3.6, 2.6), SweepChart: (3.6, 2.9)}
-"""Inches: a column of most journals."""
 
+# Per inch, where there are any.
 DOTS = 300
-"""Per inch, where there are any."""
 
 STYLE: dict[Any, Any] = {
     "axes.labelsize": 8,
@@ -32,8 +32,8 @@ STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.3,
 }
 TICKS: dict[str, Any] = {"labelsize": 7, "width": 0.6}
+# Letters stay letters, and the same figure is the same file.
 WRITTEN: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "supdr"}
-"""Letters stay letters, and the same figure is the same file."""
 
 UNDATED = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
 REGION_SHARE = 0.25
@@ -51,18 +51,7 @@ class PrintedFigure(Figure):
 
 
 def draw(chart: PlaneChart | CurveChart | SweepChart, dark: bool, ax: Any) -> Figure:
-    """Return a chart as a figure of its own, or draw it into axes and return their figure.
-
-    Parameters
-    ----------
-    chart : PlaneChart, CurveChart or SweepChart
-    dark : bool
-    ax : matplotlib.axes.Axes or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Return a chart as a figure of its own, or draw it into axes and return their figure."""
     colours = palette(dark)
     if ax is not None:
         _filled(chart, ax, colours)
@@ -79,13 +68,7 @@ def draw(chart: PlaneChart | CurveChart | SweepChart, dark: bool, ax: Any) -> Fi
 
 
 def write(figure: Figure, path: Path) -> None:
-    """Write a figure into a file, in the format that its ending names.
-
-    Parameters
-    ----------
-    figure : Figure
-    path : Path
-    """
+    """Write a figure into a file, in the format that its ending names."""
     with matplotlib.rc_context(WRITTEN):
         metadata = UNDATED.get(path.suffix.lower())
         figure.savefig(path, dpi=DOTS, bbox_inches="tight", pad_inches=0.03, metadata=metadata)

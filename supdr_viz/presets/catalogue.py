@@ -28,8 +28,8 @@ START, FIGURES, TABLE = "To start with", "Figures of the NSDR paper", "Table 1 o
 
 # The paper's protocol as far as it is known: random start, a bias per row, no calibration.
 _PAPER: dict[str, Any] = {"row_bias": True, "calibrate": False, "init": "random", "init_scale": 0.1}
+# The paper tests on one of five folds.
 _FOLD = 0.2
-"""The paper tests on one of five folds."""
 
 
 def _on(needs: Needs, method: str, **options: Any) -> Settings:
@@ -257,5 +257,5 @@ ALL = (
     *_table_presets(),
 )
 
+# The explorer's presets.
 PRESETS = Presets(ALL, opening="three-spirals")
-"""The explorer's presets."""

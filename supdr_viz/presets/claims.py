@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+# Name of an example whose data are at hand -> claims, see `supdr_viz.lessons.claims`.
 CLAIMS: Mapping[str, tuple[str, ...]] = {
     "three-spirals": ("train_error <= .01", "test_error <= .01", "gap >= .3"),
     "two-spirals": ("train_error == 0", "test_error <= .02"),
@@ -65,4 +66,3 @@ CLAIMS: Mapping[str, tuple[str, ...]] = {
     "figure-2-lsdr": ("train_error >= .3",),
     "figure-2-nsdr": ("train_error <= .03",),
 }
-"""Name of an example whose data are at hand -> claims, see `supdr_viz.lessons.claims`."""

@@ -12,11 +12,11 @@ from supdr_viz.settings.menu import MENU
 from supdr_viz.settings.sources import SOURCES
 from supdr_viz.settings.state import Settings
 
+# Where ``python -m supdr_viz.export.thumbnails`` puts a picture of every example whose data are included.
 PICTURES = Path(__file__).parent.parent / "assets" / "gallery"
-"""Where ``python -m supdr_viz.export.thumbnails`` puts a picture of every example whose data are included."""
 
+# Titles of the folds.
 PAPERS, TO_LOAD = "Figures and tables of the papers", "Data to be loaded first"
-"""Titles of the folds."""
 
 MORE = "More to try"
 
@@ -24,16 +24,14 @@ MORE = "More to try"
 class Story(NamedTuple):
     """An example as it is told to somebody who has never seen it.
 
-    Attributes
-    ----------
-    title, line : str
-        What it is, and what is to be seen.
+    `title`, `line`: what it is, and what is to be seen.
     """
 
     title: str
     line: str
 
 
+# Idea -> name of an example -> its story.
 STORIES: dict[str, dict[str, Story]] = {
     "Tangled classes come apart": {
         "three-spirals": Story(
@@ -62,37 +60,18 @@ STORIES: dict[str, dict[str, Story]] = {
         "mac-figure-3-line": Story("Too few dimensions", "Six classes on a line: a threshold cannot single one out."),
     },
 }
-"""Idea -> name of an example -> its story."""
 
 _TOLD = {name: story for idea in STORIES.values() for name, story in idea.items()}
 _NUMBERED = re.compile(r"(Figs?\.|Tables?) [^:]*")
 
 
 def title_of(preset: Preset[Settings]) -> str:
-    """Return what an example is called: by its story, if it has one.
-
-    Parameters
-    ----------
-    preset : Preset
-
-    Returns
-    -------
-    str
-    """
+    """Return what an example is called: by its story, if it has one."""
     return _TOLD[preset.name].title if preset.name in _TOLD else preset.label
 
 
 def source_of(preset: Preset[Settings]) -> str:
-    """Return which method an example shows, and which figure of which paper it is.
-
-    Parameters
-    ----------
-    preset : Preset
-
-    Returns
-    -------
-    str
-    """
+    """Return which method an example shows, and which figure of which paper it is."""
     method = MENU[preset.settings.method].label
     _, _, paper = preset.group.partition(" of the ")
     number = _NUMBERED.match(preset.label) or _NUMBERED.match(preset.group.partition(" of ")[0])
@@ -102,11 +81,8 @@ def source_of(preset: Preset[Settings]) -> str:
 def shelves() -> list[dict[str, Any]]:
     """Return all examples in the order in which they are offered.
 
-    Returns
-    -------
-    list of dict
-        Sections with ``title``, ``fold`` (of the papers, or of what must be loaded first; empty: always open) and
-        ``cards``, dicts with ``name``, ``title``, ``line``, ``source`` and ``more``, what a search finds besides.
+    Returns sections with ``title``, ``fold`` (of the papers, or of what must be loaded first; empty: always open) and
+    ``cards``, dicts with ``name``, ``title``, ``line``, ``source`` and ``more``, what a search finds besides.
     """
     told = [
         {"title": idea, "fold": "", "cards": [_card(PRESETS[name], story.line) for name, story in stories.items()]}

@@ -9,11 +9,11 @@ from supdr_viz.settings.state import Settings
 
 GROUP = "Figures of the MAC paper"
 
+# In these the arms come apart: they are shown slowly.
 _OPENING_STEPS = 12
-"""In these the arms come apart: they are shown slowly."""
 
+# So stiff that a pass moves the rows by a twentieth of their spread; joint L-BFGS is there with its first step.
 _OPENING_MU = 20.0
-"""So stiff that a pass moves the rows by a twentieth of their spread; joint L-BFGS is there with its first step."""
 
 
 def mac_presets() -> list[Preset]:
@@ -134,11 +134,11 @@ def _cases() -> Preset:
     )
 
 
+# The paper's: mu grows when the passes at this mu have converged.
 SCHEDULE: dict[str, Any] = {"max_inner": 50}
-"""The paper's: mu grows when the passes at this mu have converged."""
 
+# From the start simplex the paper's passes begin where they end: nothing would be seen to move.
 _OPENED: dict[str, Any] = {"solver": "lbfgs", "init": "random"}
-"""From the start simplex the paper's passes begin where they end: nothing would be seen to move."""
 
 
 def _centres() -> list[Preset]:
@@ -253,6 +253,7 @@ def _perceptron() -> Preset:
     )
 
 
+# Options of Fig. 6.
 PASSES: dict[str, Any] = {
     "centers": "all",
     "gamma": 0.00136,
@@ -262,7 +263,6 @@ PASSES: dict[str, Any] = {
     "early_stopping": False,
     "max_iter": 40,
 }
-"""Options of Fig. 6."""
 
 
 def _two_step() -> list[Preset]:

@@ -15,15 +15,7 @@ T = TypeVar("T")
 def stored(folder: Path, name: str) -> bytes | None:
     """Return a picture that is kept, if there is one.
 
-    Parameters
-    ----------
-    folder : Path
-    name : str
-
-    Returns
-    -------
-    bytes or None
-        WebP.
+    Returns webP.
     """
     path = folder / f"{name}.webp"
     return path.read_bytes() if path.exists() else None
@@ -38,17 +30,8 @@ def draw_all(
 ) -> None:
     """Draw the pictures that a command line names, or all whose data are included, into their folder.
 
-    Parameters
-    ----------
-    what : str
-        One of them: "example".
-    presets : dict
-        By name.
-    folder : Path
-    draw : callable
-        ``draw(preset)`` returns WebP.
-    arguments : sequence of str, optional
-        Of the command line.
+    `what`: one of them: "example"; `presets`: by name; `draw`: ``draw(preset)`` returns WebP; `arguments`: of the
+    command line.
     """
     able = [name for name, preset in presets.items() if preset.needs is None]
     parser = argparse.ArgumentParser(description=f"Draw the pictures of every {what} whose data are included.")

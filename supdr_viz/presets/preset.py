@@ -8,26 +8,19 @@ from typing import Any, Generic, TypeVar
 
 from supdr_viz.settings.headings import by_heading
 
+# What is prepared: a run, a comparison or a sweep.
 S = TypeVar("S")
-"""What is prepared: a run, a comparison or a sweep."""
 
+# Entry of a menu once something was changed.
 OWN = "own settings"
-"""Entry of a menu once something was changed."""
 
 
 @dataclass(frozen=True)
 class Needs:
     """Data that do not come with the product.
 
-    Attributes
-    ----------
-    title : str
-    rows, columns : int
-        Size by which a loaded data set is recognised.
-    openml : str
-        Number on openml.org; empty if it is not there as a whole.
-    file : str
-        What to choose where OpenML does not help.
+    `rows`, `columns`: size by which a loaded data set is recognised. `openml`: number on openml.org; empty if it is not
+    there as a whole. `file`: what to choose where OpenML does not help.
     """
 
     title: str
@@ -51,19 +44,11 @@ class Needs:
 class Preset(Generic[S]):
     """Prepared settings.
 
-    Attributes
-    ----------
-    name, label, group : str
-        Key, text in the menu, heading in the menu; without a heading the menu is a plain one.
-    settings : Settings, Comparison or SweepSettings
-    note : str
-        What to look at.
-    needs : Needs or None
-        Data that must be loaded first.
-    mode : str
-        Mode of the method's view to begin with; empty: the method's first.
-    slow_start : int
-        So many first steps are shown slowly, whatever the speed.
+    name, label, group: key, text in the menu, heading in the menu; without a heading the menu is a plain one.
+    note: what to look at.
+    needs: data that must be loaded first.
+    mode: mode of the method's view to begin with; empty: the method's first.
+    slow_start: so many first steps are shown slowly, whatever the speed.
     """
 
     name: str
@@ -79,15 +64,7 @@ class Preset(Generic[S]):
 class Presets(Mapping[str, Preset[S]]):
     """All presets of a page: name -> preset, in the order of its menu.
 
-    Parameters
-    ----------
-    presets : iterable of Preset
-    opening : str
-        Name of what the page shows when its address asks for nothing.
-
-    Attributes
-    ----------
-    opening : Preset
+    `opening`: name of what the page shows when its address asks for nothing.
     """
 
     def __init__(self, presets: Iterable[Preset[S]], opening: str) -> None:

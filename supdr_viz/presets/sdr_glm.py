@@ -10,11 +10,11 @@ from supdr_viz.settings.state import Settings
 
 GROUP = "Figures of the SDR-GLM paper"
 
+# The paper's ridges, and the weight with which the notes were measured.
 _OLD: dict[str, Any] = {"recon_ratio": 0.1, "reg_u": 0.01, "reg_v": 0.01}
-"""The paper's ridges, and the weight with which the notes were measured."""
 
+# The paper's reading of the ridges.
 _UNSCALED: dict[str, Any] = {"reg_scaling": "none", "preprocessing": "none"}
-"""The paper's reading of the ridges."""
 
 
 def sdr_glm_presets() -> list[Preset]:

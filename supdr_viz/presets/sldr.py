@@ -13,11 +13,11 @@ MULTIFEAT = Needs(
     file="an NPZ file with the six tables of the UCI set “Multiple Features” and the digits as y",
 )
 
+# Algorithm 1; the best of three starts decides, so that what is seen is what decides.
 PAPERS_LOOP = {"solver": "alternating", "n_init": 3, "starts": "best"}
-"""Algorithm 1; the best of three starts decides, so that what is seen is what decides."""
 
+# Three local models of one start decide.
 THREE = {"n_models": 3, "starts": "best"}
-"""Three local models of one start decide."""
 
 
 def sldr_presets() -> list[Preset]:

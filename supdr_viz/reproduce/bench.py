@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from supdr.sensitivity import Result, Sweep
 
+# Standard errors of the difference within which two means agree.
 ERRORS = 2.0
-"""Standard errors of the difference within which two means agree."""
 
+# Share of the paper's figure within which a measured mean always agrees.
 FLOOR = 0.05
-"""Share of the paper's figure within which a measured mean always agrees."""
 
+# Share of the paper's figure that two standard errors may be, for a measurement to tell anything.
 MOST_NOISE = 0.5
-"""Share of the paper's figure that two standard errors may be, for a measurement to tell anything."""
 
+# How a verdict comes about; printed with every table.
 RULE = (
     "A printed figure is reproduced if the measured mean differs from it by at most two standard errors of the "
     f"difference, or by at most {FLOOR:.0%} of the figure (of an accuracy: of the error), or by half of its last "
@@ -32,7 +33,6 @@ RULE = (
     "Bounds that the paper does not print are our reading of its text and pictures. Our own questions are answered, "
     "yes or no, and counted apart."
 )
-"""How a verdict comes about; printed with every table."""
 
 BOUNDS = ("at most", "at least")
 ANSWERS = (("not reproduced", "reproduced"), ("no", "yes"))
@@ -42,28 +42,16 @@ ANSWERS = (("not reproduced", "reproduced"), ("no", "yes"))
 class Row:
     """One figure or claim of a paper, or a question of our own, and what was measured.
 
-    Attributes
-    ----------
-    what : str
-    measured : tuple of float
-        One value per fold, draw or start.
-    paper : float
-        The paper's figure, or the bound that its claim amounts to.
-    paper_sd : float
-        Standard deviation that the paper prints; 0: none is at hand.
-    kind : {"less", "greater", "at most", "at least"}
-        A figure of which less (greater) is better, or a claim.
-    about : {"method", "rival", "question"}
-        A figure or claim of the paper about its own method, a figure of a method that it compares with, or a question
-        that the paper does not ask.
-    paper_n : int
-        Number of folds or draws behind the paper's figure; 0: as many as here.
-    best : float
-        The best value possible of a figure of kind "greater".
-    digit : float
-        Value of the last printed digit of the paper's figure.
-    note : str
-        What to know about this row.
+    measured: one value per fold, draw or start.
+    paper: the paper's figure, or the bound that its claim amounts to.
+    paper_sd: standard deviation that the paper prints; 0: none is at hand.
+    kind (one of "less", "greater", "at most", "at least"): a figure of which less (greater) is better, or a claim.
+    about (one of "method", "rival", "question"): a figure or claim of the paper about its own method, a figure of a
+        method that it compares with, or a question that the paper does not ask.
+    paper_n: number of folds or draws behind the paper's figure; 0: as many as here.
+    best: the best value possible of a figure of kind "greater".
+    digit: value of the last printed digit of the paper's figure.
+    note: what to know about this row.
     """
 
     what: str
@@ -128,19 +116,11 @@ class Row:
 class Bench:
     """Where and how thoroughly to measure.
 
-    Attributes
-    ----------
-    data_dir : Path or None
-    quick : bool
-        Fewer folds, draws and steps: to see that everything works, not to judge.
-    store : str
-        SQLite file; what is finished there is not computed again.
-    executor, workers
-        As for `Sweep.run`.
-    seconds : float
-        Of all fits so far, those stored by earlier runs included.
-    follow : callable
-        ``follow(sweep, cells)`` yields the cells, showing progress.
+    quick: fewer folds, draws and steps: to see that everything works, not to judge.
+    store: SQLite file; what is finished there is not computed again.
+    executor, workers: as for `Sweep.run`.
+    seconds: of all fits so far, those stored by earlier runs included.
+    follow: ``follow(sweep, cells)`` yields the cells, showing progress.
     """
 
     data_dir: Path | None = None
@@ -160,22 +140,8 @@ class Bench:
     ) -> Result:
         """Run a sweep; without a grid it has one cell.
 
-        Parameters
-        ----------
-        estimator : estimator
-        X, y : arrays
-        grid : mapping, optional
-        **settings
-            Of `supdr.sensitivity.Sweep`.
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        RuntimeError
-            If every fit of a cell failed; the message is that of the first one.
+        `**settings`: of `supdr.sensitivity.Sweep`. Raises RuntimeError if every fit of a cell failed; the message is
+        that of the first one.
         """
         if grid is None:
             name, value = next(iter(estimator.get_params(deep=False).items()))
@@ -198,15 +164,8 @@ class Bench:
 class Item:
     """A table or figure of a paper.
 
-    Attributes
-    ----------
-    name, paper, title : str
-    rows : callable
-        ``rows(bench)`` measures.
-    note : str
-        What the protocol leaves open, or is a stand-in for.
-    reason : str
-        Why what is not reproduced is not, in one line.
+    `rows`: ``rows(bench)`` measures; `note`: what the protocol leaves open, or is a stand-in for; `reason`: why what is
+    not reproduced is not, in one line.
     """
 
     name: str
@@ -221,13 +180,7 @@ class Item:
 class NotCovered:
     """A table, figure or protocol of a paper that is not measured.
 
-    Attributes
-    ----------
-    paper : str
-    what : str
-        "Table 4: YEAST", say.
-    reason : str
-        Why not.
+    `what`: "Table 4: YEAST", say; `reason`: why not.
     """
 
     paper: str
@@ -244,10 +197,6 @@ def everything(X: NDArray) -> list[tuple[NDArray, NDArray]]:
 def lowest_in(means: Mapping[str, Mapping[str, float]], method: str) -> float:
     """Return the number of data sets on which a method has the lowest mean error.
 
-    Parameters
-    ----------
-    means : mapping of str to mapping of str to float
-        Data set → method → mean error.
-    method : str
+    `means`: data set → method → mean error.
     """
     return float(sum(method == min(errors, key=errors.__getitem__) for errors in means.values()))

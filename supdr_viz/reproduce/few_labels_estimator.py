@@ -16,20 +16,20 @@ from supdr.solvers.remembering import remembered
 from supdr_viz.studies.few_labels import PLAIN, finished, folds, predictions
 
 RIDGES = (0.1, 1.0, 10.0)
+# Ridges to choose from, in the units of eq. 5: of X and the latent rows, and of the target.
 TARGET_RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
-"""Ridges to choose from, in the units of eq. 5: of X and the latent rows, and of the target."""
 
+# Latent coordinates to choose from, as shares of the number of columns: the paper's.
 SHARES = (0.5, 0.75)
-"""Latent coordinates to choose from, as shares of the number of columns: the paper's."""
 
 DECADES = tuple(10.0**k for k in range(-6, 2))
 RATES = tuple(10.0**k for k in range(-5, 0))
+# The paper's grid: three ridges, eta_X and eta_Y, the degree; with `SHARES` 102,400 settings.
 DEGREES = (1, 2, 3, 4)
-"""The paper's grid: three ridges, eta_X and eta_Y, the degree; with `SHARES` 102,400 settings."""
 
 
+# SNF in the coordinates of the data, predicting by eq. 12.
 EXACT: dict[str, Any] = {"calibrate": False, "random_state": 0, **PLAIN}
-"""SNF in the coordinates of the data, predicting by eq. 12."""
 
 
 class _Transductive(RegressorMixin, BaseEstimator):
@@ -45,15 +45,7 @@ class _Transductive(RegressorMixin, BaseEstimator):
     def fit(self, X: NDArray, y: NDArray) -> Self:
         """Choose settings, where there is a choice, then fit.
 
-        Parameters
-        ----------
-        X : array of shape (n, m)
-        y : array of shape (n,)
-            NaN where unlabelled.
-
-        Returns
-        -------
-        self
+        `X` (n, m); `y` (n,): NaN where unlabelled.
         """
         self._predicted = self._predict_all(X, np.asarray(y, dtype=float))
         return self
@@ -65,10 +57,7 @@ class _Transductive(RegressorMixin, BaseEstimator):
 class Chosen(_Transductive):
     """A method as the comparison takes it, some with settings chosen on the labelled rows.
 
-    Parameters
-    ----------
-    method : str
-        Of `supdr_viz.studies.few_labels.CORE` and `GRAPHS`.
+    `method`: of `supdr_viz.studies.few_labels.CORE` and `GRAPHS`.
     """
 
     def __init__(self, method: str = "SNF") -> None:
@@ -84,12 +73,8 @@ class Searched(_Transductive):
     While settings are compared the target has no weight: one fit serves all draws, folds and ridges on the target.  The
     chosen ones are fitted anew with a weight of 1, and eq. 12 predicts.
 
-    Parameters
-    ----------
-    degrees : tuple of int
-        Of the kernel; (1,) makes it LLR.
-    n_settings : int
-        Settings of degree, dimension and two ridges, each tried with five ridges on the target.
+    `degrees`: of the kernel; (1,) makes it LLR. `n_settings`: settings of degree, dimension and two ridges, each tried
+    with five ridges on the target.
     """
 
     def __init__(self, degrees: tuple[int, ...] = DEGREES, n_settings: int = 16) -> None:
@@ -138,21 +123,15 @@ def _validated(Z: NDArray, y: NDArray, degree: int, reg_w: float) -> float:
     return error
 
 
+# Ranges of eta_X / lambda_V, of reg_z and of the target's weight in which `Loop` draws. Most other settings of the grid
+# stand still or diverge.
 STEP, RIDGE, WEIGHT = (5e-5, 5e-3), (1e-2, 10.0), (0.1, 100.0)
-"""Ranges of eta_X / lambda_V, of reg_z and of the target's weight in which `Loop` draws.
-
-Most other settings of the grid stand still or diverge.
-"""
 
 
 class Loop(_Transductive):
     """SNF by Algorithm 1 from a random start, with one setting drawn from the paper's grid.
 
-    Parameters
-    ----------
-    setting : int
-        Number of the draw: of the settings of the grid those in `STEP`, `RIDGE` and `WEIGHT`.
-    epochs : int
+    `setting`: number of the draw: of the settings of the grid those in `STEP`, `RIDGE` and `WEIGHT`.
     """
 
     def __init__(self, setting: int = 0, epochs: int = 1000) -> None:

@@ -28,22 +28,17 @@ from supdr_viz.reproduce.bench import Bench, Row, everything
 from supdr_viz.reproduce.mac_protocol import PASSES, by_validation
 from supdr_viz.studies.data import load_mnist
 
+# The paper's width on grey values in [0, 1]: sigma = 4.
 GAMMA = 0.5 / 4.0**2
-"""The paper's width on grey values in [0, 1]: sigma = 4."""
 
+# Part of the paper's grid of C.
 SOME_COSTS = (0.1, 1.0, 10.0, 100.0)
-"""Part of the paper's grid of C."""
 
 
 def digits(bench: Bench, count: int, test: int = 10_000, seed: int = 0) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Return `count` random images to train, the first `test` ones to test, grey values in [0, 1], and their classes.
 
-    Parameters
-    ----------
-    bench : Bench
-    count, test : int
-    seed : int
-        Of the choice.
+    `seed`: of the choice.
     """
     X, y, X_test, y_test = load_mnist(bench.data_dir)
     rows = np.random.default_rng(seed).permutation(len(X))[:count]
@@ -200,8 +195,8 @@ def _percent(values: Any) -> tuple[float, ...]:
 
 # --- Fig. 6: the passes -----------------------------------------------------------------------------------------------
 
+# The first one is the ridge of the paper's experiments on classification.
 RIDGES = (1e-3, 0.1, 1.0, 10.0)
-"""The first one is the ridge of the paper's experiments on classification."""
 
 
 def fig_6_passes(bench: Bench) -> list[Row]:

@@ -13,6 +13,7 @@ from supdr_viz.reproduce.bench import Bench
 
 PAPER = "MAC (Wang, Carreira-Perpiñán)"
 
+# The paper's schedule: mu grows when the passes at this mu have converged, here when one lowers Q by less than 1 %.
 PASSES: dict[str, Any] = {
     "max_inner": 50,
     "reg_w": 1e-3,
@@ -20,21 +21,15 @@ PASSES: dict[str, Any] = {
     "calibrate": False,
     "preprocessing": "none",
 }
-"""The paper's schedule: mu grows when the passes at this mu have converged, here when one lowers Q by less than 1 %."""
 
+# The paper's grid of C.
 COSTS = tuple(10.0**power for power in range(-3, 4))
-"""The paper's grid of C."""
 
 
 def thirds(y: NDArray, n: int, train: float = 0.6) -> list[tuple[NDArray, NDArray]]:
     """Return n random splits into rows to train and, half and half, rows to choose by and rows to test.
 
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-    n : int
-    train : float
-        Share of the rows to train.
+    `y` (n_samples,); `train`: share of the rows to train.
     """
     splits = StratifiedShuffleSplit(n, train_size=train, random_state=0).split(y, y)
     return [(train, held[: len(held) // 2 * 2]) for train, held in splits]
@@ -60,14 +55,7 @@ def by_validation(
 ) -> tuple[float, ...]:
     """Return the test error of every split, with the cell of the grid that errs least on its validation rows.
 
-    Parameters
-    ----------
-    bench : Bench
-    model : estimator
-    X, y : arrays
-    splits : sequence of (train, held out) rows
-        The first half of what is held out is to choose by, the second half to test.
-    grid : mapping of str to sequence, optional
+    `splits`: the first half of what is held out is to choose by, the second half to test.
     """
     scoring = {"validation": validation_error, "test": test_error}
     errors = []

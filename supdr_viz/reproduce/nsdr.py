@@ -66,11 +66,11 @@ _TABLE_2: dict[str, dict[str, tuple[float, float]]] = {
     "sonar": {"NSDR": (0.106, 0.041), "LSDR": (0.188, 0.042), "PCA-SVM": (0.226, 0.0), "SVM": (0.226, 0.129)},
     "spect": {"NSDR": (0.138, 0.051), "LSDR": (0.142, 0.056), "PCA-SVM": (0.206, 0.0), "SVM": (0.243, 0.103)},
 }
+# The smaller sets, on which every draw of the search takes seconds.
 SEARCHED_BY_NSDR = ("spect", "sonar", "ionosphere")
-"""The smaller sets, on which every draw of the search takes seconds."""
 
+# Folds behind a figure of Table 2.
 _FOLDS = 5
-"""Folds behind a figure of Table 2."""
 
 
 def _load(name: str, bench: Bench) -> tuple[NDArray, NDArray]:

@@ -18,18 +18,18 @@ from supdr_viz.reproduce.bench import Bench, Row, everything
 from supdr_viz.reproduce.nsdr_search import RIDGES
 from supdr_viz.studies.data import load_table
 
+# What the runs with Table 1's parameters have in common.
 PAPER_SETTING: dict[str, Any] = {"row_bias": True, "init": "random", "init_scale": 0.1, "preprocessing": "zscore"}
-"""What the runs with Table 1's parameters have in common."""
 
+# Of the figures on drawn points: these are not rescaled.
 DRAWN: dict[str, Any] = {**PAPER_SETTING, "preprocessing": "none", "calibrate": False}
-"""Of the figures on drawn points: these are not rescaled."""
 
+# The captions' one learning rate.
 LOOP: dict[str, Any] = {"solver": "sgd", "lr_reconstruction": 1e-3, "lr_classification": 1e-3}
-"""The captions' one learning rate."""
 
 RING: dict[str, Any] = {**DRAWN, "beta": 0.7, "reg_u": 0.01, "reg_v": 0.01}
+# Settings of Fig. 2.
 RING_MACHINE: dict[str, Any] = {"kernel": "poly", "degree": 3, "C": 0.5}
-"""Settings of Fig. 2."""
 
 
 def separable(fitted: Any, X: NDArray, y: NDArray) -> float:

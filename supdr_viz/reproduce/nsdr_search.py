@@ -18,37 +18,26 @@ SHARED: dict[str, list[Any]] = {
     "share": [0.25, 0.5, 0.75, 1.0],
     "beta": [0.1, 0.5, 0.9],
 }
+# Values of section 4.1; "share" is the number of latent dimensions by that of the columns. Times the two values of each
+# learning rate, which block descent does not have, NSDR's are the paper's 36,864 combinations.
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "NSDR": {**SHARED, "C": [0.1, 1.0, 10.0], "degree": [1, 2, 3, 4]},
     "LSDR": {**SHARED, "reg_w": [0.1, 1.0, 10.0]},
 }
-"""Values of section 4.1; "share" is the number of latent dimensions by that of the columns.
 
-Times the two values of each learning rate, which block descent does not have, NSDR's are the paper's 36,864
-combinations.
-"""
-
+# Share of the labelled rows that chooses: with five folds as many rows as one fold has.
 VALIDATION = 0.25
-"""Share of the labelled rows that chooses: with five folds as many rows as one fold has."""
 
 
 class Searched(ClassifierMixin, BaseEstimator):
     """NSDR or LSDR by block descent: the drawn combination with the least validation error, refitted to all labels.
 
-    Parameters
-    ----------
-    method : {"NSDR", "LSDR"}
-    n_draws : int
-        Number of combinations.
-    max_iter : int
-        Rounds of block descent of each fit.
-    random_state : int
-        Of the draws, the validation rows and the starts.
+    `best_`: the fit to all labels.
 
-    Attributes
-    ----------
-    best_ : LSDR or NSDR
-        The fit to all labels.
+    method: one of "NSDR", "LSDR".
+    n_draws: number of combinations.
+    max_iter: rounds of block descent of each fit.
+    random_state: of the draws, the validation rows and the starts.
     """
 
     best_: LSDR | NSDR
@@ -67,15 +56,7 @@ class Searched(ClassifierMixin, BaseEstimator):
     def fit(self, X: NDArray, y: NDArray) -> Self:
         """Choose on the validation rows, then fit to all labels.
 
-        Parameters
-        ----------
-        X : array of shape (n, m)
-        y : array of shape (n,)
-            Class numbers, NaN where unlabelled.
-
-        Returns
-        -------
-        self
+        `X` (n, m); `y` (n,): class numbers, NaN where unlabelled.
         """
         y = np.asarray(y, dtype=float)
         labelled = np.flatnonzero(~np.isnan(y))

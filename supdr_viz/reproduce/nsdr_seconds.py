@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from supdr import LSDR, NSDR
 
+# First epochs that are not timed: multipliers start at 0, and pairs of such rows cost nothing.
 SKIPPED = 2
-"""First epochs that are not timed: multipliers start at 0, and pairs of such rows cost nothing."""
 
 
 def seconds_of(work: Callable[..., Any], *arguments: Any) -> float:

@@ -26,18 +26,18 @@ PAPER = "SDR-GLM (Rish et al.)"
 Values = tuple[float, ...]
 
 _RIDGES: dict[str, Any] = {"reg_u": 0.01, "reg_v": 0.01}
+# The paper's ridges, which lam does not multiply, and its prediction.
 _PAPER: dict[str, Any] = {**_RIDGES, "reg_w": 0.01, "reg_scaling": "none", "calibrate": False, "preprocessing": "none"}
-"""The paper's ridges, which lam does not multiply, and its prediction."""
 
 _SWEEPS: dict[str, Any] = {"max_iter": 200, "tol": 1e-6}
+# Of reduction without labels: beyond that the bits of few rows run away, and its error rises to a half.
 _FEW_SWEEPS: dict[str, Any] = {"max_iter": 50, "tol": 1e-5, "preprocessing": "none"}
-"""Of reduction without labels: beyond that the bits of few rows run away, and its error rises to a half."""
 
 WEIGHTS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 SMALL = 1e-4
 ROUNDING = 1e-12
+# Size of the loadings: errors grow with the number of columns, as in the paper.
 SIZES = {"bernoulli": 3.0, "gaussian": 1.5}
-"""Size of the loadings: errors grow with the number of columns, as in the paper."""
 
 
 def paper_model(family: str, weight: float = SMALL, **more: Any) -> SDRGLM:

@@ -23,14 +23,14 @@ PAPER = "SLDR (Gönen, Alpaydın)"
 FOLDS = 10
 CS = (1.0, 10.0, 100.0)
 KERNEL_FOLDS = 5
+# Random starts per fold where one cell is judged: single starts of the paper's loop differ more than folds do.
 STARTS = 3
-"""Random starts per fold where one cell is judged: single starts of the paper's loop differ more than folds do."""
 
+# Algorithm 1 from one random start, whose V and v0 have deviation 1.
 _WIDE_START: dict[str, Any] = {"solver": "alternating", "init": "random", "n_init": 1, "starts": "best"}
-"""Algorithm 1 from one random start, whose V and v0 have deviation 1."""
 
+# Algorithm 1 as the paper has it: from one start of small random numbers.
 _ONE_START: dict[str, Any] = {**_WIDE_START, "init_scale": 0.01}
-"""Algorithm 1 as the paper has it: from one start of small random numbers."""
 
 _BEST_OF_THREE: dict[str, Any] = {"n_components": 2, "solver": "alternating", "n_init": 3, "starts": "best"}
 

@@ -31,14 +31,14 @@ METHODS = {
 PAPER_FOLDS = 3
 
 SHARES = (0.05, 0.1, 0.15, 0.2)
+# Sets of Fig. 1 -> shares of labels at which the paper has SNF below all others.
 LEADS = {"boston_housing": SHARES[:2], "bodyfat": SHARES, "autoprice": SHARES}
-"""Sets of Fig. 1 -> shares of labels at which the paper has SNF below all others."""
 
+# Table -> number of sets on which the paper's SNF has the lowest error.
 WINS = {1: 6.0, 2: 5.0}
-"""Table -> number of sets on which the paper's SNF has the lowest error."""
 
+# More than half of eleven.
 MOST_SETS = 6.0
-"""More than half of eleven."""
 
 LOOP_SETS = ("machine_cpu", "autoprice")
 N_LOOP_SETTINGS = 8

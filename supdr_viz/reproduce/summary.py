@@ -11,26 +11,19 @@ from supdr_viz.reproduce.bench import Item, Row
 MOST_NAMED = 4
 MISSED = ("not reproduced", "undecided", "not measured")
 VERDICTS = ("reproduced", "better", "differs", "undecided", "not reproduced", "yes", "no", "not measured")
+# What rows are about -> how the count calls them.
 COUNTED = {
     "method": "figures and claims of the papers about their own methods",
     "rival": "figures of rivals that the papers print",
     "question": "questions of our own",
 }
-"""What rows are about -> how the count calls them."""
 
 
 class Line(NamedTuple):
     """What is said of one item.
 
-    Attributes
-    ----------
-    claim : str
-        Paper and title.
-    verdict : str
-        "reproduced", or how many of its figures are.
-    number : str
-        The first one that decides: where something is not reproduced, the first of those.
-    reason : str
+    `claim`: paper and title; `verdict`: "reproduced", or how many of its figures are; `number`: the first one that
+    decides: where something is not reproduced, the first of those.
     """
 
     claim: str
@@ -42,18 +35,7 @@ class Line(NamedTuple):
 def line_of(item: Item, rows: Sequence[Row], problem: str, written: tuple[str, ...]) -> Line:
     """Summarise an item.
 
-    Parameters
-    ----------
-    item : Item
-    rows : sequence of Row
-    problem : str
-        Why it was not measured; empty: it was.
-    written : tuple of str
-        Every row in words: what, the paper's figure and ours.
-
-    Returns
-    -------
-    Line
+    `problem`: why it was not measured; empty: it was. `written`: every row in words: what, the paper's figure and ours.
     """
     claim = f"{item.paper}: {item.title}"
     if problem or not rows:

@@ -27,18 +27,12 @@ from supdr_viz.studies.few_labels import Study
 class DisplayOptions:
     """What the user asked to see.
 
-    Attributes
-    ----------
-    latent : {"embedding", "transform"}
-        Where training rows stand: as learnt with their labels, or as new rows would.
-    pull : bool
-        Join both positions.
-    method_mode : str
-        Name of a mode of the method's view, see `supdr_viz.frames.modes`; ``"none"``: no picture.
-    latent_axes : tuple of int or None
-        Two latent coordinates, or None: the first two principal components when there are more than two.
-    truth : bool
-        How true the plane is, once the run is at rest.
+    latent (one of "embedding", "transform"): where training rows stand: as learnt with their labels, or as new rows
+        would.
+    pull: join both positions.
+    method_mode: name of a mode of the method's view, see `supdr_viz.frames.modes`; ``"none"``: no picture.
+    latent_axes: two latent coordinates, or None: the first two principal components when there are more than two.
+    truth: how true the plane is, once the run is at rest.
     """
 
     latent: str = "embedding"
@@ -49,18 +43,7 @@ class DisplayOptions:
 
 
 def standing(estimator: Any, snapshot: Snapshot, split: Split | None) -> Any:
-    """Return the estimator as of a snapshot; of rows in partitions, standing on those of the sample that train.
-
-    Parameters
-    ----------
-    estimator : estimator
-    snapshot : Snapshot
-    split : Split or None
-
-    Returns
-    -------
-    estimator
-    """
+    """Return the estimator as of a snapshot; of rows in partitions, standing on those of the sample that train."""
     if split is None or split.whole is None:
         return estimator.at(snapshot)
     return estimator.at_rows(snapshot, split.X_train, split.y_train, split.whole.rows)
@@ -69,25 +52,12 @@ def standing(estimator: Any, snapshot: Snapshot, split: Split | None) -> Any:
 class FrameBuilder:
     """Builds the frames of one run; remembers the latent axes so that the picture does not flip or jump.
 
-    Parameters
-    ----------
-    scene : Scene
-    split : Split
-
-    Attributes
-    ----------
-    plane : LatentPlane or None
-        The latent plane on display.
-    surface : Surface or None
-        The latest one of this run, for pictures of predictions.
-    studies : dict of str to Study
-        Experiments of the modes that were shown so far, by the name of the mode.
-    study : Study or None
-        The one of the mode on display.
-    yardstick : Yardstick
-        Says which rows are near.
-    truth : Truth or None
-        The latest one of this run.
+    plane: the latent plane on display.
+    surface: the latest one of this run, for pictures of predictions.
+    studies: experiments of the modes that were shown so far, by the name of the mode.
+    study: the one of the mode on display.
+    yardstick: says which rows are near.
+    truth: the latest one of this run.
     """
 
     def __init__(self, scene: Scene, split: Split, studies: dict[str, Study] | None = None) -> None:
@@ -134,28 +104,10 @@ class FrameBuilder:
     ) -> Frame:
         """Return the frame of `snapshot`.
 
-        Parameters
-        ----------
-        fitted : estimator
-            ``at(snapshot)``.
-        snapshot : Snapshot
-        options : DisplayOptions
-        span : tuple of int
-            First and last recorded iteration.
-        live : bool
-            Whether this is the newest iteration.
-        losses, errors : Curves
-        numbers : dict
-            Values for the status line.
-        legs : tuple of int
-            Iterations at which hyper-parameters changed.
-        incomplete : str
-            What the snapshot is of, where its step is not complete: then the method's picture stays that of the last
-            complete one.
-
-        Returns
-        -------
-        Frame
+        `fitted`: ``at(snapshot)``; `span`: first and last recorded iteration; `live`: whether this is the newest
+        iteration; `numbers`: values for the status line; `legs`: iterations at which hyper-parameters changed;
+        `incomplete`: what the snapshot is of, where its step is not complete: then the method's picture stays that of
+        the last complete one.
         """
         embedding = fitted.embedding_
         calibrates = bool(getattr(fitted, "calibrate", False))
@@ -197,10 +149,7 @@ class FrameBuilder:
     def glimpsed(self, fitted: Any) -> Surface | None:
         """Return the latest surface with the latent boundary of a step that is not complete; None: there is none.
 
-        Parameters
-        ----------
-        fitted : estimator
-            As of what is known of the step; its calibrated head is not.
+        `fitted`: as of what is known of the step; its calibrated head is not.
         """
         if self.surface is None or self.surface.latent is None or self.plane is None or self.plane.head != "fitted":
             return None
@@ -209,18 +158,8 @@ class FrameBuilder:
     def counted(self, surface: Surface, fitted: Any, snapshot: Snapshot, *, everywhere: bool = True) -> Surface:
         """Return a surface with what is to be said of all rows, if not all are drawn singly.
 
-        Parameters
-        ----------
-        surface : Surface
-        fitted : estimator
-            Whose surface it is.
-        snapshot : Snapshot
-        everywhere : bool
-            Whether rows on disk are counted now; else the surface says what was counted last.
-
-        Returns
-        -------
-        Surface
+        `fitted`: whose surface it is. `everywhere`: whether rows on disk are counted now; else the surface says what
+        was counted last.
         """
         if self.plane is None:
             return surface
@@ -249,17 +188,8 @@ class FrameBuilder:
     def count_within(self, view: str, corners: NDArray, fitted: Any) -> int | None:
         """Count all rows within a polygon of a view.
 
-        Parameters
-        ----------
-        view : {"input", "latent"}
-        corners : array of shape (k, 2)
-        fitted : estimator or None
-            As of the iteration on display, where rows are on disk.
-
-        Returns
-        -------
-        int or None
-            None: there are no such rows yet.
+        `view`: one of "input", "latent"; `corners` (k, 2); `fitted`: as of the iteration on display, where rows are on
+        disk. Returns None: there are no such rows yet.
         """
         whole, latent = self.split.whole, view == "latent"
         if whole is None:

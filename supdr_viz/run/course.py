@@ -13,11 +13,11 @@ from supdr.engine.iterate import Stop
 from supdr_viz.run.status import STOP_SENTENCES, Phase, Status
 
 STEPS_PER_SECOND = {"slow": 3.0, "normal": 15.0, "fast": None}
+# Steps per second at the slow start of an example.
 SLOW_START = 4.0
-"""Steps per second at the slow start of an example."""
 
+# A command interrupts a step that has taken longer than this (seconds); shorter steps are left to finish.
 LONG_STEP = 0.05
-"""A command interrupts a step that has taken longer than this (seconds); shorter steps are left to finish."""
 
 
 EMPTY = Status(Phase.empty)
@@ -36,29 +36,16 @@ class Iterates(enum.Enum):
 class Course:
     """The state of a run, but for its data.
 
-    Attributes
-    ----------
-    status : Status
-    iterates : Iterates
-    version : int
-        Rises whenever the work under way is no longer wanted.
-    running : bool
-        Whether it runs, or will as soon as it is prepared.
-    single_steps : int
-        Asked for and yet to be taken.
-    until : int or None
-        The iteration at which it pauses.
-    hurry_to : int
-        Steps up to this iteration are taken as fast as they go.
-    next_step : float
-        When the next step may be taken.
-    shown : int or None
-        The iteration on display, None for the newest.
-    speed : {"slow", "normal", "fast"}
-    slow_start : int
-        So many first steps are taken at no more than `SLOW_START` a second.
-    suspended : bool
-        Whether nobody can see the run.
+    version: rises whenever the work under way is no longer wanted.
+    running: whether it runs, or will as soon as it is prepared.
+    single_steps: asked for and yet to be taken.
+    until: the iteration at which it pauses.
+    hurry_to: steps up to this iteration are taken as fast as they go.
+    next_step: when the next step may be taken.
+    shown: the iteration on display, None for the newest.
+    speed: one of "slow", "normal", "fast".
+    slow_start: so many first steps are taken at no more than `SLOW_START` a second.
+    suspended: whether nobody can see the run.
     """
 
     status: Status = EMPTY

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from supdr_viz.settings.splitting import Split
 
+# Most rows whose scores are compared: a click is answered at once.
 MAX_ASKED = 2000
-"""Most rows whose scores are compared: a click is answered at once."""
 
 
 def doubtful_rows(fitted: Any, split: Split, shown: NDArray | None = None) -> tuple[NDArray, NDArray]:
@@ -18,20 +18,9 @@ def doubtful_rows(fitted: Any, split: Split, shown: NDArray | None = None) -> tu
 
     Rows without a label come alone where there are any; else those with one: their labels may be wrong.
 
-    Parameters
-    ----------
-    fitted : classifier
-        Fitted to `split`.
-    split : Split
-    shown : int array, optional
-        The rows that are drawn, training rows first: of others nobody could tell where they are.
-
-    Returns
-    -------
-    places : int array of shape (k,)
-        Of training rows; of very many, an even choice.
-    likely : array of shape (k, 2)
-        Codes of the best class and of the second.
+    `fitted`: fitted to `split`; `shown`: the rows that are drawn, training rows first: of others nobody could tell
+    where they are. Returns `places` (k,): of training rows; of very many, an even choice; `likely` (k, 2): codes of the
+    best class and of the second.
     """
     known = np.arange(len(split.y_train)) if shown is None else np.sort(shown[shown < len(split.y_train)])
     unlabelled = known[np.isnan(split.y_train[known])]

@@ -126,19 +126,15 @@ def _thinned(column: NDArray, index: NDArray) -> NDArray:
     return values
 
 
+# Those of all runs: they share what the server keeps of iterates.
 _RINGS: WeakSet[SnapshotRing] = WeakSet()
-"""Those of all runs: they share what the server keeps of iterates."""
 
 
 class SnapshotRing:
     """Snapshots at a stride that doubles when they grow too many or too large; the newest is always there.
 
-    Parameters
-    ----------
-    max_items : int
-        Most snapshots kept.
-    max_bytes : int
-        Most bytes of state kept, as long as there are few runs: of many each keeps its share of what all may.
+    `max_items`: most snapshots kept; `max_bytes`: most bytes of state kept, as long as there are few runs: of many each
+    keeps its share of what all may.
     """
 
     def __init__(self, max_items: int = MAX_SNAPSHOTS, max_bytes: int = MAX_SNAPSHOT_BYTES) -> None:

@@ -21,14 +21,14 @@ from supdr_viz.kit.page_thread import Call, caller
 from supdr_viz.run.player import Player
 from supdr_viz.run.status import Phase, Status
 
+# Milliseconds between checks for lost acknowledgements.
 TICK = 500
-"""Milliseconds between checks for lost acknowledgements."""
 
+# Seconds after which an unacknowledged frame is asked about again.
 PATIENCE = 1.0
-"""Seconds after which an unacknowledged frame is asked about again."""
 
+# Seconds of silence after which the run waits for the page.
 SUSPEND_AFTER = 3.0
-"""Seconds of silence after which the run waits for the page."""
 
 Draw = Callable[[Frame | None, Surface | None, Status], None]
 
@@ -59,13 +59,9 @@ class Screen(Protocol):
 class LiveLink:
     """Pushes a player's frames into one document.
 
-    Parameters
-    ----------
-    screen : Screen
-        Takes the number of every frame; says "hello" when it is there, and "painted" once a frame has arrived.
-    draw : callable
-        ``draw(frame, surface, status)`` updates the views; frame and surface may be None.  Called in the page's
-        thread: under the document's lock, but for the frames of a run that goes on.
+    `screen`: takes the number of every frame; says "hello" when it is there, and "painted" once a frame has arrived.
+    `draw`: ``draw(frame, surface, status)`` updates the views; frame and surface may be None.  Called in the page's
+    thread: under the document's lock, but for the frames of a run that goes on.
     """
 
     def __init__(self, screen: Screen, draw: Draw) -> None:
@@ -102,12 +98,7 @@ class LiveLink:
     def attach(self, player: Player, doc: Document) -> None:
         """Get ready; to be called once the page is loaded.
 
-        Parameters
-        ----------
-        player : Player
-            Its `notify` must be `notify` of this object.
-        doc : Document
-            The page's document.
+        `player`: its `notify` must be `notify` of this object; `doc`: the page's document.
         """
         self._player, self._doc, self._call, self._loop = player, doc, caller(doc), IOLoop.current()
         self._ticker = PeriodicCallback(callback=self._tick, period=TICK, background=True, log=False)

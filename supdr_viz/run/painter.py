@@ -14,43 +14,35 @@ from supdr_viz.frames.types import Curves, Frame, Surface
 from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
 from supdr_viz.run.recording import Recording
 
+# Time between two frames: the browser moves the rows between them, and the processor is left to the run. One that was
+# late by up to half of it does not make the next ones late. After one that was later, hurried or the first after a
+# rest, the next one may come after half of it.
 FRAME_INTERVAL = 0.09
-"""Time between two frames: the browser moves the rows between them, and the processor is left to the run.  One that was
-late by up to half of it does not make the next ones late.  After one that was later, hurried or the first after a rest,
-the next one may come after half of it."""
 
+# Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel.
 CURVES_INTERVAL = 0.1
-"""Shortest time between two frames of a run that goes on with curves of their own: ends move by a pixel."""
 
+# Shortest time between two frames within a pass over rows on disk.
 GLIMPSE_INTERVAL = 0.2
-"""Shortest time between two frames within a pass over rows on disk."""
 
+# Counting all rows that are on disk takes about this share of a run's time; at rest they are counted at once.
 COUNT_SHARE = 0.15
-"""Counting all rows that are on disk takes about this share of a run's time; at rest they are counted at once."""
 
+# Seconds for which an experiment is worked on at a time.
 STUDY_SLICE = 0.01
-"""Seconds for which an experiment is worked on at a time."""
 
+# Surfaces take about this share of a run's time …
 SURFACE_SHARE = 0.07
-"""Surfaces take about this share of a run's time …"""
 
+# … but come neither more often than the first nor, while anything changes, more rarely than the second (seconds). One
+# that takes longer than that, as with many rows, is followed by a pause of its own length.
 SURFACE_INTERVAL = (0.22, 0.25)
-"""… but come neither more often than the first nor, while anything changes, more rarely than the second (seconds).
-One that takes longer than that, as with many rows, is followed by a pause of its own length."""
 
 
 class Painter:
     """Frames and surfaces of one run; made in worker threads, taken by the page.
 
-    Parameters
-    ----------
-    builder : FrameBuilder
-    recording : Recording
-    options : DisplayOptions
-    lock : RLock
-        Guards the recording; held only while it is read or written.
-    clock : callable
-        Returns the time in seconds.
+    `lock`: guards the recording; held only while it is read or written. `clock`: returns the time in seconds.
     """
 
     def __init__(
@@ -129,14 +121,8 @@ class Painter:
     def due(self, now: float, snapshot: Snapshot | None, at_rest: bool) -> float | None:
         """Seconds until `paint` has something to do, None if nothing is in sight.
 
-        Parameters
-        ----------
-        now : float
-            By the painter's clock.
-        snapshot : Snapshot or None
-            The one on display.
-        at_rest : bool
-            Whether no step is wanted, so that surfaces may be fine.
+        `now`: by the painter's clock; `snapshot`: the one on display; `at_rest`: whether no step is wanted, so that
+        surfaces may be fine.
         """
         waits = []
         if self._wanted and self._stale:
@@ -158,18 +144,9 @@ class Painter:
     ) -> None:
         """Make what is due.
 
-        Parameters
-        ----------
-        snapshot : Snapshot or None
-            The one on display.
-        live : bool
-            Whether it is the newest.
-        at_rest : bool
-            See `due`.
-        current : callable
-            Whether the result is still wanted.
-        tell : callable
-            Called as soon as there is something new to take: a frame does not wait for the surface that may be next.
+        `snapshot`: the one on display; `live`: whether it is the newest; `at_rest`: see `due`; `current`: whether the
+        result is still wanted; `tell`: called as soon as there is something new to take: a frame does not wait for the
+        surface that may be next.
         """
         if snapshot is None:
             return
@@ -233,21 +210,9 @@ class Painter:
     def glimpse(self, incomplete: Snapshot, last: Snapshot | None, estimator: Any, current: Callable[[], bool]) -> bool:
         """Make a frame of what is known of a step before it is complete, if it is time for one.
 
-        Parameters
-        ----------
-        incomplete : Snapshot
-            See `supdr.engine.glimpses`; one with losses is of the sample, which is run by itself.
-        last : Snapshot or None
-            The newest complete one, of which numbers and curves are; None: the run has not begun.
-        estimator : estimator
-            Whose step it is.
-        current : callable
-            Whether the result is still wanted.
-
-        Returns
-        -------
-        bool
-            Whether one was made.
+        `incomplete`: see `supdr.engine.glimpses`; one with losses is of the sample, which is run by itself. `last`: the
+        newest complete one, of which numbers and curves are; None: the run has not begun. `estimator`: whose step it
+        is. `current`: whether the result is still wanted. Returns whether one was made.
         """
         now = self._clock()
         with self._lock:

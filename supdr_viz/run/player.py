@@ -40,14 +40,8 @@ class Gate(Protocol):
 class Player:
     """One session's run.
 
-    Parameters
-    ----------
-    pool : Pool
-        Where the work is done, and whose clock counts.
-    notify : callable
-        Called from worker threads whenever `frame`, `surface` or `status` has something new; must return at once.
-    gate : Gate, optional
-        Sets the pace instead of the run's own speed.
+    `pool`: where the work is done, and whose clock counts. `notify`: called from worker threads whenever `frame`,
+    `surface` or `status` has something new; must return at once. `gate`: sets the pace instead of the run's own speed.
     """
 
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
@@ -62,12 +56,7 @@ class Player:
     def load(self, estimator: Any, split: Split, scene: Scene) -> None:
         """Prepare a new run; it waits at its starting point.
 
-        Parameters
-        ----------
-        estimator : estimator
-            Not shared with anybody else.
-        split : Split
-        scene : Scene
+        `estimator`: not shared with anybody else.
         """
         with self._command() as reel:
             if self._closed:
@@ -81,12 +70,7 @@ class Player:
             self._pool.add(self._worker)
 
     def set_scene(self, scene: Scene) -> None:
-        """Show the run in another scene of the same rows and split; the run goes on.
-
-        Parameters
-        ----------
-        scene : Scene
-        """
+        """Show the run in another scene of the same rows and split; the run goes on."""
         with self._command() as reel:
             if reel.split is not None and reel.painter is not None:
                 reel.painter = self._painter(FrameBuilder(scene, reel.split, reel.painter.builder.studies))
@@ -101,10 +85,7 @@ class Player:
     def change(self, estimator: Any) -> None:
         """Carry on from the current iteration with other (live) hyper-parameters.
 
-        Parameters
-        ----------
-        estimator : estimator
-            Same class and shapes as the one it replaces.
+        `estimator`: same class and shapes as the one it replaces.
         """
         with self._command() as reel:
             if reel.painter is not None:
@@ -114,12 +95,7 @@ class Player:
     def teach(self, estimator: Any, split: Split, scene: Scene) -> None:
         """Carry on from the iteration on display with other labels of the same rows.
 
-        Parameters
-        ----------
-        estimator : estimator
-            As for `change`, and another object than before: its snapshots are of other labels.
-        split : Split
-        scene : Scene
+        `estimator`: as for `change`, and another object than before: its snapshots are of other labels.
         """
         with self._command() as reel:
             if reel.painter is not None:
@@ -131,17 +107,8 @@ class Player:
     def run(self, until: int | None = None, *, hurry_to: int = 0) -> bool:
         """Run until told otherwise; a finished run goes on for another `max_iter` steps.
 
-        Parameters
-        ----------
-        until : int, optional
-            Pause at this iteration.
-        hurry_to : int
-            Take the steps up to this iteration as fast as they go, whatever the speed.
-
-        Returns
-        -------
-        bool
-            False if there is nothing to run.
+        `until`: pause at this iteration; `hurry_to`: take the steps up to this iteration as fast as they go, whatever
+        the speed. Returns False if there is nothing to run.
         """
         with self._command() as reel:
             if not reel.course.usable:
@@ -160,10 +127,7 @@ class Player:
     def step(self) -> bool:
         """Take one step and pause.
 
-        Returns
-        -------
-        bool
-            False if there is nothing to run.
+        Returns False if there is nothing to run.
         """
         with self._command() as reel:
             if not reel.course.usable:
@@ -324,15 +288,7 @@ class Player:
 
         May take a while: not to be called in a page's thread.
 
-        Parameters
-        ----------
-        view : {"input", "latent"}
-        corners : array of shape (k, 2)
-
-        Returns
-        -------
-        int or None
-            None: there are no such rows yet.
+        `view`: one of "input", "latent"; `corners` (k, 2). Returns None: there are no such rows yet.
         """
         with self._reel.lock:
             painter = self._reel.painter

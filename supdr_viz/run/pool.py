@@ -21,16 +21,15 @@ from threadpoolctl import threadpool_limits
 from supdr.engine.interruption import lending
 from supdr_viz.kit.quotas import most
 
+# Seconds of work per turn. Shorter wastes time on turns, longer makes other sessions wait.
 SLICE = 0.012
-"""Seconds of work per turn.  Shorter wastes time on turns, longer makes other sessions wait."""
 
+# Seconds after which who holds Python's lock gives it up to one who waits. A run needs the lock for moments, many times
+# a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others all but stand still.
 GIVES_WAY = 0.001
-"""Seconds after which who holds Python's lock gives it up to one who waits.  A run needs the lock for moments, many
-times a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others all but stand
-still."""
 
+# For each thread, how many others may work while threads wait for a cluster, a process, a long call of a library.
 MOST_LENT = 2
-"""For each thread, how many others may work while threads wait for a cluster, a process, a long call of a library."""
 
 logger = logging.getLogger(__name__)
 
@@ -70,14 +69,9 @@ class Pool:
 
     A thread whose job only waits for what others do lends its place, see `supdr.engine.interruption.lending`.
 
-    Parameters
-    ----------
-    threads : int, optional
-        Number of threads; by default one less than there are cores, at least one, so that the server stays responsive.
-    clock : callable
-        Returns the time in seconds; jobs are due by it.
-    share : float
-        Of its time in which a thread works, at most; above 0, up to 1.
+    `threads`: number of threads; by default one less than there are cores, at least one, so that the server stays
+    responsive. `clock`: returns the time in seconds; jobs are due by it. `share`: of its time in which a thread works,
+    at most; above 0, up to 1.
     """
 
     def __init__(
@@ -207,10 +201,7 @@ class Pool:
 class ByHand(Pool):
     """A pool without threads: whoever holds it lets the jobs take their turns.
 
-    Parameters
-    ----------
-    clock : callable
-        See `Pool`.
+    `clock`: see `Pool`.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

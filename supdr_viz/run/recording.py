@@ -14,20 +14,20 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.run.history import CurveLog, SnapshotRing
 from supdr_viz.settings.state import Label
 
+# Steps per second are averaged over this many seconds.
 RATE_WINDOW = 2.0
-"""Steps per second are averaged over this many seconds."""
 
+# Of a snapshot whose rows are in partitions: targets, latent rows and multipliers.
 BYTES_A_ROW_AND_CLASS = 24
-"""Of a snapshot whose rows are in partitions: targets, latent rows and multipliers."""
 
+# That the snapshots of a run hold on all workers together.
 MOST_BYTES_ELSEWHERE = 1_000_000_000
-"""That the snapshots of a run hold on all workers together."""
 
+# Iterations after which errors are not said of a run at rest any more.
 STALE = 5
-"""Iterations after which errors are not said of a run at rest any more."""
 
+# Diagnostics that are drawn with the losses.
 WATCHED = ("surrogate", "bound")
-"""Diagnostics that are drawn with the losses."""
 
 
 @dataclass
@@ -43,13 +43,7 @@ class Leg:
 class Piece(NamedTuple):
     """What is drawn of successive steps that say the same names.
 
-    Attributes
-    ----------
-    names : tuple of str
-    iterations : array of int
-        Rising.
-    values : array of float
-        Step by step, those of a step in the order of the names.
+    `iterations`: rising; `values`: step by step, those of a step in the order of the names.
     """
 
     names: tuple[str, ...]
@@ -62,18 +56,8 @@ class Stretch:
 
     Of a step that is not going to be kept only numbers stay: the next one finds its memory free, and in the cache.
 
-    Parameters
-    ----------
-    keeps : callable
-        ``keeps(snapshot)``: whether it is going to be kept.
-
-    Attributes
-    ----------
-    kept : list of Snapshot
-        Those that are, the newest left out.
-    newest : Snapshot or None
-    pieces : list of Piece
-        Of all steps; one that begins at an earlier iteration than the one before ends, replaces what is there of it.
+    `keeps`: ``keeps(snapshot)``: whether it is going to be kept. `kept`: those that are, the newest left out. `pieces`:
+    of all steps; one that begins at an earlier iteration than the one before ends, replaces what is there of it.
     """
 
     def __init__(self, keeps: Callable[[Snapshot], bool]) -> None:

@@ -16,20 +16,10 @@ from supdr_viz.settings.splitting import Split
 class Reel:
     """A run: where it stands, what it runs on, what it has recorded.
 
-    Attributes
-    ----------
-    lock : RLock
-        To be held by whoever changes anything.
-    course : Course
-    estimator : estimator or None
-    split : Split or None
-    recording : Recording
-    painter : Painter or None
-        None where nothing is loaded.
-    iterates : iterator of Snapshot or None
-        At hand while the course says that they are open.
-    progress : str
-        How far the work on rows in partitions is; empty while there is none.
+    lock: to be held by whoever changes anything.
+    painter: None where nothing is loaded.
+    iterates: at hand while the course says that they are open.
+    progress: how far the work on rows in partitions is; empty while there is none.
     """
 
     def __init__(self) -> None:

@@ -28,25 +28,13 @@ from supdr_viz.settings.teaching import taught_dataset, taught_split
 class Session:
     """Turns changes of the settings into the least that must happen to the run.
 
-    Parameters
-    ----------
-    pool : Pool
-    notify : callable
-        See `Player`.
-    gate : Gate, optional
-        See `Player`.
+    `notify`: see `Player`; `gate`: see `Player`.
 
-    Attributes
-    ----------
-    experiment : Experiment or None
-        In force; None before the first `apply`, and after one that cannot be shown.
-    dataset, split, scene
-        Its data set, split (with missing cells filled if the method needs that) and scene, taught labels included.
-    estimator
-        Its method.
-    player : Player
-    measures : bool
-        Whether it is found out how true the map is, also where no colours show it.
+    experiment: in force; None before the first `apply`, and after one that cannot be shown.
+    dataset, split, scene: its data set, split (with missing cells filled if the method needs that) and scene, taught
+        labels included.
+    estimator: its method.
+    measures: whether it is found out how true the map is, also where no colours show it.
     """
 
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
@@ -69,21 +57,9 @@ class Session:
     def apply(self, experiment: Experiment, like: Session | None = None) -> bool:
         """Put an experiment in force; a running run keeps running.
 
-        Parameters
-        ----------
-        experiment : Experiment
-        like : Session, optional
-            If its data and split are the same, they are shared instead of made anew.
-
-        Returns
-        -------
-        bool
-            Whether the scene is new.
-
-        Raises
-        ------
-        NotAtHand, Unusable, ValueError, OSError
-            It cannot be shown; the message says why.  The run before is gone.
+        `like`: if its data and split are the same, they are shared instead of made anew. Returns whether the scene is
+        new. Raises NotAtHand, Unusable, ValueError, OSError: it cannot be shown; the message says why.  The run before
+        is gone.
         """
         before, settings, running = self.experiment, experiment.settings, self.player.going
         old = self.settings
@@ -244,14 +220,7 @@ class Session:
 def input_axes(settings: Settings, dataset: Dataset) -> tuple[int, int] | None:
     """Return the two features to show, or None for principal components.
 
-    Parameters
-    ----------
-    settings : Settings
-    dataset : Dataset
-
-    Returns
-    -------
-    tuple of int or None
+    Returns tuple of int or None.
     """
     plane = settings.input_plane
     if isinstance(plane, tuple):

@@ -30,6 +30,7 @@ class Phase(enum.StrEnum):
     failed = "failed"
 
 
+# What a page calls a phase, and the colour in which it does.
 WORDS = {
     Phase.empty: ("waiting", "quiet"),
     Phase.preparing: ("waiting", "quiet"),
@@ -40,10 +41,9 @@ WORDS = {
     Phase.diverged: ("diverged", "failed"),
     Phase.failed: ("failed", "failed"),
 }
-"""What a page calls a phase, and the colour in which it does."""
 
+# Why a run is finished.
 ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "all steps"}
-"""Why a run is finished."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from supdr_viz.run.reel import Reel
 from supdr_viz.run.status import Phase
 from supdr_viz.settings.splitting import Split
 
+# Seconds between two words on how far the work on partitions is.
 TELL_INTERVAL = 0.25
-"""Seconds between two words on how far the work on partitions is."""
 
 NOTHING_TO_FOLLOW = nullcontext()
 
@@ -38,15 +38,8 @@ class Worker:
 
     What it has made is dropped if the course has got another version meanwhile: nobody wants it any more.
 
-    Parameters
-    ----------
-    reel : Reel
-    notify : callable
-        Called whenever there is something new to show.
-    clock : callable
-        Returns the time in seconds.
-    pace : Pace, optional
-        Instead of the run's own speed.
+    `notify`: called whenever there is something new to show; `clock`: returns the time in seconds; `pace`: instead of
+    the run's own speed.
     """
 
     def __init__(

@@ -38,15 +38,8 @@ def views_from_text(text: str) -> dict[str, list[str]]:
 def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the library's readers are told of a table.
 
-    Parameters
-    ----------
-    options : mapping
-        Those of the source "file" or "openml".
-
-    Returns
-    -------
-    dict
-        Keyword arguments of `supdr.datasets.read_file` or `load_openml`; what these choose by themselves is left out.
+    `options`: those of the source "file" or "openml". Returns keyword arguments of `supdr.datasets.read_file` or
+    `load_openml`; what these choose by themselves is left out.
     """
     chosen = {
         key: value for key, value in options.items() if key not in ("name", "impute") and value not in ("", "auto")

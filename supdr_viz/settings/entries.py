@@ -13,21 +13,14 @@ from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, quoted
 
 MAX_FIELDS = 200
+# Unknown names that are told one by one.
 MAX_NAMED = 5
-"""Unknown names that are told one by one."""
 
 
 def arguments_entries(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the entries of a page's address.
 
-    Parameters
-    ----------
-    arguments : mapping of str to list of bytes
-        As a web server gives them; the last value of a name counts.
-
-    Returns
-    -------
-    dict of str to str
+    `arguments`: as a web server gives them; the last value of a name counts.
     """
     return {str(name): _last(values) for name, values in arguments.items()}
 
@@ -38,16 +31,7 @@ def _last(values: Any) -> str:
 
 
 def link_entries(link: str) -> dict[str, str]:
-    """Return the entries of a link, or of its query alone; none if it cannot be read.
-
-    Parameters
-    ----------
-    link : str
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """Return the entries of a link, or of its query alone; none if it cannot be read."""
     try:
         query = urlsplit(link).query or link.removeprefix("?")
         return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_FIELDS))
@@ -66,21 +50,9 @@ def _flat(value: Any) -> Any:
 class Reader:
     """Takes the entries of a table one by one.
 
-    Parameters
-    ----------
-    entries : mapping of str to object
-        Names as in links; values as texts, or as TOML and JSON have them.
-    where : str
-        Said before each problem, such as "Column B: ".
-    problems : list of str, optional
-        To which the sentences are added.
-
-    Attributes
-    ----------
-    entries : dict
-        What nobody has taken yet.
-    problems : list of str
-        One sentence for each value that was not taken as it is.
+    `entries`: names as in links; values as texts, or as TOML and JSON have them. `where`: said before each problem,
+    such as "Column B: ". `problems`: to which the sentences are added. `entries`: what nobody has taken yet;
+    `problems`: one sentence for each value that was not taken as it is.
     """
 
     def __init__(self, entries: Mapping[str, Any], where: str = "", problems: list[str] | None = None) -> None:
@@ -102,20 +74,8 @@ class Reader:
     ) -> str:
         """Return a value that must be one of the known names.
 
-        Parameters
-        ----------
-        name : str
-        known : iterable of str
-        kind : str
-            What the names are of, for the sentence: "method".
-        default : str
-            Where it is missing or unknown.
-        needs : mapping of str to str, optional
-            What to say of names that are known only where something is installed.
-
-        Returns
-        -------
-        str
+        `kind`: what the names are of, for the sentence: "method"; `default`: where it is missing or unknown; `needs`:
+        what to say of names that are known only where something is installed.
         """
         known = list(known)
         value = self.take(name, default)
@@ -132,16 +92,7 @@ class Reader:
     def options(self, form: Iterable[Parameter], prefix: str = "") -> dict[str, Any]:
         """Return the values of a form that are there, each cleaned by its knob.
 
-        Parameters
-        ----------
-        form : iterable of Parameter
-        prefix : str
-            Before each name, such as "method.".
-
-        Returns
-        -------
-        dict
-            Name of the knob -> value.
+        `prefix`: before each name, such as "method.". Returns name of the knob -> value.
         """
         values = {}
         for spec in form:

@@ -15,11 +15,7 @@ class Experiment:
     A table goes with its settings from the control that loaded it to the run; another one of the same name is another
     experiment.
 
-    Attributes
-    ----------
-    settings : Settings
-    table : Dataset or None
-        What was loaded for the sources "openml" and "file"; None for others, and where it has yet to be loaded.
+    `table`: what was loaded for the sources "openml" and "file"; None for others, and where it has yet to be loaded.
     """
 
     settings: Settings
@@ -29,14 +25,5 @@ class Experiment:
         return isinstance(other, Experiment) and self.settings == other.settings and self.table is other.table
 
     def same_data(self, other: Experiment) -> bool:
-        """Whether `other` has the same rows and the same split.
-
-        Parameters
-        ----------
-        other : Experiment
-
-        Returns
-        -------
-        bool
-        """
+        """Whether `other` has the same rows and the same split."""
         return self.table is other.table and self.settings.same_data(other.settings)

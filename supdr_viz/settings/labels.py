@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# Name of a method -> its label, and one sentence about it.
 LABELS: dict[str, tuple[str, str]] = {
     "NSDR": ("NSDR", "Latent rows that reconstruct the data and feed a kernel machine."),
     "LSDR": ("LSDR", "Latent rows that reconstruct the data and feed a linear classifier."),
@@ -69,4 +70,3 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
     "Constant": ("Constant", "The mean, or the most frequent class."),
 }
-"""Name of a method -> its label, and one sentence about it."""

@@ -31,20 +31,8 @@ class Unusable(ValueError):
 def build_dataset(settings: Settings, uploaded: Dataset | None = None) -> Dataset:
     """Generate or load the rows of these settings, drawn points last.
 
-    Parameters
-    ----------
-    settings : Settings
-    uploaded : Dataset, optional
-        What the user loaded, for the sources "openml" and "file".
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    NotAtHand
-        If the data must be loaded first.
+    `uploaded`: what the user loaded, for the sources "openml" and "file". Raises NotAtHand if the data must be loaded
+    first.
     """
     source = SOURCES[settings.data]
     if not source.at_hand:
@@ -75,26 +63,10 @@ def build_estimator(
 ) -> Any:
     """Make the estimator, not fitted.
 
-    Parameters
-    ----------
-    settings : Settings
-    task : {"classification", "regression"}
-        Of the data.
-    n_rows : int, optional
-        Number of training rows: more basis functions than rows mean as many as rows.
-    views : sequence of int, optional
-        Sizes of the column groups of the data, for methods that tell views apart.
-    gaps : bool
-        Whether cells of the data are missing.  Such rows cannot be whitened, and test rows may be the only ones.
-
-    Returns
-    -------
-    estimator
-
-    Raises
-    ------
-    Unusable
-        If the method does not know this task.
+    `task` (one of "classification", "regression"): of the data. `n_rows`: number of training rows: more basis functions
+    than rows mean as many as rows. `views`: sizes of the column groups of the data, for methods that tell views apart.
+    `gaps`: whether cells of the data are missing.  Such rows cannot be whitened, and test rows may be the only ones.
+    Raises Unusable if the method does not know this task.
     """
     return MENU[settings.method].estimator(**estimator_arguments(settings, task, n_rows, views, gaps))
 
@@ -102,17 +74,9 @@ def build_estimator(
 def check_columns(settings: Settings, dataset: Dataset) -> None:
     """Check that the method takes the columns of the data.
 
-    Parameters
-    ----------
-    settings : Settings
-    dataset : Dataset
-
-    Raises
-    ------
-    Unusable
-        If the method takes bits only and a column holds something else, needs cells that are missing, or there are more
-        rows than it takes; if the rows are on disk and it, or a value of one of its knobs, needs them in memory, or it
-        does not predict such targets.
+    Raises Unusable if the method takes bits only and a column holds something else, needs cells that are missing, or
+    there are more rows than it takes; if the rows are on disk and it, or a value of one of its knobs, needs them in
+    memory, or it does not predict such targets.
     """
     method = MENU[settings.method]
     if isinstance(dataset, RowsOnDisk):
@@ -184,17 +148,7 @@ def has_gaps(dataset: Dataset) -> bool:
 
 
 def imputation(settings: Settings, dataset: Dataset) -> str:
-    """Name the strategy by which missing cells are filled for this method; empty: they are not, or there are none.
-
-    Parameters
-    ----------
-    settings : Settings
-    dataset : Dataset
-
-    Returns
-    -------
-    str
-    """
+    """Name the strategy by which missing cells are filled for this method; empty: they are not, or there are none."""
     strategy = settings.data_options.get("impute", "none")
     if strategy == "none" or MENU[settings.method].takes_gaps or not has_gaps(dataset):
         return ""
@@ -202,17 +156,7 @@ def imputation(settings: Settings, dataset: Dataset) -> str:
 
 
 def imputer(settings: Settings, dataset: Dataset) -> SimpleImputer | None:
-    """Return what fills missing cells for this method, not fitted; None: nothing is to be filled.
-
-    Parameters
-    ----------
-    settings : Settings
-    dataset : Dataset
-
-    Returns
-    -------
-    SimpleImputer or None
-    """
+    """Return what fills missing cells for this method, not fitted; None: nothing is to be filled."""
     strategy = imputation(settings, dataset)
     return SimpleImputer(strategy=strategy, keep_empty_features=True) if strategy else None
 
@@ -226,21 +170,8 @@ def estimator_arguments(
 ) -> dict[str, Any]:
     """Give the constructor arguments that differ from the defaults, and the seed.
 
-    Parameters
-    ----------
-    settings : Settings
-    task : {"classification", "regression"}
-    n_rows, views, gaps : optional
-        See `build_estimator`.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    Unusable
-        If the method does not know this task.
+    `task`: one of "classification", "regression"; `n_rows`, `views`, `gaps`: see `build_estimator`. Raises Unusable if
+    the method does not know this task.
     """
     method = MENU[settings.method]
     options = settings.method_options

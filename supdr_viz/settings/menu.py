@@ -17,11 +17,11 @@ from supdr_viz.settings.labels import LABELS
 from supdr_viz.settings.sources import MOST_ROWS
 
 METHODS_GROUP, BASELINES_GROUP = "Methods", "Baselines"
+# Methods whose steps grow with the rows and no faster.
 TAKERS_OF_MANY = ("MAC", "LSDR", "SDRGLM")
-"""Methods whose steps grow with the rows and no faster."""
 
+# Most rows in memory of other methods.
 USUAL_ROWS = 100_000
-"""Most rows in memory of other methods."""
 
 WORDS = {"classification": "classes", "regression": "numbers"}
 
@@ -30,16 +30,10 @@ WORDS = {"classification": "classes", "regression": "numbers"}
 class Method:
     """One entry of the method menu.
 
-    Attributes
-    ----------
-    name, label, group : str
-        Name in the library and in links, text in the menu, heading in the menu.
-    help : str
-        One sentence.
-    estimator : type
-        Its class.
-    form : tuple of Parameter
-        Its knobs.
+    name, label, group: name in the library and in links, text in the menu, heading in the menu.
+    help: one sentence.
+    estimator: its class.
+    form: its knobs.
     """
 
     name: str
@@ -117,8 +111,8 @@ def _methods(group: str, classes: dict[str, Any]) -> dict[str, Method]:
 # LogisticUDR does the same on bits; who looks for it by its name finds it too.
 _COMPARED = {**BASELINES, "LogisticPCA": LogisticPCA}
 
+# Name -> entry of the method menu, in its order.
 MENU: dict[str, Method] = _methods(METHODS_GROUP, supdr.METHODS) | _methods(BASELINES_GROUP, _COMPARED)
-"""Name -> entry of the method menu, in its order."""
 
 
 def method_menu() -> dict[str, dict[str, str]]:
@@ -132,19 +126,8 @@ def method_menu() -> dict[str, dict[str, str]]:
 def method_for(task: str, wanted: str, *, gaps: bool = False, on_disk: bool = False) -> str:
     """Return the method to begin with on other data: the one at hand if it suits them, else the menu's first that does.
 
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    wanted : str
-        Key of `MENU`.
-    gaps : bool
-        Whether cells are missing.
-    on_disk : bool
-        Whether rows are never all in memory.
-
-    Returns
-    -------
-    str
+    `task`: one of "classification", "regression"; `wanted`: key of `MENU`; `gaps`: whether cells are missing;
+    `on_disk`: whether rows are never all in memory.
     """
     suited = [
         name for name, each in MENU.items() if each.suits(task, gaps=gaps) and (each.takes_partitions or not on_disk)
@@ -152,5 +135,5 @@ def method_for(task: str, wanted: str, *, gaps: bool = False, on_disk: bool = Fa
     return wanted if wanted in suited else suited[0]
 
 
+# Name of a method -> its knobs.
 METHOD_FORMS: dict[str, tuple[Parameter, ...]] = {name: method.form for name, method in MENU.items()}
-"""Name of a method -> its knobs."""

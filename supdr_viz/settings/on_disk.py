@@ -19,31 +19,24 @@ from supdr.datasets.stored_arrays import members, shape_of
 from supdr_viz.kit.markup import numeral
 from supdr_viz.settings.target_meaning import MOST_CLASSES, classes_of
 
+# Names of folders and where they are, as JSON; set by the command's ``--rows``.
 VARIABLE = "SUPDR_ROWS"
-"""Names of folders and where they are, as JSON; set by the command's ``--rows``."""
 
+# Rows of the sample that is looked at.
 SHOWN = 2_000
-"""Rows of the sample that is looked at."""
 
+# Endings of one array each.
 ARRAYS = (".npy", ".zarr")
-"""Endings of one array each."""
 
 
 @dataclass(frozen=True)
 class Whole:
     """All rows of a run, divided, beside the sample in its `Split`.
 
-    Attributes
-    ----------
-    X_train, y_train : dask.array.Array
-    X_test, y_test : dask.array.Array or None
-        None: no rows are held out.
-    rows : int array
-        Numbers of the sample's training rows among all training rows; rising.
-    has_gaps : bool
-        Whether some rows have no label.
-    truth_train : dask.array.Array or None
-        Labels of the training rows before some were hidden; None: none were.
+    X_test, y_test: None: no rows are held out.
+    rows: numbers of the sample's training rows among all training rows; rising.
+    has_gaps: whether some rows have no label.
+    truth_train: labels of the training rows before some were hidden; None: none were.
     """
 
     X_train: Any
@@ -64,16 +57,10 @@ class Whole:
 class RowsOnDisk(Dataset):
     """A sample of rows on disk, as a data set; all of them are beside it.
 
-    Parameters
-    ----------
-    all_X, all_y : dask.array.Array
-        Rows, and class numbers or, for regression, values; NaN without a label.
-    numbers : int array of shape (n_samples,)
-        Of the sample among all rows; rising.
-    has_gaps : bool
-        Whether some of all rows have no label.
-    all_kind : str
-        Kind of the labels as they are on disk: numpy's letter.
+    all_X, all_y: rows, and class numbers or, for regression, values; NaN without a label.
+    numbers (n_samples,): of the sample among all rows; rising.
+    has_gaps: whether some of all rows have no label.
+    all_kind: kind of the labels as they are on disk: numpy's letter.
     """
 
     all_X: Any = None
@@ -101,18 +88,7 @@ def offered() -> dict[str, Path]:
 def described(places: Sequence[str]) -> str:
     """Write what the command's ``--rows`` says as the variable; each is FOLDER or NAME=FOLDER.
 
-    Parameters
-    ----------
-    places : sequence of str
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If one holds no rows, or two have the same name.
+    Raises ValueError if one holds no rows, or two have the same name.
     """
     found: dict[str, str] = {}
     for text in places:
@@ -130,19 +106,7 @@ def described(places: Sequence[str]) -> str:
 def place_of(name: str) -> Path:
     """Return where rows on disk are that are offered.
 
-    Parameters
-    ----------
-    name : str
-        Whatever a link says.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    FileProblem
-        If nothing of this name is offered.
+    `name`: whatever a link says. Raises FileProblem if nothing of this name is offered.
     """
     places = offered()
     if name not in places:
@@ -154,19 +118,7 @@ def place_of(name: str) -> Path:
 def targets_of(name: str) -> list[str]:
     """Return what can be the target: columns of Parquet, or files and columns beside an array; the likeliest first.
 
-    Parameters
-    ----------
-    name : str
-        Of rows on disk that are offered.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    FileProblem
-        If they are not offered, or cannot be read.
+    `name`: of rows on disk that are offered. Raises FileProblem if they are not offered, or cannot be read.
     """
     path = place_of(name)
     if _kind(path) == "parquet":
@@ -186,20 +138,8 @@ def targets_of(name: str) -> list[str]:
 def reading_of(name: str, target: str) -> tuple[Path, Any]:
     """Return what `read_rows` is told: a path, and the target.
 
-    Parameters
-    ----------
-    name, target : str
-        Whatever a link says.
-
-    Returns
-    -------
-    path : Path
-    target : str, int or Path
-
-    Raises
-    ------
-    FileProblem
-        If they are not offered, or have no such target.
+    `name`, `target`: whatever a link says. Returns `path`; `target`. Raises FileProblem if they are not offered, or
+    have no such target.
     """
     path, known = place_of(name), targets_of(name)
     if target not in known:
@@ -214,15 +154,7 @@ def reading_of(name: str, target: str) -> tuple[Path, Any]:
 def relative_reading(name: str, target: str) -> tuple[str, str | int]:
     """Return what `read_rows` is told by a program that is run where the rows are, and is not told where that is.
 
-    Parameters
-    ----------
-    name, target : str
-        As for `reading_of`.
-
-    Returns
-    -------
-    path : str
-    target : str or int
+    `name`, `target`: as for `reading_of`. Returns `path`; `target`.
     """
     path, wanted = reading_of(name, target or targets_of(name)[0])
     within = path.suffix in ARRAYS and place_of(name) != path
@@ -236,25 +168,10 @@ def relative_reading(name: str, target: str) -> tuple[str, str | int]:
 def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     """Look at every partition once: its labels, and the rows of the sample.
 
-    Parameters
-    ----------
-    name, target : str
-        Whatever a link says; an empty target is the likeliest one.
-    task : {"auto", "classification", "regression"}
-        What the target means; "auto": classes if it can, else numbers.
-
-    Returns
-    -------
-    RowsOnDisk
-
-    Raises
-    ------
-    FileProblem
-        If they are not offered, cannot be read, or the target cannot mean that.
-    NoCluster
-        If the scheduler of this server does not answer.
-    PackageMissing
-        If Dask is not installed.
+    `name`, `target`: whatever a link says; an empty target is the likeliest one. `task` (one of "auto",
+    "classification", "regression"): what the target means; "auto": classes if it can, else numbers. Raises FileProblem
+    if they are not offered, cannot be read, or the target cannot mean that; NoCluster if the scheduler of this server
+    does not answer; PackageMissing if Dask is not installed.
     """
     from supdr.rows.partitions import at_home, gathered, listed, planned
     from supdr.rows.reading import class_numbers, looked_at, numbers, row_partitions, target_numbers
@@ -301,20 +218,8 @@ def divided(
 ) -> tuple[Whole, NDArray[np.bool_], NDArray[np.bool_]]:
     """Hold out a share of every partition, and hide labels of the others.
 
-    Parameters
-    ----------
-    dataset : RowsOnDisk
-    test_share, label_share : float
-        Of the rows, and of the labels of training rows that stay.
-    seed : int
-
-    Returns
-    -------
-    whole : Whole
-    is_test : bool array of shape (n_samples,)
-        Rows of the sample that are held out.
-    is_hidden : bool array of shape (n_samples,)
-        Those whose labels are hidden.
+    `test_share`, `label_share`: of the rows, and of the labels of training rows that stay. Returns `whole`; `is_test`
+    (n_samples,): rows of the sample that are held out; `is_hidden` (n_samples,): those whose labels are hidden.
     """
     X_train, X_test, y_train, y_test = dataset.all_X, None, dataset.all_y, None
     if test_share > 0:

@@ -23,20 +23,9 @@ Legs = Sequence[tuple[Settings, int]]
 def to_python(settings: Settings, legs: Legs, dataset: Dataset) -> str:
     """Write a program that repeats a run.
 
-    Parameters
-    ----------
-    settings : Settings
-        Settings of the data and the split.
-    legs : sequence of (Settings, int)
-        Settings of the method and number of steps of each stretch between two changes of the hyper-parameters.
-        Empty: a whole fit under `settings`.
-    dataset : Dataset
-        What `build_dataset` gave for `settings`.
-
-    Returns
-    -------
-    str
-        Python source.
+    `settings`: settings of the data and the split. `legs`: settings of the method and number of steps of each stretch
+    between two changes of the hyper-parameters. Empty: a whole fit under `settings`. `dataset`: what `build_dataset`
+    gave for `settings`. Returns python source.
     """
     parts = split(dataset, settings)
     if isinstance(dataset, RowsOnDisk):

@@ -11,17 +11,7 @@ from supdr_viz.settings.state import Settings
 
 
 def rows_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
-    """Return lines that read the rows, hold some out and hide labels.
-
-    Parameters
-    ----------
-    settings : Settings
-    dataset : RowsOnDisk
-
-    Returns
-    -------
-    list of str
-    """
+    """Return lines that read the rows, hold some out and hide labels."""
     path, target = relative_reading(settings.data_options["name"], settings.data_options["target"])
     lines = [
         "client = Client()  # a cluster on this machine, or Client('tcp://host:8786')",
@@ -41,17 +31,7 @@ def rows_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
 
 
 def report_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
-    """Return lines that print the errors of all rows.
-
-    Parameters
-    ----------
-    settings : Settings
-    dataset : RowsOnDisk
-
-    Returns
-    -------
-    list of str
-    """
+    """Return lines that print the errors of all rows."""
     told, tested = _tells_training_error(settings), settings.test_share > 0
     lines = ["print('train error', model.snapshot_.diagnostics['training_error'])"] if told else []
     if tested or not told:
@@ -80,17 +60,7 @@ def _measured(part: str, X: str, y: str, dataset: RowsOnDisk) -> list[str]:
 
 
 def imports_on_disk(method: str, body: Sequence[str]) -> list[str]:
-    """Return the lines of imports that a body needs.
-
-    Parameters
-    ----------
-    method : str
-    body : sequence of str
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the lines of imports that a body needs."""
     text = "\n".join(body)
     names = ", ".join(name for name in ("hide_row_labels", "read_rows", "split_rows") if f"{name}(" in text)
     lines = ["import dask.array as da"] if "da." in text else []

@@ -14,27 +14,16 @@ from supdr.engine.parameters import Parameter, choices, count, scale, with_defau
 class Source:
     """One entry of the data menu.
 
-    Attributes
-    ----------
-    name, label, group : str
-        Name in links, text in the menu, heading in the menu.
-    form : tuple of Parameter
-        Its knobs.
-    loader : str
-        Name of the function in `supdr.datasets`.
-    fixed : mapping
-        Arguments of the function that this entry fixes.
-    seeded : bool
-        The function takes ``random_state``.
-    planar : bool
-        The classes live in the first two columns, so that points can be drawn.
-    labels : str
-        Argument of the function that takes the share of labels, where the data withhold labels themselves; else they
-        are hidden afterwards.
-    at_hand : bool
-        False where something must be loaded by the user first.
-    task : {"classification", "regression"}
-        What is to be learnt, where the data are at hand.
+    name, label, group: name in links, text in the menu, heading in the menu.
+    form: its knobs.
+    loader: name of the function in `supdr.datasets`.
+    fixed: arguments of the function that this entry fixes.
+    seeded: the function takes ``random_state``.
+    planar: the classes live in the first two columns, so that points can be drawn.
+    labels: argument of the function that takes the share of labels, where the data withhold labels themselves; else
+        they are hidden afterwards.
+    at_hand: False where something must be loaded by the user first.
+    task (one of "classification", "regression"): what is to be learnt, where the data are at hand.
     """
 
     name: str
@@ -52,8 +41,8 @@ class Source:
 
 GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
 
+# Of Gaussian clouds, and of tables that methods whose steps grow with the rows take.
 MOST_ROWS = 1_000_000
-"""Of Gaussian clouds, and of tables that methods whose steps grow with the rows take."""
 
 _NOISE_FEATURES = count(
     "n_noise_features", "Noise features", 0, 50, "Columns of pure noise beside the two that matter."
@@ -207,6 +196,7 @@ def _bundled(name: str, label: str, task: str = "classification") -> Source:
     return Source(name, label, BUNDLED, loader=f"load_{name}", task=task)
 
 
+# Name -> entry of the data menu, in its order.
 SOURCES: dict[str, Source] = {
     source.name: source
     for source in (
@@ -261,7 +251,6 @@ SOURCES: dict[str, Source] = {
         Source("rows", "Rows on disk …", ELSEWHERE, _ROWS_FORM, "read_rows", at_hand=False),
     )
 }
-"""Name -> entry of the data menu, in its order."""
 
+# Name of a data source -> its knobs.
 DATA_FORMS: dict[str, tuple[Parameter, ...]] = {name: source.form for name, source in SOURCES.items()}
-"""Name of a data source -> its knobs."""

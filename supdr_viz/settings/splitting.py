@@ -21,26 +21,16 @@ from supdr_viz.settings.state import Label, Settings
 class Split:
     """Training and test rows of a data set.
 
-    Attributes
-    ----------
-    train, test : int arrays
-        Row numbers, in the order in which the method sees them.
-    X_train, X_test : arrays of shape (n, m)
-    y_train : array of shape (n,)
-        NaN where a label is missing or hidden.
-    y_test : array of shape (n,)
-    truth_train : array of shape (n,)
-        Labels before any was hidden.
-    stratified : bool
-        The shares of the classes are the same in both parts.
-    kept : int array
-        Rows that could not be divided and are all in the training part: unlabelled ones, and single rows of a class.
-    notes : tuple of str
-        What the user should know.
-    taught : tuple of (row, class)
-        Labels that the user gave.
-    whole : Whole or None
-        All rows, where those above are a sample of rows on disk.
+    train, test: row numbers, in the order in which the method sees them.
+    X_train, X_test (n, m).
+    y_train (n,): NaN where a label is missing or hidden.
+    y_test (n,).
+    truth_train (n,): labels before any was hidden.
+    stratified: the shares of the classes are the same in both parts.
+    kept: rows that could not be divided and are all in the training part: unlabelled ones, and single rows of a class.
+    notes: what the user should know.
+    taught: labels that the user gave.
+    whole: all rows, where those above are a sample of rows on disk.
     """
 
     train: NDArray
@@ -77,20 +67,8 @@ def split(dataset: Dataset, settings: Settings) -> Split:
 
     Drawn points, unlabelled rows and the only row of a class always train.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Of `build_dataset` with the same settings.
-    settings : Settings
-
-    Returns
-    -------
-    Split
-
-    Raises
-    ------
-    Unusable
-        If nothing is labelled, or a class would have no training row.
+    `dataset`: of `build_dataset` with the same settings. Raises Unusable if nothing is labelled, or a class would have
+    no training row.
     """
     if isinstance(dataset, RowsOnDisk):
         return _split_on_disk(dataset, settings)
@@ -156,17 +134,7 @@ def _split_on_disk(dataset: RowsOnDisk, settings: Settings) -> Split:
 def filled(parts: Split, settings: Settings, dataset: Dataset) -> Split:
     """Fill missing cells with what the training rows have in their columns, for a method that needs every cell.
 
-    Parameters
-    ----------
-    parts : Split
-    settings : Settings
-    dataset : Dataset
-        What was divided.
-
-    Returns
-    -------
-    Split
-        The same one where nothing is to be filled.
+    `dataset`: what was divided. Returns the same one where nothing is to be filled.
     """
     fills = imputer(settings, dataset)
     if fills is None:

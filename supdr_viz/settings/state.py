@@ -29,10 +29,11 @@ Axes = str | tuple[int, int]
 Point = tuple[float, float, int]
 Label = tuple[int, int]
 
+# Largest share of rows that is kept for testing: of very many, few are enough to learn from.
 MOST_TEST = 0.98
-"""Largest share of rows that is kept for testing: of very many, few are enough to learn from."""
 
 LABELS_HELP = "Share of the training labels that the method sees."
+# Test share, share of labels, seed: all restart the run.
 SPLIT_FORM = (
     Parameter(
         "test", "Test share", "float", 0, MOST_TEST, 0.01, default=0.3, help="Share of the rows kept for testing."
@@ -49,7 +50,6 @@ SPLIT_FORM = (
         help="One seed for generator, split, hidden labels and method.",
     ),
 )
-"""Test share, share of labels, seed: all restart the run."""
 
 SHOWN = Parameter(
     "shown",
@@ -83,32 +83,19 @@ class Settings:
     Options that are left out are filled in with the library's defaults, so that `data_options` and `method_options`
     always hold the whole form.  They are not to be changed in place: use `dataclasses.replace` or `with_options`.
 
-    Attributes
-    ----------
-    data : str
-        Key of `SOURCES`.
-    data_options : dict
-        Values of the knobs of `data`.
-    method : str
-        Key of `MENU`.
-    method_options : dict
-        Constructor parameters of the method.
-    test_share : float in [0, 0.98]
-    label_share : float in [0.01, 1]
-        Share of the training labels that is kept.
-    seed : int
-        One seed for the generator, the split, the hidden labels and the method.
-    latent_axes, input_plane : "auto", "pca" or (int, int)
-        "auto": the first two columns where there are two, or where they are the ones that matter (generators); else the
-        plane of the first two principal components.
-    latent_shown : {"embedding", "transform"}
-    colour_by : {"label", "truth", "prediction", "error", "trust"}
-        What the colours of rows mean.
-    speed : {"slow", "normal", "fast"}
-    drawn : tuple of (x, y, class)
-        Points that the user drew into the first two columns of a generator's plane.
-    taught : tuple of (row, class)
-        Labels that the user gave to rows of the data set, in the order of rows; `UNLABELLED` takes one away.
+    data: key of `SOURCES`.
+    data_options: values of the knobs of `data`.
+    method: key of `MENU`.
+    method_options: constructor parameters of the method.
+    label_share: share of the training labels that is kept.
+    seed: one seed for the generator, the split, the hidden labels and the method.
+    latent_axes, input_plane: "auto": the first two columns where there are two, or where they are the ones that matter
+        (generators); else the plane of the first two principal components.
+    latent_shown: one of "embedding", "transform".
+    colour_by (one of "label", "truth", "prediction", "error", "trust"): what the colours of rows mean.
+    speed: one of "slow", "normal", "fast".
+    drawn: points that the user drew into the first two columns of a generator's plane.
+    taught: labels that the user gave to rows of the data set, in the order of rows; `UNLABELLED` takes one away.
     """
 
     data: str = "spirals"
@@ -165,14 +152,7 @@ def _whole(form: Iterable[Parameter], options: Mapping[str, Any]) -> dict[str, A
 def to_query(settings: Settings) -> str:
     """Write settings as the query of a link: the main ones always, options that differ from the library's defaults.
 
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    str
-        Without the question mark; always in the same order.
+    Returns without the question mark; always in the same order.
     """
     return "&".join(f"{name}={quote(text, safe=',;')}" for name, text in _pairs(settings))
 
@@ -180,16 +160,8 @@ def to_query(settings: Settings) -> str:
 def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:
     """Read the arguments of a page's address.
 
-    Parameters
-    ----------
-    arguments : mapping of str to list of bytes
-        As a web server gives them; the last value of a name counts.
-
-    Returns
-    -------
-    settings : Settings
-    problems : list of str
-        One sentence for each value that was not taken as it is; never an exception.
+    `arguments`: as a web server gives them; the last value of a name counts. Returns `settings`; `problems`: one
+    sentence for each value that was not taken as it is; never an exception.
     """
     return parse_entries(arguments_entries(arguments))
 
@@ -198,16 +170,7 @@ def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[st
 
 
 def to_json(settings: Settings) -> str:
-    """Write settings as a JSON document, every option included.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    str
-    """
+    """Write settings as a JSON document, every option included."""
     document: dict[str, Any] = {"supdr": VERSION, "data": settings.data, "method": settings.method}
     document |= {f"data.{name}": value for name, value in settings.data_options.items()}
     document |= {f"method.{name}": value for name, value in settings.method_options.items()}
@@ -220,16 +183,7 @@ def to_json(settings: Settings) -> str:
 def from_json(text: str | bytes) -> tuple[Settings, list[str]]:
     """Read what `to_json` wrote, with the same checks as a link.
 
-    Parameters
-    ----------
-    text : str or bytes
-        A JSON document.
-
-    Returns
-    -------
-    settings : Settings
-        The defaults if `text` is no such document.
-    problems : list of str
+    `text`: a JSON document. Returns `settings`: the defaults if `text` is no such document; `problems`.
     """
     try:
         document = json.loads(text)
@@ -241,15 +195,7 @@ def from_json(text: str | bytes) -> tuple[Settings, list[str]]:
 def from_document(document: Any) -> tuple[Settings, list[str]]:
     """Read the JSON document of saved settings, decoded already.
 
-    Parameters
-    ----------
-    document : object
-
-    Returns
-    -------
-    settings : Settings
-        The defaults if `document` is no such table.
-    problems : list of str
+    Returns `settings`: the defaults if `document` is no such table; `problems`.
     """
     if not isinstance(document, dict) or "supdr" not in document:
         return Settings(), ["This JSON file holds no settings of the explorer."]
@@ -259,31 +205,14 @@ def from_document(document: Any) -> tuple[Settings, list[str]]:
 def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     """Read a table of settings: names as in links, values as texts or as TOML and JSON have them.
 
-    Parameters
-    ----------
-    entries : mapping of str to object
-
-    Returns
-    -------
-    settings : Settings
-    problems : list of str
-        One sentence for each value that was not taken as it is; never an exception.
+    Returns `settings`; `problems`: one sentence for each value that was not taken as it is; never an exception.
     """
     reader = Reader(entries)
     return read_settings(reader), reader.problems
 
 
 def read_settings(reader: Reader) -> Settings:
-    """Read a table of settings that is open already; its problems are with the reader.
-
-    Parameters
-    ----------
-    reader : Reader
-
-    Returns
-    -------
-    Settings
-    """
+    """Read a table of settings that is open already; its problems are with the reader."""
     default = Settings()
     data = reader.one_of("data", SOURCES, "data set", default.data)
     method = reader.one_of("method", MENU, "method", default.method, NEEDS)

@@ -13,23 +13,9 @@ MOST_CLASSES = 100
 def classes_of(values: NDArray, task: str, target: str) -> NDArray | None:
     """Return the classes that a target names, or None where it holds numbers.
 
-    Parameters
-    ----------
-    values : array of shape (k,)
-        Those that it takes, rising; of very many some, the lowest and the highest among them.
-    task : {"auto", "classification", "regression"}
-        What it is to mean; "auto": classes if it can, else numbers.
-    target : str
-        Its name.
-
-    Returns
-    -------
-    array of shape (k,) or None
-
-    Raises
-    ------
-    FileProblem
-        If it cannot mean that.
+    `values` (k,): those that it takes, rising; of very many some, the lowest and the highest among them. `task` (one of
+    "auto", "classification", "regression"): what it is to mean; "auto": classes if it can, else numbers. `target`: its
+    name. Returns (k,). Raises FileProblem if it cannot mean that.
     """
     numeric, fractions, n = values.dtype.kind in "iuf", False, len(values)
     if numeric:

@@ -18,16 +18,7 @@ MAX_NEW_CLASSES = 6
 def taught_dataset(dataset: Dataset, taught: Iterable[Label]) -> Dataset:
     """Name the classes that the user has added.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Without them.
-    taught : iterable of (row, class)
-
-    Returns
-    -------
-    Dataset
-        The same one where no class is new.
+    `dataset`: without them. Returns the same one where no class is new.
     """
     last = max((code for _row, code in taught), default=-1)
     if dataset.task != "classification" or last < dataset.n_classes:
@@ -45,22 +36,8 @@ def taught_split(parts: Split, dataset: Dataset, taught: Sequence[Label]) -> Spl
 
     A row that was made unlabelled keeps its truth, like one whose label is hidden.
 
-    Parameters
-    ----------
-    parts : Split
-    dataset : Dataset
-        Without new classes.
-    taught : sequence of (row, class)
-
-    Returns
-    -------
-    Split
-        The same one where nothing was taught.
-
-    Raises
-    ------
-    Unusable
-        If less than two classes would have a label.
+    `dataset`: without new classes. Returns the same one where nothing was taught. Raises Unusable if less than two
+    classes would have a label.
     """
     labels = {row: code for row, code in taught if code < dataset.n_classes + MAX_NEW_CLASSES}
     if not labels or dataset.task != "classification":
@@ -84,22 +61,8 @@ def taught_split(parts: Split, dataset: Dataset, taught: Sequence[Label]) -> Spl
 def taught_further(taught: Iterable[Label], rows: Iterable[int], code: int) -> tuple[Label, ...]:
     """Return what is taught once these rows have this label too, in the order of rows.
 
-    Parameters
-    ----------
-    taught : iterable of (row, class)
-    rows : iterable of int
-        Of the data set.
-    code : int
-        A class, or `UNLABELLED`.
-
-    Returns
-    -------
-    tuple of (row, class)
-
-    Raises
-    ------
-    Unusable
-        If there are more than a link can carry.
+    `rows`: of the data set; `code`: a class, or `UNLABELLED`. Returns tuple of (row, class). Raises Unusable if there
+    are more than a link can carry.
     """
     further = tuple(sorted({**dict(taught), **dict.fromkeys(map(int, rows), code)}.items()))
     if len(further) > MAX_TAUGHT:

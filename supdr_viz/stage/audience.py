@@ -13,11 +13,11 @@ from supdr_viz.stage.socket import Connection, StageSocket
 from supdr_viz.stage.stage import Stage
 from supdr_viz.stage.wire import Tree, encode, merge
 
+# Code with which sockets are closed once there is nothing to follow any more.
 ENDED = 4410
-"""Code with which sockets are closed once there is nothing to follow any more."""
 
+# Of one stage; whoever comes later is told that it is full.
 MOST_FOLLOWERS = 400
-"""Of one stage; whoever comes later is told that it is full."""
 
 FULL = 4429
 
@@ -25,16 +25,8 @@ FULL = 4429
 class Audience:
     """The followers of one stage; whoever has the ticket joins.
 
-    Parameters
-    ----------
-    stage : Stage
-    on_count : callable
-        Called when somebody has come or gone.
-
-    Attributes
-    ----------
-    ticket : str
-        Empty where the server offers no socket: then there is nobody.
+    `on_count`: called when somebody has come or gone. `ticket`: empty where the server offers no socket: then there is
+    nobody.
     """
 
     def __init__(self, stage: Stage, on_count: Callable[[], Any]) -> None:

@@ -19,6 +19,7 @@ from supdr_viz.stage.socket import Connection, StageSocket
 from supdr_viz.stage.stage import Stage
 
 _SCRIPTS = Path(__file__).parents[1] / "assets" / "stage"
+# The parts of the script, in order, that draw without a server.
 DRAWING = (
     "wire",
     "shapes",
@@ -36,13 +37,12 @@ DRAWING = (
     "keys",
     "hands",
 )
-"""The parts of the script, in order, that draw without a server."""
 
+# What a page says that has a ticket, and comes by messages all the same.
 CLOSED = (
     "The views get fewer frames: their own connection to the server (/stage) does not open, or was closed. "
     "A proxy in between has to let websockets through."
 )
-"""What a page says that has a ticket, and comes by messages all the same."""
 
 _NAMES = itertools.count(1)
 
@@ -73,11 +73,7 @@ def script() -> str:
 class Hub(JSComponent):
     """The invisible half of a stage in the page: put it anywhere into the page, once.
 
-    Parameters
-    ----------
-    stage : Stage
-    group : str
-        Stages of the same group show the same rows: they share selection and pointer.
+    `group`: stages of the same group show the same rows: they share selection and pointer.
     """
 
     board = param.String(doc="Name of the stage in the page.")
@@ -104,17 +100,7 @@ class Hub(JSComponent):
     def words(self, name: str, *, css: str = "", **options: Any) -> Words:
         """Make the place of a text that the stage tells.
 
-        Parameters
-        ----------
-        name : str
-        css : str
-            Beside that of all texts.
-        **options
-            Of the component.
-
-        Returns
-        -------
-        Words
+        `css`: beside that of all texts; `**options`: of the component.
         """
         sheets = [sheet(each) for each in (TEXT_CSS, css) if each]
         return Words(self.stage, name, slot=f"{self.board}/words/{name}", **{"stylesheets": sheets, **options})
@@ -122,15 +108,8 @@ class Hub(JSComponent):
     def save_view(self, view: str, format: str, name: str, words: dict[str, Any]) -> None:
         """Save a square or a chart as a picture of the user's, at least twice as fine as on the page.
 
-        Parameters
-        ----------
-        view : str
-        format : {"png", "svg"}
-        name : str
-            Of the file, without the ending.
-        words : dict
-            What stands above it: ``title``, ``note``, and ``legend``, a list of dicts with ``name``, ``colour``,
-            ``kind`` and ``dash``.
+        `format`: one of "png", "svg"; `name`: of the file, without the ending; `words`: what stands above it:
+        ``title``, ``note``, and ``legend``, a list of dicts with ``name``, ``colour``, ``kind`` and ``dash``.
         """
         self._send_msg({"kind": "save", "view": view, "format": format, "name": name, "words": words})
 
@@ -181,12 +160,7 @@ class Slot(JSComponent):
 class ChartSlot(Slot):
     """The place of a chart.
 
-    Parameters
-    ----------
-    pixels : int
-        Height.
-    **options
-        Of the component.
+    `pixels`: height; `**options`: of the component.
     """
 
     def __init__(self, pixels: int, **options: Any) -> None:
@@ -208,12 +182,7 @@ class ChartSlot(Slot):
 class Words(Slot):
     """A text of the page that travels with the stage.
 
-    Parameters
-    ----------
-    stage : Stage
-    name : str
-    **options
-        Of the component.
+    `**options`: of the component.
     """
 
     def __init__(self, stage: Stage, name: str, **options: Any) -> None:

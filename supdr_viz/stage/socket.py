@@ -21,23 +21,23 @@ from bokeh.server.util import check_allowlist
 from bokeh.settings import settings
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+# Of the socket, beside the pages.
 ADDRESS = "/stage"
-"""Of the socket, beside the pages."""
 
+# Bytes that a browser says at a time; one that says more is left.
 MOST_SAID = 2**20
-"""Bytes that a browser says at a time; one that says more is left."""
 
+# Bytes that wait to be taken by a browser.
 MOST_UNSENT = 32 * 2**20
-"""Bytes that wait to be taken by a browser."""
 
+# Messages that may wait, however large: one that is large on a slow way is not too much.
 MOST_WAITING = 8
-"""Messages that may wait, however large: one that is large on a slow way is not too much."""
 
+# Code with which a socket is closed that takes nothing, whatever its browser says. It may come again.
 TOO_SLOW = 4408
-"""Code with which a socket is closed that takes nothing, whatever its browser says.  It may come again."""
 
+# Code with which a socket is closed whose ticket nobody knows: its page is gone.
 UNKNOWN_TICKET = 4404
-"""Code with which a socket is closed whose ticket nobody knows: its page is gone."""
 
 
 class Connection(Protocol):
@@ -66,12 +66,8 @@ class Owner(Protocol):
 class StageSocket(WebSocketHandler):
     """One browser's end of a stage.
 
-    Attributes
-    ----------
-    offered : bool
-        Whether this server has the address.
-    lacking : str
-        A sentence for the page about what it lacks without the address, and why; empty: it says nothing.
+    `offered`: whether this server has the address. `lacking`: a sentence for the page about what it lacks without the
+    address, and why; empty: it says nothing.
     """
 
     offered: ClassVar[bool] = False
@@ -84,11 +80,8 @@ class StageSocket(WebSocketHandler):
     def route(cls, process: int = 0) -> tuple[str, type[StageSocket]]:
         """Return the address and its handler, for a server that offers it.
 
-        Parameters
-        ----------
-        process : int
-            Which of several processes behind one address this is: its tickets begin with it, so that a proxy knows
-            where they lead.  0: there is one.
+        `process`: which of several processes behind one address this is: its tickets begin with it, so that a proxy
+        knows where they lead.  0: there is one.
         """
         cls.offered, cls._process = True, f"{process}-" if process else ""
         return ADDRESS, cls
@@ -163,16 +156,7 @@ class StageSocket(WebSocketHandler):
 
 
 def understood(message: str | bytes) -> dict[str, Any] | None:
-    """Return what the browser says; None for anything but a table in JSON, which no page of ours sends.
-
-    Parameters
-    ----------
-    message : str or bytes
-
-    Returns
-    -------
-    dict or None
-    """
+    """Return what the browser says; None for anything but a table in JSON, which no page of ours sends."""
     try:
         said = json.loads(message)
     except (ValueError, RecursionError):

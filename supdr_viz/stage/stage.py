@@ -12,12 +12,7 @@ from supdr_viz.stage.wire import SCALARS, Tree, encode, merge, tail_of
 
 
 class Selection:
-    """Rows that are selected, by row number; shared by all that shows the same rows.
-
-    Attributes
-    ----------
-    indices : list of int
-    """
+    """Rows that are selected, by row number; shared by all that shows the same rows."""
 
     def __init__(self) -> None:
         self._indices: list[int] = []
@@ -51,10 +46,7 @@ class Stage:
 
     Views `put` what has changed; `flush` sends it as one message.  What is put and is there already is not sent.
 
-    Attributes
-    ----------
-    tree : dict
-        All that the browser has been told, or is about to be.
+    `tree`: all that the browser has been told, or is about to be.
     """
 
     def __init__(self) -> None:
@@ -89,15 +81,7 @@ class Stage:
     def put(self, *path: str, **values: Any) -> bool:
         """Note values under a path of names; tell whether any of them is new.
 
-        Parameters
-        ----------
-        *path : str
-        **values
-            See `supdr_viz.stage.wire.encode`; a dict is merged with what is there.
-
-        Returns
-        -------
-        bool
+        `**values`: see `supdr_viz.stage.wire.encode`; a dict is merged with what is there.
         """
         known: Any = self.tree
         for name in path:
@@ -116,16 +100,7 @@ class Stage:
     def grow(self, *path: str, **arrays: NDArray) -> bool:
         """Note arrays under a path of names; of one that begins as before, only the further rows are sent.
 
-        Parameters
-        ----------
-        *path : str
-        **arrays
-            A row for each moment.
-
-        Returns
-        -------
-        bool
-            Whether anything is new.
+        `**arrays`: a row for each moment. Returns whether anything is new.
         """
         tails = {name: tail_of(array, self.get(*path, name)) for name, array in arrays.items()}
         return self.put(*path, **{name: tail for name, tail in tails.items() if tail is not None})

@@ -36,11 +36,7 @@ Tree = dict[str, Any]
 class Tail(NamedTuple):
     """Rows that come behind the first ones of an array that is there already.
 
-    Attributes
-    ----------
-    first : int
-        Number of rows that stay.
-    rows : array
+    `first`: number of rows that stay.
     """
 
     first: int
@@ -58,16 +54,7 @@ class Tail(NamedTuple):
 def tail_of(array: NDArray, known: Any) -> NDArray | Tail | None:
     """Return what is to be sent of an array: its rows that differ from those known, or all if they are of another kind.
 
-    Parameters
-    ----------
-    array : array of shape (n, ...)
-    known : object
-        What stands in its place.
-
-    Returns
-    -------
-    array, Tail or None
-        None: there is nothing to be sent.
+    `array` (n, ...); `known`: what stands in its place. Returns None: there is nothing to be sent.
     """
     if not isinstance(known, np.ndarray) or known.shape[1:] != array.shape[1:] or known.dtype != array.dtype:
         return array
@@ -95,20 +82,8 @@ def merge(tree: Tree, patch: Tree) -> Tree:
 def encode(patch: Tree) -> bytes:
     """Write a patch.
 
-    Parameters
-    ----------
-    patch : dict
-        Of names to dicts, arrays, tails of arrays, and what JSON knows; numbers that are not finite are written as
-        null.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    TypeError
-        If an array has a type that the browser does not have.
+    `patch`: of names to dicts, arrays, tails of arrays, and what JSON knows; numbers that are not finite are written as
+    null. Raises TypeError if an array has a type that the browser does not have.
     """
     arrays: list[NDArray] = []
 
@@ -155,16 +130,7 @@ def _code(kind: np.dtype) -> str:
 
 
 def decode(message: bytes) -> Tree:
-    """Read what `encode` has written; arrays are copies.
-
-    Parameters
-    ----------
-    message : bytes
-
-    Returns
-    -------
-    dict
-    """
+    """Read what `encode` has written; arrays are copies."""
     length = int.from_bytes(message[:4], "little")
     head = json.loads(message[4 : 4 + length])
     begin = -(-(4 + length) // ALIGNED) * ALIGNED

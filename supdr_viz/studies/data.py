@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+# Name of a set -> number or name on openml.org. The others are read from local copies only.
 OPENML = {
     "spect": "336",
     "sonar": "40",
@@ -22,8 +23,8 @@ OPENML = {
     "triazines": "triazines",
     "wisconsin_breast_cancer": "wisconsin",
 }
-"""Name of a set -> number or name on openml.org.  The others are read from local copies only."""
 
+# Array in ``multifeat.npz`` -> name or number on openml.org, number of columns.
 MULTIFEAT = {
     "fac": ("mfeat-factors", 216),
     "fou": ("mfeat-fourier", 76),
@@ -32,10 +33,9 @@ MULTIFEAT = {
     "pix": ("40979", 240),  # mfeat-pixel with numbers; its oldest version has levels
     "zer": ("mfeat-zernike", 47),
 }
-"""Array in ``multifeat.npz`` -> name or number on openml.org, number of columns."""
 
+# Of files in the user's own folder, which nobody uploads.
 MOST_COLUMNS = 100_000
-"""Of files in the user's own folder, which nobody uploads."""
 
 
 PC_OR_MAC = ("comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware")
@@ -49,22 +49,9 @@ class NoData(RuntimeError):
 def load_table(name: str, data_dir: Path | None, task: str = "classification") -> tuple[NDArray, NDArray]:
     """Return X (n, m) and y (n,) of a set; NaN where a cell is missing.
 
-    Parameters
-    ----------
-    name : str
-        ``NAME.csv.gz`` or ``NAME.csv`` in `data_dir`, target in the last column or in one called "target".
-    data_dir : Path or None
-    task : {"classification", "regression"}
-        Classes are numbered from 0.
-
-    Returns
-    -------
-    X, y : arrays
-
-    Raises
-    ------
-    NoData
-        If it is neither there nor on OpenML, or cannot be read.
+    `name`: ``NAME.csv.gz`` or ``NAME.csv`` in `data_dir`, target in the last column or in one called "target"; `task`
+    (one of "classification", "regression"): classes are numbered from 0. Returns `X, y`. Raises NoData if it is neither
+    there nor on OpenML, or cannot be read.
     """
     from supdr.datasets import Limits, load_openml, read_file
 
@@ -108,10 +95,7 @@ def load_multifeat(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int, 
 
     From ``multifeat.npz`` in `data_dir`, one array per view and y; else from OpenML, one table per view.
 
-    Raises
-    ------
-    NoData
-        If there is no such file and OpenML does not give the six tables in the order of the UCI files.
+    Raises NoData if there is no such file and OpenML does not give the six tables in the order of the UCI files.
     """
     path = (data_dir or Path()) / "multifeat.npz"
     if data_dir is None or not path.exists():
@@ -150,10 +134,7 @@ def load_proteinfold(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int
     Of the 27 folds in their usual order the first 15 (all alpha, all beta) are class 0, the others (alpha/beta,
     alpha+beta) class 1.
 
-    Raises
-    ------
-    NoData
-        If there is no ``proteinfold_reduced.npz`` in `data_dir`.
+    Raises NoData if there is no ``proteinfold_reduced.npz`` in `data_dir`.
     """
     path = (data_dir or Path()) / "proteinfold_reduced.npz"
     if data_dir is None or not path.exists():
@@ -169,20 +150,9 @@ def load_proteinfold(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int
 def load_mnist(data_dir: Path | None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Return the images of digits and their classes: 60,000 to train, 10,000 to test.
 
-    Parameters
-    ----------
-    data_dir : Path or None
-        Folder of ``mnist.npz``; where there is none, OpenML's "mnist_784".
-
-    Returns
-    -------
-    X_train, y_train, X_test, y_test : arrays
-        Grey values (n, 784) of type uint8, classes (n,) from 0 to 9.
-
-    Raises
-    ------
-    NoData
-        If they are neither there nor on OpenML.
+    `data_dir`: folder of ``mnist.npz``; where there is none, OpenML's "mnist_784". Returns `X_train, y_train, X_test,
+    y_test`: grey values (n, 784) of type uint8, classes (n,) from 0 to 9. Raises NoData if they are neither there nor
+    on OpenML.
     """
     path = (data_dir or Path()) / "mnist.npz"
     if data_dir is not None and path.exists():
@@ -203,15 +173,8 @@ def load_mnist(data_dir: Path | None) -> tuple[NDArray, NDArray, NDArray, NDArra
 def load_pc_or_mac(data_dir: Path | None) -> tuple[NDArray, NDArray]:
     """Return the counts of words (n, 3289) in messages on PCs (0) and Macs (1) of 20 newsgroups, and their classes.
 
-    Parameters
-    ----------
-    data_dir : Path or None
-        Folder of ``pcmac.npz``; where there is none, scikit-learn fetches the messages.
-
-    Raises
-    ------
-    NoData
-        If they are neither there nor can be fetched.
+    `data_dir`: folder of ``pcmac.npz``; where there is none, scikit-learn fetches the messages. Raises NoData if they
+    are neither there nor can be fetched.
     """
     path = (data_dir or Path()) / "pcmac.npz"
     if data_dir is not None and path.exists():
@@ -232,10 +195,7 @@ def load_pc_or_mac(data_dir: Path | None) -> tuple[NDArray, NDArray]:
 def load_round_trips(data_dir: Path | None) -> NDArray:
     """Return the median round-trip times between PlanetLab nodes in ms, (n, n).
 
-    Raises
-    ------
-    NoData
-        If there is no ``planetlab_rtt.npz`` in `data_dir`.
+    Raises NoData if there is no ``planetlab_rtt.npz`` in `data_dir`.
     """
     path = (data_dir or Path()) / "planetlab_rtt.npz"
     if data_dir is None or not path.exists():

@@ -29,26 +29,26 @@ from supdr_viz.studies.data import scaled
 warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ rows are in parts of the graph", UserWarning, __name__)
 
 FIRST_DRAW, N_DRAWS = 100, 5
+# Fewest labelled rows.
 LEAST = 4
-"""Fewest labelled rows."""
 
+# Folds, at most; one row each if there are fewer rows.
 FOLDS = 8
-"""Folds, at most; one row each if there are fewer rows."""
 
+# Of more rows, a study draws so many.
 MAX_ROWS = 600
-"""Of more rows, a study draws so many."""
 
 DECADES = (1e-2, 1e-1, 1.0, 10.0, 100.0)
 PLAIN: dict[str, Any] = {"preprocessing": "none"}
 
 CORE = ("Constant", "SNF", "LLR", "LS-SVM")
 GRAPHS = ("LapRLS", "Laplacian", "Hessian", "PFR")
+# Taken as the library has them.
 FACTORISATIONS: dict[str, Callable[..., SNF]] = {"SNF": SNF, "LLR": LLR}
-"""Taken as the library has them."""
 
 Result = TypeVar("Result")
+# Yields between pieces of work of some milliseconds; returns its result.
 Work = Generator[None, None, Result]
-"""Yields between pieces of work of some milliseconds; returns its result."""
 
 
 def finished(work: Work[Result]) -> Result:
@@ -93,15 +93,7 @@ def folds(y: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
 def models_of(method: str, columns: int) -> list[Any]:
     """Return the settings to choose from, for all methods but the factorisations.
 
-    Parameters
-    ----------
-    method : str
-    columns : int
-        Of X.
-
-    Returns
-    -------
-    list of estimators
+    `columns`: of X.
     """
     if method == "Constant":
         return [Constant()]
@@ -136,22 +128,8 @@ def chosen(models: Sequence[Any], X: NDArray, y: NDArray) -> Work[Any]:
 def predictions(method: str, X: NDArray, y: NDArray) -> Work[NDArray]:
     """Fit a method with all labels and predict all rows; all but the factorisations choose their settings first.
 
-    Parameters
-    ----------
-    method : str
-        Of `CORE` and `GRAPHS`.
-    X : array of shape (n, m)
-    y : array of shape (n,)
-        NaN where unlabelled.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Yields
-    ------
-    None
-        Between pieces of work.
+    `method`: of `CORE` and `GRAPHS`; `X` (n, m); `y` (n,): NaN where unlabelled. Returns (n,). Yields between pieces of
+    work.
     """
     if method not in FACTORISATIONS:
         best = yield from chosen(models_of(method, X.shape[1]), X, y)
@@ -174,13 +152,7 @@ def _each(steps: Iterator[Result]) -> Work[list[Result]]:
 
 
 class Cell(NamedTuple):
-    """Errors of one method at one share of labels.
-
-    Attributes
-    ----------
-    method : str
-    share : float
-    """
+    """Errors of one method at one share of labels."""
 
     method: str
     share: float
@@ -189,26 +161,14 @@ class Cell(NamedTuple):
 class Study:
     """Errors of several methods over several draws of labelled rows, worked out bit by bit.
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-    y : array of shape (n,)
-        Rows with missing cells or an unknown target are left out.
-    shares : sequence of float
-        Shares of labelled rows.
-    methods : sequence of str
-        Of `CORE` and `GRAPHS`.
-    seed : int
-        Draws are ``default_rng(100 + seed)`` and the next four.
+    `errors`: what is known so far: one mean squared error per draw. `done`, `total`: errors known, and errors to come
+    in all. `current`: the method that is being fitted; empty where nothing is left to do.
 
-    Attributes
-    ----------
-    errors : dict of Cell to list of float
-        What is known so far: one mean squared error per draw.
-    done, total : int
-        Errors known, and errors to come in all.
-    current : str
-        The method that is being fitted; empty where nothing is left to do.
+    X (n, m).
+    y (n,): rows with missing cells or an unknown target are left out.
+    shares: shares of labelled rows.
+    methods: of `CORE` and `GRAPHS`.
+    seed: draws are ``default_rng(100 + seed)`` and the next four.
     """
 
     def __init__(self, X: NDArray, y: NDArray, shares: Sequence[float], methods: Sequence[str], seed: int = 0) -> None:
@@ -233,14 +193,7 @@ class Study:
     def work(self, seconds: float) -> bool:
         """Go on for about `seconds`.
 
-        Parameters
-        ----------
-        seconds : float
-
-        Returns
-        -------
-        bool
-            Whether an error came in, or the turn of another method.
+        Returns whether an error came in, or the turn of another method.
         """
         before, end = (self.done, self.current), time.monotonic() + seconds
         while not self.finished:

@@ -18,19 +18,14 @@ from numpy.typing import NDArray
 
 METHODS = ("LS-SVM", "Laplacian", "Hessian", "PFR", "LLR", "SNF")
 
+# Of the mean and the deviation of a target.
 TOLERANCE = 1e-3
-"""Of the mean and the deviation of a target."""
 
 
 class Printed(NamedTuple):
     """A figure of the paper.
 
-    Attributes
-    ----------
-    error : float
-        Mean squared error.
-    deviation : float
-        Its standard deviation; 0: not at hand.
+    `error`: mean squared error. `deviation`: its standard deviation; 0: not at hand.
     """
 
     error: float
@@ -40,17 +35,8 @@ class Printed(NamedTuple):
 def reported(X: NDArray, y: NDArray, share: float) -> dict[str, Printed]:
     """Return the errors that the paper reports.
 
-    Parameters
-    ----------
-    X, y : arrays of shape (n, m), (n,)
-        A set: columns that vary, a target scaled to [-1, 1].
-    share : float
-        Share of labels.
-
-    Returns
-    -------
-    dict of str to Printed
-        By method; empty for other sets and shares.
+    `X`, `y` (n, m), (n,): a set: columns that vary, a target scaled to [-1, 1]; `share`: share of labels. Returns by
+    method; empty for other sets and shares.
     """
     for line in lines():
         same = X.shape == (int(line["rows"]), int(line["columns"])) and abs(100 * share - float(line["per cent"])) < 1

@@ -92,10 +92,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
 def load_data(settings: SweepSettings, rest: dict[str, Any], folder: Path) -> Any:
     """Return the data set; files are sought beside the configuration.
 
-    Raises
-    ------
-    ValueError, OSError
-        If it cannot be read; the message says why.
+    Raises ValueError, OSError if it cannot be read; the message says why.
     """
     from supdr.datasets import load_openml, read_file
     from supdr_viz.settings.columns import reading_options

@@ -26,14 +26,14 @@ from supdr_viz.kit.markup import escape
 from supdr_viz.kit.theme import palette
 from supdr_viz.sweeps.numbers import mean_text, tick_text
 
+# Letters that have room below an axis.
 MOST_LETTERS = {"heatmap": 72, "narrow": 34, "curve": 40}
-"""Letters that have room below an axis."""
 
+# Labels that have room beside an axis that goes up.
 MOST_UP = 10
-"""Labels that have room beside an axis that goes up."""
 
+# Letters between two labels.
 BETWEEN = 2
-"""Letters between two labels."""
 
 OPEN_RUN = """
 const [number] = source.selected.indices
@@ -50,16 +50,7 @@ TOOLTIP = """<div style="font-size:12px;color:#17212B;max-width:260px">@text{saf
 class SweepFigures:
     """A heatmap (or, for one parameter, a row of cells) and a curve per parameter.
 
-    Parameters
-    ----------
-    narrow : bool
-        There is little room, as on a phone.
-
-    Attributes
-    ----------
-    heatmap : figure
-    curves : list of figure
-        Error over the first and the second parameter.
+    `narrow`: there is little room, as on a phone. `curves`: error over the first and the second parameter.
     """
 
     def __init__(self, *, narrow: bool = False) -> None:
@@ -130,16 +121,8 @@ class SweepFigures:
     ) -> None:
         """Lay out an empty grid.
 
-        Parameters
-        ----------
-        grid : mapping of str to values
-            The first parameter goes across.
-        titles : sequence of str
-            Of the axes.
-        links : sequence of str
-            To the explorer, for every cell.
-        measured : str
-            What the curves will show.
+        `grid`: the first parameter goes across; `titles`: of the axes; `links`: to the explorer, for every cell;
+        `measured`: what the curves will show.
         """
         values = list(grid.values())
         across, up = len(values[0]), len(values[1]) if len(values) > 1 else 1
@@ -175,10 +158,7 @@ class SweepFigures:
     def fit(self, narrow: bool) -> None:
         """Label what goes across as there is room for.
 
-        Parameters
-        ----------
-        narrow : bool
-            There is little room, as on a phone.
+        `narrow`: there is little room, as on a phone.
         """
         self._narrow, across = narrow, "narrow" if narrow else "heatmap"
         if not self._below:
@@ -191,14 +171,7 @@ class SweepFigures:
     def show_cells(self, result: Result, cells: Sequence[Cell], metric: str) -> None:
         """Fill in finished cells and redraw the curves.
 
-        Parameters
-        ----------
-        result : Result
-            All that are finished.
-        cells : sequence of Cell
-            The new ones.
-        metric : str
-            What the colours mean.
+        `result`: all that are finished; `cells`: the new ones; `metric`: what the colours mean.
         """
         patches: dict[str, list[tuple[int, Any]]] = {"value": [], "failed": [], "text": []}
         for cell in cells:

@@ -28,24 +28,11 @@ TOP_LEVEL = frozenset({"data", "method", "grid", "link", "store", "out", "seed",
 def from_toml(text: str) -> tuple[SweepSettings, dict[str, Any]]:
     """Read the file of ``supdr-viz sweep``.
 
-    Parameters
-    ----------
-    text : str
-        ``link = "…"`` (a link of the page) or the tables ``[data]`` (``name`` and its options, or ``file`` or
-        ``openml`` with ``target`` and ``task``), ``[method]`` (``name`` and its options) and ``[grid]`` (for each
-        parameter a list, or a table of ``low``, ``high``, ``count``, ``spacing``); further ``metric, folds, repeats,
-        transductive, warm, seed, test, labels, store, out``.
-
-    Returns
-    -------
-    settings : SweepSettings
-    rest : dict
-        "file", "store" and "out", where given.
-
-    Raises
-    ------
-    ValueError
-        If anything in the file is unknown or wrong; the message names it.
+    `text`: ``link = "…"`` (a link of the page) or the tables ``[data]`` (``name`` and its options, or ``file`` or
+    ``openml`` with ``target`` and ``task``), ``[method]`` (``name`` and its options) and ``[grid]`` (for each parameter
+    a list, or a table of ``low``, ``high``, ``count``, ``spacing``); further ``metric, folds, repeats, transductive,
+    warm, seed, test, labels, store, out``. Returns `settings`; `rest`: "file", "store" and "out", where given. Raises
+    ValueError if anything in the file is unknown or wrong; the message names it.
     """
     try:
         document = tomllib.loads(text)

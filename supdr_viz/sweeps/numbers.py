@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+# Of a deviation; its mean ends at the same place.
 DIGITS = 2
-"""Of a deviation; its mean ends at the same place."""
 
+# Behind the point: smaller deviations are as good as none.
 MOST_PLACES = 6
-"""Behind the point: smaller deviations are as good as none."""
 
 
 def tick_text(value: Any) -> str:
@@ -25,15 +25,7 @@ def tick_text(value: Any) -> str:
 def mean_text(mean: float, deviation: float) -> str:
     """Write a mean to the place at which its deviation ends, as in 0.037 ± 0.020.
 
-    Parameters
-    ----------
-    mean : float
-    deviation : float
-        Not finite, as of a single number: the mean alone.
-
-    Returns
-    -------
-    str
+    `deviation`: not finite, as of a single number: the mean alone.
     """
     if not math.isfinite(deviation):
         return f"{mean:.4g}"

@@ -21,12 +21,12 @@ from supdr_viz.sweeps.command import followed
 from supdr_viz.sweeps.presets import SWEEP_PRESETS
 from supdr_viz.sweeps.settings import SweepSettings, build_sweep
 
+# Where the pictures are kept, one for every prepared sweep whose data are included.
 PICTURES = Path(__file__).parent.parent / "assets" / "sweeps"
-"""Where the pictures are kept, one for every prepared sweep whose data are included."""
 
 SIZE = (372, 181)
+# Factor by which a picture is drawn larger before it is made smooth.
 FINER = 4
-"""Factor by which a picture is drawn larger before it is made smooth."""
 
 QUALITY = 70
 
@@ -34,20 +34,8 @@ QUALITY = 70
 def drawn(means: NDArray[np.float64]) -> bytes:
     """Draw a grid of means as a heatmap, one row of them as a curve; what is empty lets the card shine through.
 
-    Parameters
-    ----------
-    means : array of shape (a,) or (a, b)
-        The first parameter goes across; NaN where a cell failed.
-
-    Returns
-    -------
-    bytes
-        WebP of `SIZE` pixels.
-
-    Raises
-    ------
-    ValueError
-        If no cell has a number.
+    `means` (a,) or (a, b): the first parameter goes across; NaN where a cell failed. Returns webP of `SIZE` pixels.
+    Raises ValueError if no cell has a number.
     """
     known = means[np.isfinite(means)]
     if not known.size:
@@ -85,15 +73,7 @@ def _curve(pen: ImageDraw.ImageDraw, level: NDArray[np.float64], size: tuple[int
 def picture(preset: Preset[SweepSettings]) -> bytes:
     """Run a prepared sweep and draw what comes of it.
 
-    Parameters
-    ----------
-    preset : Preset
-        One whose data are included.
-
-    Returns
-    -------
-    bytes
-        WebP.
+    `preset`: one whose data are included. Returns webP.
     """
     sweep, X, y = build_sweep(preset.settings, build_dataset(preset.settings.base), None)
     result = sweep.result(followed(sweep, sweep.run(X, y), preset.name))
@@ -103,10 +83,7 @@ def picture(preset: Preset[SweepSettings]) -> bytes:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw pictures of prepared sweeps into the folder from which the page takes them.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
+    `arguments`: of the command line.
     """
     draw_all("sweep", SWEEP_PRESETS, PICTURES, picture, arguments)
 

@@ -113,5 +113,5 @@ def _all() -> list[Preset[SweepSettings]]:
     ]
 
 
+# The sensitivity page's presets.
 SWEEP_PRESETS = Presets(_all(), opening="ridges-cancer")
-"""The sensitivity page's presets."""

@@ -15,14 +15,14 @@ from supdr_viz.kit.quotas import most
 
 LOG = logging.getLogger(__name__)
 
+# Seconds to wait for a file that another program writes to: a page is built, and everybody waits for it.
 SOON = 0.3
-"""Seconds to wait for a file that another program writes to: a page is built, and everybody waits for it."""
 
+# One sweep of this process computes at a time: the processors are shared by all sessions.
 _TURN = threading.Lock()
-"""One sweep of this process computes at a time: the processors are shared by all sessions."""
 
+# Those of all sessions.
 _RUNNERS: WeakSet[SweepRunner] = WeakSet()
-"""Those of all sessions."""
 
 
 class Phase(enum.StrEnum):
@@ -43,10 +43,7 @@ def store_path() -> tuple[str, str]:
 
     In memory if that folder cannot be used: sweeps then end with the page.
 
-    Returns
-    -------
-    path, problem : str
-        Why it is in memory; empty if it is not.
+    Returns `path, problem`: why it is in memory; empty if it is not.
     """
     chosen = os.environ.get("SUPDR_SWEEPS")
     path = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "supdr"
@@ -63,19 +60,8 @@ def store_path() -> tuple[str, str]:
 class SweepRunner:
     """Runs one sweep at a time for one page, which looks now and then how far it is.
 
-    Parameters
-    ----------
-    owner : str
-        Whose it is; empty: nobody knows.
-
-    Attributes
-    ----------
-    sweep : Sweep or None
-    cells : dict of int to Cell
-        Finished ones; the dictionary only grows while a sweep runs.
-    phase : Phase
-    message : str
-        Why it failed.
+    `owner`: whose it is; empty: nobody knows. `cells`: finished ones; the dictionary only grows while a sweep runs.
+    `message`: why it failed.
     """
 
     def __init__(self, owner: str = "") -> None:

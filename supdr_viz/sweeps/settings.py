@@ -78,15 +78,7 @@ PROTOCOL_FORM = (
 class Axis:
     """Values of one parameter.
 
-    Attributes
-    ----------
-    name : str
-        Of the parameter.
-    spacing : {"log", "linear", "list"}
-    low, high : float
-    count : int
-    listed : tuple
-        Values of "list".
+    `name`: of the parameter; `spacing`: one of "log", "linear", "list"; `listed`: values of "list".
     """
 
     name: str
@@ -114,15 +106,7 @@ class Axis:
 class SweepSettings:
     """Everything that determines a sweep.
 
-    Attributes
-    ----------
-    base : Settings
-        Data, split, seed, method and its other hyper-parameters.
-    axes : tuple of Axis
-        One or two.
-    metric : str
-    folds, repeats : int
-    transductive, warm : bool
+    `base`: data, split, seed, method and its other hyper-parameters; `axes`: one or two.
     """
 
     base: Settings = field(default_factory=lambda: Settings(data="moons"))
@@ -163,22 +147,8 @@ def is_whole(method: str, name: str) -> bool:
 def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tuple[Sweep, Any, Any]:
     """Return the sweep with the rows it is for.
 
-    Parameters
-    ----------
-    settings : SweepSettings
-    dataset : Dataset
-    store : str, Path or None
-        See `supdr.sensitivity.Sweep`.
-
-    Returns
-    -------
-    sweep : Sweep
-    X, y : arrays
-
-    Raises
-    ------
-    ValueError
-        If settings and data do not go together; the message says why.
+    `store`: see `supdr.sensitivity.Sweep`. Returns `sweep`; `X, y`. Raises ValueError if settings and data do not go
+    together; the message says why.
     """
     base = settings.base
     if settings.n_fits > MOST_FITS:
@@ -232,16 +202,8 @@ def sweep_query(settings: SweepSettings) -> str:
 def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
     """Read what `sweep_query` wrote.
 
-    Parameters
-    ----------
-    arguments : mapping of str to list of bytes
-        As a web server gives them.
-
-    Returns
-    -------
-    settings : SweepSettings
-    problems : list of str
-        One sentence for each value that was not taken as it is; never an exception.
+    `arguments`: as a web server gives them. Returns `settings`; `problems`: one sentence for each value that was not
+    taken as it is; never an exception.
     """
     return parse_sweep(arguments_entries(arguments))
 
@@ -249,15 +211,7 @@ def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list
 def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
     """Read the entries of a sweep's link.
 
-    Parameters
-    ----------
-    entries : mapping of str to str
-
-    Returns
-    -------
-    settings : SweepSettings
-    problems : list of str
-        One sentence for each value that was not taken as it is; never an exception.
+    Returns `settings`; `problems`: one sentence for each value that was not taken as it is; never an exception.
     """
     own = {name.removeprefix("sweep."): value for name, value in entries.items() if name.startswith("sweep.")}
     base = Reader({name: value for name, value in entries.items() if not name.startswith("sweep.")})
@@ -316,11 +270,7 @@ def checked_axis(axis: Axis) -> tuple[Axis | None, str]:
 def parse_values(method: str, name: str, text: str) -> tuple[list[Any], str]:
     """Read listed values: numbers, or the choices of a parameter; ``"auto"`` where it has that.
 
-    Returns
-    -------
-    values : list
-    problem : str
-        Empty if nothing is wrong.
+    Returns `values`; `problem`: empty if nothing is wrong.
     """
     spec = next(spec for spec in MENU[method].form if spec.name == name)
     values = []

@@ -19,13 +19,7 @@ TOOLS = ("select", "pan", "draw")
 class Squares(Together):
     """The three squares of a run: input space, latent space, and what the method shows of itself.
 
-    Attributes
-    ----------
-    stage : Stage
-        What the squares show.
-    points : Points
-    input, latent, method
-        The views.
+    `stage`: what the squares show; `input`, `latent`, `method`: the views.
     """
 
     def __init__(self) -> None:
@@ -70,19 +64,8 @@ class Squares(Together):
 class Board(Squares):
     """The squares of a page, and the curves of losses and errors.
 
-    Parameters
-    ----------
-    touch : bool
-        Start without a drag tool, so that a finger on a view scrolls the page.
-
-    Attributes
-    ----------
-    hub : Hub
-        To be put into the page.
-    tools : list of str
-        What dragging on a view can do; the first one holds at the start.
-    losses, errors
-        The views of curves.
+    `touch`: start without a drag tool, so that a finger on a view scrolls the page. `hub`: to be put into the page.
+    `tools`: what dragging on a view can do; the first one holds at the start. `losses`, `errors`: the views of curves.
     """
 
     def __init__(self, *, touch: bool = False) -> None:

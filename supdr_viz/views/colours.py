@@ -12,23 +12,23 @@ from supdr_viz.frames.density import value_layers
 from supdr_viz.frames.types import Scene, Surface, Truth
 from supdr_viz.kit.theme import palette
 
+# Colours of regression values, low to high, without the ends that fade into a dark or a light background.
 SHADES = tuple(Viridis256[24:236])
-"""Colours of regression values, low to high, without the ends that fade into a dark or a light background."""
 
+# Colours of absolute errors, none to large.
 ERROR_SHADES = tuple(Plasma256[56:236])
-"""Colours of absolute errors, none to large."""
 
+# Colours of trust, from `CHANCE` to 1: what is wrong is bright, as in errors.
 TRUST_SHADES = ERROR_SHADES[::-1]
-"""Colours of trust, from `CHANCE` to 1: what is wrong is bright, as in errors."""
 
+# Trust in a map that knows nothing, about; of less, the colour is the same.
 CHANCE = 0.5
-"""Trust in a map that knows nothing, about; of less, the colour is the same."""
 
+# Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still.
 LARGE = 0.5
-"""Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still."""
 
+# Class code of a row without a prediction.
 UNKNOWN = 255
-"""Class code of a row without a prediction."""
 
 
 def hidden_rows(scene: Scene) -> NDArray:
@@ -55,20 +55,10 @@ def largest_error(scene: Scene) -> float:
 def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: Truth | None = None) -> NDArray:
     """Return what the mapper of `scale` turns into the rows' colours.
 
-    Parameters
-    ----------
-    scene : Scene
-    surface : Surface or None
-        Predictions; without them rows have no prediction and no error.
-    colour_by : {"label", "truth", "prediction", "error", "trust"}
-    truth : Truth, optional
-        Without it no row has a trust.
-
-    Returns
-    -------
-    float or uint8 array of shape (n,)
-        Trust: NaN where it is not known.  Regression: values, NaN where there is none.  Classification: class codes;
-        the number of classes where there is none, and one more for a wrong prediction.
+    `surface`: predictions; without them rows have no prediction and no error. `colour_by`: one of "label", "truth",
+    "prediction", "error", "trust". `truth`: without it no row has a trust. Returns (n,): trust: NaN where it is not
+    known.  Regression: values, NaN where there is none.  Classification: class codes; the number of classes where there
+    is none, and one more for a wrong prediction.
     """
     if colour_by == "trust":
         return np.full(len(scene.code), np.nan) if truth is None else truth.trust
@@ -116,17 +106,8 @@ def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
 def colour_layers(scene: Scene, colours: NDArray, colour_by: str) -> tuple[NDArray, int]:
     """Return the layer of a density in which each row counts: rows of a layer have about the same colour.
 
-    Parameters
-    ----------
-    scene : Scene
-    colours : array of shape (n,)
-        As of `row_colours`.
-    colour_by : {"label", "truth", "prediction", "error", "trust"}
-
-    Returns
-    -------
-    layer : int array of shape (n,)
-    n_layers : int
+    `colours` (n,): as of `row_colours`; `colour_by`: one of "label", "truth", "prediction", "error", "trust". Returns
+    `layer` (n,); `n_layers`.
     """
     found = scale(scene, colour_by, dark=False)
     if "nan_color" in found:
@@ -137,17 +118,7 @@ def colour_layers(scene: Scene, colours: NDArray, colour_by: str) -> tuple[NDArr
 def layer_colours(scene: Scene, n_layers: int, dark: bool, colour_by: str = "label") -> list[str]:
     """Return the colours of the layers of a density: of classes or values, and last of rows without one.
 
-    Parameters
-    ----------
-    scene : Scene
-    n_layers : int
-    dark : bool
-    colour_by : {"label", "truth", "prediction", "error", "trust"}
-
-    Returns
-    -------
-    list of str
-        As #RRGGBB.
+    `colour_by`: one of "label", "truth", "prediction", "error", "trust". Colours are written as #RRGGBB.
     """
     found = scale(scene, colour_by, dark)
     shades = found["palette"]

@@ -26,13 +26,7 @@ EMPTY_EXTENT = (0.0, 10.0, 0.0, 1.0)
 class Style:
     """How a curve looks.
 
-    Attributes
-    ----------
-    label : str
-    role : str
-        See `figures.css`.
-    dash : {"solid", "dashed", "dotted", "dotdash"}
-    width : float
+    `role`: see `figures.css`; `dash`: one of "solid", "dashed", "dotted", "dotdash".
     """
 
     label: str
@@ -55,20 +49,8 @@ class Style:
 class CurveView:
     """Curves over iterations, with a line at the iteration that is viewed.
 
-    Parameters
-    ----------
-    stage : Stage
-    name : str
-        Of the chart.
-
-    Attributes
-    ----------
-    log : bool
-        Whether the axis is logarithmic.
-    extent : tuple of float
-        (first, last, low, high), the latter as log10 on a logarithmic axis.
-    styles : dict of str to Style
-        Of the curves shown.
+    `name`: of the chart. `log`: whether the axis is logarithmic; `extent`: (first, last, low, high), the latter as
+    log10 on a logarithmic axis; `styles`: of the curves shown.
     """
 
     title = ""
@@ -111,13 +93,7 @@ class CurveView:
     def show_curves(self, curves: Curves, iteration: int, span: tuple[int, int]) -> None:
         """Send what curves gained; move the line of the viewed iteration.
 
-        Parameters
-        ----------
-        curves : Curves
-        iteration : int
-            The one on display.
-        span : tuple of int
-            First and last iteration that can be viewed.
+        `iteration`: the one on display; `span`: first and last iteration that can be viewed.
         """
         self.put(viewed=int(iteration))
         if curves is self._shown or not len(curves.iteration):

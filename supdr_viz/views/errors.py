@@ -21,12 +21,12 @@ STYLES = {
     "test": Style("test", "error", width=2.0),
     "support vectors": Style("support vectors", "curve 2", "dotted"),
 }
+# Errors that are said and not drawn.
 NOT_DRAWN = ("as new",)
-"""Errors that are said and not drawn."""
 
 MEANING = "training rows where the labels drew them; the status line says how they would err as new rows"
+# Squared errors that span more than this are drawn on a logarithmic axis.
 MANY_FOLD = 30.0
-"""Squared errors that span more than this are drawn on a logarithmic axis."""
 
 
 class Errors(CurveView):

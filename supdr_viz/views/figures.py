@@ -18,22 +18,14 @@ from supdr_viz.views.marks import clip_path
 class LegendEntry:
     """One entry of a legend, drawn in HTML by the card.
 
-    Attributes
-    ----------
-    name : str
-        Plain text; escape it before it enters HTML.
-    colour : str
-        CSS: a variable of the page, which follows its theme, with the light theme's colour to fall back on; of scales a
-        gradient.
-    dash : {"solid", "dashed", "dotted", "dotdash"}
-        Of lines.
-    kind : {"line", "ring", "point", "scale"}
-    width : float
-        Of lines, in pixels.
-    help : str
-        What the word means, shown on hovering.
-    shape : int
-        Of points: one of the stage's `SHAPES`.
+    name: plain text; escape it before it enters HTML.
+    colour: CSS: a variable of the page, which follows its theme, with the light theme's colour to fall back on; of
+        scales a gradient.
+    dash (one of "solid", "dashed", "dotted", "dotdash"): of lines.
+    kind: one of "line", "ring", "point", "scale".
+    width: of lines, in pixels.
+    help: what the word means, shown on hovering.
+    shape: of points: one of the stage's `SHAPES`.
     """
 
     name: str
@@ -54,16 +46,9 @@ class LegendEntry:
 def css(role: str) -> str:
     """Write a colour of the palette for HTML.
 
-    Parameters
-    ----------
-    role : str
-        ``"class 0"``, ``"curve 0"``, … ``"region 0"`` to ``"region 255"``, or the name of a colour.
-
-    Returns
-    -------
-    str
-        The colour itself if both themes agree on it, else a CSS variable of the page, which follows its theme, with
-        the light theme's colour to fall back on.
+    `role`: ``"class 0"``, ``"curve 0"``, … ``"region 0"`` to ``"region 255"``, or the name of a colour. Returns the
+    colour itself if both themes agree on it, else a CSS variable of the page, which follows its theme, with the light
+    theme's colour to fall back on.
     """
     light, dark = (colour_of(role, dark) for dark in (False, True))
     kind, _, number = role.partition(" ")

@@ -14,17 +14,12 @@ from supdr_viz.settings.state import MAX_DRAWN, Point
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
 
+# Of the coordinates of a drawn point; links take no larger ones either.
 LARGEST = 1e3
-"""Of the coordinates of a drawn point; links take no larger ones either."""
 
 
 class InputPlane(PlaneView):
-    """Points where the data put them: a plane of two features, or of the first two principal components.
-
-    Parameters
-    ----------
-    points : Points
-    """
+    """Points where the data put them: a plane of two features, or of the first two principal components."""
 
     def __init__(self, points: Points) -> None:
         super().__init__(points, "input")
@@ -77,12 +72,7 @@ class InputPlane(PlaneView):
 
 
 class InputSpace(InputPlane):
-    """The input plane into which the user may draw points: clicks add, drags move, Backspace deletes the one clicked.
-
-    Parameters
-    ----------
-    points : Points
-    """
+    """The input plane into which the user may draw points: clicks add, drags move, Backspace deletes."""
 
     def __init__(self, points: Points) -> None:
         super().__init__(points)
@@ -111,12 +101,7 @@ class InputSpace(InputPlane):
         return np.array([point[2] for point in self._points_drawn], dtype=np.int64)
 
     def show_drawn(self, points: Iterable[Point]) -> None:
-        """Offer these points, which are rows of the scene, to be moved and deleted.
-
-        Parameters
-        ----------
-        points : iterable of (x, y, class)
-        """
+        """Offer these points, which are rows of the scene, to be moved and deleted."""
         n_classes = len(self.points.scene.class_names) if self.points.scene else 0
         drawn = [[float(x), float(y), int(code)] for x, y, code in points]
         self.put(drawn=drawn, draw_code=min(self.draw_code, max(n_classes - 1, 0)))

@@ -11,22 +11,17 @@ from supdr_viz.frames.types import Frame, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
 
+# Measures of `supdr.quality` that the plane shows: in a word, and in a few.
 MEASURES = {
     "trustworthiness": ("trust", "1: who stands together is near"),
     "continuity": ("continuity", "1: who is near stands together"),
     "neighbourhood_overlap": ("kept", "share of the nearest that are the nearest here, too"),
     "knn_error": ("k-NN error", "of the vote of the nearest on the map"),
 }
-"""Measures of `supdr.quality` that the plane shows: in a word, and in a few."""
 
 
 class LatentSpace(PlaneView):
-    """Points in the displayed latent plane, support vectors ringed.
-
-    Parameters
-    ----------
-    points : Points
-    """
+    """Points in the displayed latent plane, support vectors ringed."""
 
     def __init__(self, points: Points) -> None:
         super().__init__(points, "latent")

@@ -11,24 +11,24 @@ from supdr_viz.frames.types import Curves, Frame
 from supdr_viz.views.curves import CurveView, Style
 from supdr_viz.views.figures import LegendEntry
 
+# What curves are, in a sentence.
 WORDS = {
     "objective": "what the method makes small: the sum of the terms",
     "surrogate": "what a step of the solver makes small instead: close to the objective, and easier",
     "lower bound": "proved: no solution has an objective below it",
 }
-"""What curves are, in a sentence."""
 
+# Curves that are not part of the sum.
 NOT_TERMS = ("objective", "surrogate", "bound")
-"""Curves that are not part of the sum."""
 
+# Term -> number of its colour: the same idea looks the same in every method. What keeps the data's shape is 1.
 COLOURS = {"reconstruction": 1, "neighbours": 1, "divergence": 1, "label": 2, "regularisation": 5, "margin": 6}
-"""Term -> number of its colour: the same idea looks the same in every method.  What keeps the data's shape is 1."""
 
+# Colours of terms of other names. Curve 3 is the bound's, and curve 4 resembles the objective's.
 OTHERS = (7, 4, 6, 5, 2, 1)
-"""Colours of terms of other names.  Curve 3 is the bound's, and curve 4 resembles the objective's."""
 
+# Values below this share of the least objective do not stretch the logarithmic axis.
 FLOOR = 1e-3
-"""Values below this share of the least objective do not stretch the logarithmic axis."""
 
 
 class Losses(CurveView):

@@ -10,26 +10,19 @@ import numpy as np
 
 Corners = list[tuple[float, float]]
 
+# Different marks of classes; later classes start again.
 SHAPES = 10
-"""Different marks of classes; later classes start again."""
 
 
+# How far a corner of a shape may be from the middle, where a circle's edge is at 1.
 FARTHEST = 1.15
-"""How far a corner of a shape may be from the middle, where a circle's edge is at 1."""
 
 
 @cache
 def clip_path(shape: int) -> str:
     """Return what CSS cuts a square with, so that a shape is left, `FARTHEST` as wide as the circle of its size.
 
-    Parameters
-    ----------
-    shape : int
-        Of the stage's `SHAPES`.
-
-    Returns
-    -------
-    str
+    `shape`: of the stage's `SHAPES`.
     """
     places = 50.0 * (1.0 + np.array(corners_of(shape, 1.0 / FARTHEST)) * [1.0, -1.0])
     return "polygon(" + ",".join(f"{x:.4g}% {y:.4g}%" for x, y in places) + ")"
@@ -38,15 +31,7 @@ def clip_path(shape: int) -> str:
 def corners_of(shape: int, r: float) -> Corners:
     """Return the outline of a shape of the stage, `r` from its middle to its side.
 
-    Parameters
-    ----------
-    shape : int
-        Circle, triangle, square, diamond, inverted triangle, hexagon, star, plus, and two with hollow sides.
-    r : float
-
-    Returns
-    -------
-    list of (float, float)
+    `shape`: circle, triangle, square, diamond, inverted triangle, hexagon, star, plus, and two with hollow sides.
     """
     low, arm = r / math.sqrt(3.0), 0.4 * r
     triangle: Corners = [(-r, -low), (r, -low), (0.0, 2.0 * low)]

@@ -19,18 +19,8 @@ from supdr_viz.views.points import Points
 class MethodView(SquareView):
     """One square with several modes: it draws the `Picture` of the frame, see `supdr_viz.frames.modes`.
 
-    Parameters
-    ----------
-    points : Points
-
-    Attributes
-    ----------
-    mode : str or None
-        Name of the mode shown; None when the method has none.
-    modes : tuple of Mode or None
-        The modes the method has; None before `set_method`.
-    picture : Picture or None
-        What is shown, once there is a frame in this mode.
+    `mode`: name of the mode shown; None when the method has none. `modes`: the modes the method has; None before
+    `set_method`. `picture`: what is shown, once there is a frame in this mode.
     """
 
     def __init__(self, points: Points) -> None:
@@ -54,11 +44,7 @@ class MethodView(SquareView):
     def set_method(self, name: str, modes: tuple[Mode, ...]) -> None:
         """Name the method and what it has to show.
 
-        Parameters
-        ----------
-        name : str
-            For the sentence that stands in an empty view.
-        modes : tuple of Mode
+        `name`: for the sentence that stands in an empty view.
         """
         self.method_name, self.modes = name, modes
         self.set_mode(self.mode if self._current is not None else None)
@@ -66,10 +52,7 @@ class MethodView(SquareView):
     def set_mode(self, mode: str | None) -> None:
         """Show a mode; None: the first one the method has.
 
-        Raises
-        ------
-        ValueError
-            If there is no such mode.
+        Raises ValueError if there is no such mode.
         """
         known = [each.name for each in self.modes or ()]
         if mode is not None and mode not in known:

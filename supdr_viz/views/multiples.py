@@ -13,23 +13,9 @@ from supdr_viz.views.together import Together
 class Pair(Together):
     """Input and latent plane of one run.
 
-    Parameters
-    ----------
-    selection : Selection
-        Shared by all runs of the page: brushing is linked by row.
-    group : str
-        Runs of the same group share selection and pointer in the browser.
-    touch : bool
-        Start without a drag tool, so that a finger on a view scrolls the page.
-
-    Attributes
-    ----------
-    stage : Stage
-    hub : Hub
-        To be put into the page.
-    points : Points
-    input, latent
-        The views.
+    `selection`: shared by all runs of the page: brushing is linked by row; `group`: runs of the same group share
+    selection and pointer in the browser; `touch`: start without a drag tool, so that a finger on a view scrolls the
+    page. `hub`: to be put into the page; `input`, `latent`: the views.
     """
 
     def __init__(self, selection: Selection, group: str, *, touch: bool = False) -> None:

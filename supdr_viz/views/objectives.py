@@ -24,12 +24,7 @@ class Objectives(CurveView):
     def show_runs(self, runs: Mapping[str, Curves], iteration: int) -> None:
         """Draw the objective of every run that has taken steps.
 
-        Parameters
-        ----------
-        runs : mapping of str to Curves
-            Letter of the column -> its losses.
-        iteration : int
-            The one on display.
+        `runs`: letter of the column -> its losses; `iteration`: the one on display.
         """
         known = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
         if not known:

@@ -29,20 +29,14 @@ from supdr_viz.views.marks import SHAPES
 from supdr_viz.views.points import MANY, Points
 
 REGION_ALPHA = 0.17
+# Opacity of a field of values: regression has no boundary that would carry the picture.
 FIELD_ALPHA = 0.32
-"""Opacity of a field of values: regression has no boundary that would carry the picture."""
 
 
 class Ring(NamedTuple):
     """Look of the rings around some rows.
 
-    Attributes
-    ----------
-    name : str
-        For the legend.
-    role : str
-        Colour.
-    width, alpha : float
+    `name`: for the legend; `role`: colour.
     """
 
     name: str
@@ -61,11 +55,8 @@ RINGS = {
 class SquareView:
     """One square of a stage.
 
-    Parameters
-    ----------
-    points : Points
-        Shared by all views of a run.  It must see a scene, frame or surface before the views do.
-    name : {"input", "latent", "method"}
+    `points`: shared by all views of a run.  It must see a scene, frame or surface before the views do. `name`: one of
+    "input", "latent", "method".
     """
 
     def __init__(self, points: Points, name: str) -> None:
@@ -89,11 +80,7 @@ class SquareView:
 class PlaneView(SquareView):
     """Regions, boundary, margins, points and rings over one plane.
 
-    Parameters
-    ----------
-    points : Points
-    name : {"input", "latent"}
-        Which one, see `Points.ringed`.
+    `name` (one of "input", "latent"): which one, see `Points.ringed`.
     """
 
     def __init__(self, points: Points, name: str) -> None:
@@ -191,14 +178,7 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
 def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
     """Return the classes of a scene, or its scale of values, and what hollow, grey and ringed points are.
 
-    Parameters
-    ----------
-    scene : Scene
-    colour_by : {"label", "truth", "prediction", "error", "trust"}
-
-    Returns
-    -------
-    list of LegendEntry
+    `colour_by`: one of "label", "truth", "prediction", "error", "trust".
     """
     hidden, many = hidden_rows(scene), len(scene.code) > MANY  # nobody can count so many
     regression, few = scene.task == "regression", bool(hidden.any())

@@ -18,22 +18,22 @@ from supdr_viz.stage.wire import packed_bits
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
 from supdr_viz.views.marks import SHAPES
 
+# Kinds of rows: filled, hollow, small and grey.
 TRAIN, TEST, HIDDEN = range(3)
-"""Kinds of rows: filled, hollow, small and grey."""
 
+# Of more rows, only the hollow ones have an outline.
 MAX_OUTLINED = 500
-"""Of more rows, only the hollow ones have an outline."""
 
+# More rows shine through each other, the legend counts them, and of rings only some are drawn.
 MANY = 2000
-"""More rows shine through each other, the legend counts them, and of rings only some are drawn."""
 
 MOST_RINGS = 120
+# Of more rings each is drawn thinner and fainter, down to this share.
 EASY_RINGS, LEAST_EASE = 60, 0.4
-"""Of more rings each is drawn thinner and fainter, down to this share."""
 
 FAINTEST = 0.15
+# Opacity of the rows of a sample: the density of all shines through.
 OVER_DENSITY = 0.75
-"""Opacity of the rows of a sample: the density of all shines through."""
 
 MAX_NAME_LENGTH = 40
 MAX_PICTURE_ROWS = 3000
@@ -45,29 +45,13 @@ _TOKENS = itertools.count(1)
 class Points:
     """All rows of a scene on a stage.
 
-    Parameters
-    ----------
-    stage : Stage, optional
-        Where they are shown.
-    selection : Selection, optional
-        To be shared with other runs on the same rows of the same page.
+    `stage`: where they are shown; `selection`: to be shared with other runs on the same rows of the same page.
 
-    Attributes
-    ----------
-    stage : Stage
-    selection : Selection
-        ``selection.indices`` are the selected rows of the scene, whichever view they were selected in.
-    drawn : int array of shape (n,)
-        Which rows of the scene are drawn: the browser knows no others, and numbers them in this order.
-    pulled : bool
-        Whether the places by `transform` are wanted.
-    colour_by : {"label", "truth", "prediction", "error", "trust"}
-        What the colours of rows mean.
-    scene : Scene or None
-    frame : Frame or None
-    surface : Surface or None
-    truth : Truth or None
-        How true the latent plane was when it was last measured.
+    selection: ``selection.indices`` are the selected rows of the scene, whichever view they were selected in.
+    drawn (n,): which rows of the scene are drawn: the browser knows no others, and numbers them in this order.
+    pulled: whether the places by `transform` are wanted.
+    colour_by (one of "label", "truth", "prediction", "error", "trust"): what the colours of rows mean.
+    truth: how true the latent plane was when it was last measured.
     """
 
     def __init__(self, stage: Stage | None = None, selection: Selection | None = None) -> None:

@@ -9,12 +9,7 @@ from supdr_viz.stage.stage import Stage
 
 
 class Together:
-    """Passes scenes, frames and surfaces on to all its parts, and what comes of it to the browser in one piece.
-
-    Attributes
-    ----------
-    stage : Stage
-    """
+    """Passes scenes, frames and surfaces on to all its parts, and what comes of it to the browser in one piece."""
 
     stage: Stage
 

@@ -17,14 +17,7 @@ from anywidget import AnyWidget
 class Channel(AnyWidget):
     """The kernel's end.
 
-    Attributes
-    ----------
-    name : str
-        What the report calls itself.
-    rows : list of int
-        Rows selected in the report.
-    iteration : int or None
-        The iteration on display.
+    `name`: what the report calls itself; `rows`: rows selected in the report; `iteration`: the iteration on display.
     """
 
     _esm = (resources.files("supdr_viz") / "assets" / "channel.js").read_text(encoding="utf-8")

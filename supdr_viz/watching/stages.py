@@ -27,11 +27,11 @@ WAYS = (
     "staged predictions, such as gradient boosting or AdaBoost; a forest or bagging"
 )
 
+# Rows that vote where an estimator learns a space and no prediction.
 NEIGHBOURS = 3
-"""Rows that vote where an estimator learns a space and no prediction."""
 
+# Ensembles are shown with as many different numbers of members at most, from one to all, at equal ratios.
 MOST_STAGES = 40
-"""Ensembles are shown with as many different numbers of members at most, from one to all, at equal ratios."""
 
 
 class Stage(NamedTuple):
@@ -44,15 +44,8 @@ class Stage(NamedTuple):
 class AsOf:
     """An estimator as of a stage, as pictures ask for it: like one of this library that was fitted up to there.
 
-    Parameters
-    ----------
-    stage : Stage
-    rows : array of shape (n, m)
-        Training rows, as the estimator gets them.
-    classes : array of shape (K,) or None
-        None: regression.
-    note : str
-        What the latent rows are.
+    `rows` (n, m): training rows, as the estimator gets them; `classes` (K,): None: regression; `note`: what the latent
+    rows are.
     """
 
     def __init__(self, stage: Stage, rows: Any, classes: NDArray | None, note: str) -> None:
@@ -93,14 +86,7 @@ class AsOf:
 class Staged:
     """An estimator of scikit-learn whose fit can be followed.
 
-    Parameters
-    ----------
-    learner : estimator
-
-    Raises
-    ------
-    ValueError
-        If there is no public way to follow it.
+    Raises ValueError if there is no public way to follow it.
     """
 
     notes: ClassVar[dict[bool, str]] = {False: "scores, saw labels", True: "saw the labels"}
@@ -128,19 +114,8 @@ class Staged:
     def follow(self, X: Any, y: Any, fit: Callable[[], Any], told: Callable[[Snapshot], None]) -> None:
         """Fit, and tell of every stage: at once where the estimator says so, else when the fit is over.
 
-        Parameters
-        ----------
-        X, y
-            What the estimator gets.
-        fit : callable
-            Fits it.
-        told : callable
-            ``told(snapshot)``.
-
-        Raises
-        ------
-        ValueError
-            If no stage was told of.
+        `X`, `y`: what the estimator gets; `fit`: fits it; `told`: ``told(snapshot)``. Raises ValueError if no stage was
+        told of.
         """
         self._rows, self._answers, self._told, self._stages = X, np.asarray(y), told, 0
         discrete = is_classifier(self.learner) or self.learns_space

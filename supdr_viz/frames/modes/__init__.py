@@ -23,16 +23,7 @@ __all__ = ["FAMILIES", "MARGINS", "PAIRS", "PREDICTIONS", "RECONSTRUCTION", "SHE
 def modes_of(estimator: Any, task: str, *, images: bool = False) -> tuple[Mode, ...]:
     """Return the modes of an estimator, fitted or not; the first one is shown at first.
 
-    Parameters
-    ----------
-    estimator : estimator
-    task : {"classification", "regression"}
-    images : bool
-        Whether the rows are pictures.
-
-    Returns
-    -------
-    tuple of Mode
+    `task`: one of "classification", "regression"; `images`: whether the rows are pictures. Returns tuple of Mode.
     """
     family = next((FAMILIES[each.__name__] for each in type(estimator).__mro__ if each.__name__ in FAMILIES), None)
     found = (family or common_modes)(estimator, task)
@@ -53,6 +44,7 @@ def common_modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return (PREDICTIONS, *shown) if regression else shown
 
 
+# Name of a class -> function of an estimator and a task that returns its modes.
 FAMILIES: dict[str, Callable[[Any, str], tuple[Mode, ...]]] = {
     "ClassAtlas": class_atlas.modes,
     "MAC": mac.modes,
@@ -60,4 +52,3 @@ FAMILIES: dict[str, Callable[[Any, str], tuple[Mode, ...]]] = {
     "SDRGLM": sdr_glm.modes,
     "SNF": snf.modes,
 }
-"""Name of a class -> function of an estimator and a task that returns its modes."""

@@ -16,24 +16,24 @@ from supdr_viz.frames.scene import Extent, steady_extent
 from supdr_viz.frames.surface import LatentPlane, grid
 from supdr_viz.frames.types import Scene
 
+# Cells of the regions' image per axis.
 PIXELS = 120
-"""Cells of the regions' image per axis."""
 
 SHADES = 8
 
 BASE = ("text", "muted")
 
+# More classes have no room in an image of bytes.
 MAX_CELLS = 256 // SHADES - len(BASE)
-"""More classes have no room in an image of bytes."""
 
+# Rows whose doubt is at least this much have a ring.
 DOUBTFUL = 0.1
-"""Rows whose doubt is at least this much have a ring."""
 
+# So many of the most doubtful rows, at most, have a ring and are tied to their candidates.
 MAX_TIED = 40
-"""So many of the most doubtful rows, at most, have a ring and are tied to their candidates."""
 
+# Radius of the ring of full doubt, as a share of the picture's width.
 RING = 0.02
-"""Radius of the ring of full doubt, as a share of the picture's width."""
 
 HELP = {
     "doubtful rows": f"the gate gives other classes {DOUBTFUL:.0%} or more, without the row's own label",

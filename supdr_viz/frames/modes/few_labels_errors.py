@@ -17,8 +17,8 @@ from supdr_viz.studies.few_labels import CORE, GRAPHS, N_DRAWS, Cell, Study
 from supdr_viz.studies.snf_paper import reported
 
 SHARES = (0.05, 0.10, 0.15, 0.20)
+# Share of labels of the bars where the method sees them all.
 USUAL_SHARE = 0.1
-"""Share of labels of the bars where the method sees them all."""
 
 ORDER = ("SNF", "LLR", "LS-SVM", *GRAPHS)
 COLOURS = {"SNF": "primary", "LLR": "curve 1", "LS-SVM": "curve 2"}
@@ -36,16 +36,7 @@ def bars(
 ) -> Picture:
     """Draw the mean error of every method with its standard deviation over the draws, and the constant's as a line.
 
-    Parameters
-    ----------
-    fitted, scene, plane, snapshot, previous
-        As for every picture; not used.
-    study : Study
-        Of one share of labels.
-
-    Returns
-    -------
-    Picture
+    `fitted`, `scene`, `plane`, `snapshot`, `previous`: as for every picture; not used. `study`: of one share of labels.
     """
     found = {cell.method: np.array(errors) for cell, errors in study.errors.items()}
     paper = {method: cell.error for method, cell in reported(study.X, study.y, study.shares[0]).items()}
@@ -83,17 +74,7 @@ def scale_up(
 ) -> Picture:
     """Draw the mean errors over the share of labels, with standard deviations over the draws.
 
-    Parameters
-    ----------
-    fitted, scene, plane, snapshot : object
-        As for every picture; not used.
-    previous : Picture or None
-    study : Study
-        Of several shares of labels.
-
-    Returns
-    -------
-    Picture
+    `fitted`, `scene`, `plane`, `snapshot`: as for every picture; not used. `study`: of several shares of labels.
     """
     strokes, top = [], 0.0
     for shift, method in enumerate(("Constant", *COLOURS)):

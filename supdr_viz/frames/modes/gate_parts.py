@@ -15,16 +15,16 @@ from supdr_viz.frames.types import Lines, Scene
 from supdr_viz.kit.theme import palette
 from supdr_viz.settings.splitting import Split
 
+# Points per axis at which local scores are evaluated.
 LINES = 50
-"""Points per axis at which local scores are evaluated."""
 
+# Share of the picture's height that is kept free for its legend above and its numbers below.
 ROOM = (0.11, 0.09)
-"""Share of the picture's height that is kept free for its legend above and its numbers below."""
 
 MAX_KEYS = 4
 BASE = ("text", "muted", "border")
+# Class colours in the order in which gates take those that no class has: far from the first two, and apart.
 PREFERRED = (2, 3, 4, 6, 7, 5, 8, 9, 0, 1)
-"""Class colours in the order in which gates take those that no class has: far from the first two, and apart."""
 
 HELP = {
     "support vectors": "of the labelled training rows, as the solver found them",

@@ -31,16 +31,16 @@ from supdr_viz.frames.surface import LatentPlane, contours, grid
 from supdr_viz.frames.types import Scene
 from supdr_viz.settings.splitting import Split
 
+# Cells of the regions' image per axis.
 PIXELS = 140
-"""Cells of the regions' image per axis."""
 
 SHADES = 8
 
+# Points of a straight line, which ends where another gate wins.
 SAMPLES = 120
-"""Points of a straight line, which ends where another gate wins."""
 
+# What is linear in a plane is known from these.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-"""What is linear in a plane is known from these."""
 
 
 def regions(
@@ -144,19 +144,8 @@ def _gating_regions(fitted: Any, scene: Scene, snapshot: Snapshot, previous: Pic
 def gating_plane(Z: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
     """Choose the plane of the gating space in which the gates of the rows differ most.
 
-    Parameters
-    ----------
-    Z : array of shape (n, R_G)
-        Rows of the gating space.
-    weights : array of shape (P, R_G)
-        V.
-
-    Returns
-    -------
-    mean : array of shape (R_G,)
-    axes : array of shape (R_G, 2)
-        Orthonormal; the second one is zero for R_G = 1.  With up to three local models the plane holds everything that
-        the gate sees.
+    `Z` (n, R_G): rows of the gating space; `weights` (P, R_G): V. Returns `mean` (R_G,); `axes` (R_G, 2): orthonormal;
+    the second one is zero for R_G = 1.  With up to three local models the plane holds everything that the gate sees.
     """
     mean, size = Z.mean(axis=0), Z.shape[1]
     if size == 1:
@@ -192,20 +181,9 @@ def _turn(points: NDArray, previous: Picture | None) -> NDArray:
 def _regions_image(fitted: Any, extent: Extent, origin: NDArray, axes: NDArray, first: int) -> NDArray:
     """Image of the winning gates over a plane of the gating space: role and shade by weight.
 
-    Parameters
-    ----------
-    fitted : estimator
-    extent : tuple of float
-        What the image shows of the plane.
-    origin, axes : arrays of shape (R_G,) and (R_G, 2)
-        The point p of the plane stands for ``origin + axes @ p``.
-    first : int
-        Role of the first gate.
-
-    Returns
-    -------
-    uint8 array of shape (r, r)
-        An even gate is faint, one that takes all is full.
+    `extent`: what the image shows of the plane; `origin`, `axes` (R_G,) and (R_G, 2): the point p of the plane stands
+    for ``origin + axes @ p``; `first`: role of the first gate. Returns (r, r): an even gate is faint, one that takes
+    all is full.
     """
     slopes = fitted.gate_weights_ @ axes
     logits = slopes @ grid(extent, PIXELS)[0].T + (fitted.gate_weights_ @ origin + fitted.gate_offset_)[:, None]

@@ -20,14 +20,14 @@ from supdr_viz.frames.scene import Extent, steady_extent
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene
 
+# Colours of unlabelled rows and of the three cases of the Z step: not those of classes, which markers tell apart.
 CASE_ROLES = ("border", "muted", "text", "error")
-"""Colours of unlabelled rows and of the three cases of the Z step: not those of classes, which markers tell apart."""
 
+# Arrows below this share of the picture's width are not drawn: the point covers them.
 SHORTEST = 0.012
-"""Arrows below this share of the picture's width are not drawn: the point covers them."""
 
+# Up to this many class means are joined all with all, beyond only around.
 MAX_EDGES_OF = 6
-"""Up to this many class means are joined all with all, beyond only around."""
 
 MAX_LINES = 6
 

@@ -17,16 +17,17 @@ from supdr_viz.frames.types import Scene
 PULL_RANGE = (-0.08, 1.08)
 START: Extent = (-1.0, 2.0, *PULL_RANGE)
 
+# The margin axis shrinks only when the margins fill less than this share of it: a steady axis shows motion.
 SHRINK = 0.5
-"""The margin axis shrinks only when the margins fill less than this share of it: a steady axis shows motion."""
 
+# Free share of the margin axis at both ends.
 ROOM = 0.15
-"""Free share of the margin axis at both ends."""
 
+# Half length of the guide lines: beyond every margin.
 FAR = 1e3
-"""Half length of the guide lines: beyond every margin."""
 
 GAP = [np.nan, np.nan]
+# Margin 0 and 1, pull 0 and 1.
 GUIDES = np.array(
     [
         *(place for x in (0.0, 1.0) for place in ([x, -FAR], [x, FAR], GAP)),
@@ -34,7 +35,6 @@ GUIDES = np.array(
     ],
     dtype=float,
 )
-"""Margin 0 and 1, pull 0 and 1."""
 
 
 def margins(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
@@ -43,20 +43,7 @@ def margins(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
     For the hinge loss, rows without pull lie beyond margin 1, support vectors on it, and rows at the upper bound C
     before it.
 
-    Parameters
-    ----------
-    fitted : estimator
-        A classifier with ``label_pull_``.
-    scene : Scene
-    plane : LatentPlane
-        Not used.
-    snapshot : Snapshot
-        Not used.
-    previous : Picture or None
-
-    Returns
-    -------
-    Picture
+    `fitted`: a classifier with ``label_pull_``; `plane`: not used; `snapshot`: not used.
     """
     known = scene.is_labelled[: scene.n_train, None]
     both = np.column_stack([margins_of(fitted, scene.code[: scene.n_train]), fitted.label_pull_])
@@ -80,16 +67,7 @@ MARGINS = Mode("margins", "margins", "Margins", "pull at each margin", margins)
 def margins_of(fitted: Any, codes: NDArray) -> NDArray:
     """Return y·f(x) of the training rows, the smallest over one-vs-rest heads.
 
-    Parameters
-    ----------
-    fitted : estimator
-        With ``training_decision_``.
-    codes : array of shape (n,)
-        Their classes, entries of ``classes_``.
-
-    Returns
-    -------
-    array of shape (n,)
+    `fitted`: with ``training_decision_``; `codes` (n,): their classes, entries of ``classes_``. Returns (n,).
     """
     scores = fitted.training_decision_
     if scores.ndim == 1:

@@ -15,16 +15,16 @@ from supdr_viz.frames.types import Scene
 from supdr_viz.settings.splitting import Split
 
 LEVELS = 64
+# Gaps, the colours of values from low to high, and the words.
 ROLES = ("card", *(f"region {4 * level + 2}" for level in range(LEVELS)), "secondary")
-"""Gaps, the colours of values from low to high, and the words."""
 
 PANELS = ("data", "mean", "natural parameter")
+# Rows and columns of a table that are shown, evenly spaced.
 MAX_ROWS, MAX_COLUMNS = 90, 36
-"""Rows and columns of a table that are shown, evenly spaced."""
 
 MAX_PICTURES = 5
+# Columns that are no bits are shown in standard deviations, up to this many.
 DEVIATIONS = 2.5
-"""Columns that are no bits are shown in standard deviations, up to this many."""
 
 GAP = 2
 

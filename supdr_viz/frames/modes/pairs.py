@@ -15,11 +15,11 @@ from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene
 from supdr_viz.settings.splitting import Split
 
+# Pairs in a line.
 ACROSS = 4
-"""Pairs in a line."""
 
+# Free share of the picture below the pairs, for the numbers.
 FOOT = 0.07
-"""Free share of the picture below the pairs, for the numbers."""
 
 
 def pairs(
@@ -27,23 +27,8 @@ def pairs(
 ) -> Picture:
     """Draw a few training rows of every class, original left, reconstruction right.
 
-    Parameters
-    ----------
-    fitted : estimator
-        With ``reconstruction_``.
-    scene : Scene
-        Of rows that are pictures.
-    plane : LatentPlane
-        Not used.
-    snapshot : Snapshot
-        Not used.
-    previous : Picture or None
-        Not used: the places never change.
-    split : Split
-
-    Returns
-    -------
-    Picture
+    `fitted`: with ``reconstruction_``; `scene`: of rows that are pictures; `plane`: not used; `snapshot`: not used;
+    `previous`: not used: the places never change.
     """
     assert scene.images is not None
     rebuilt = fitted.reconstruction_

@@ -16,21 +16,8 @@ def reconstruction(
 ) -> Picture:
     """Draw the training rows as reconstructed, in the plane of the data, with a thin line to every original.
 
-    Parameters
-    ----------
-    fitted : estimator
-        With ``reconstruction_``.
-    scene : Scene
-    plane : LatentPlane
-        Not used.
-    snapshot : Snapshot
-        Not used.
-    previous : Picture or None
-        Not used: the plane of the data stays.
-
-    Returns
-    -------
-    Picture
+    `fitted`: with ``reconstruction_``; `plane`: not used; `snapshot`: not used; `previous`: not used: the plane of the
+    data stays.
     """
     return Picture(
         mode=RECONSTRUCTION.name,

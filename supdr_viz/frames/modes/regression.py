@@ -14,8 +14,8 @@ from supdr_viz.frames.scene import steady_extent
 from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Scene, Surface
 
+# Room around the points, as a share of their range.
 ROOM = 0.1
-"""Room around the points, as a share of their range."""
 
 
 def predictions(
@@ -32,21 +32,7 @@ def predictions(
     Training rows, unlabelled ones included, are predicted from their own latent rows in every frame; test rows follow
     with the surfaces, because a calibrated prediction is dear.
 
-    Parameters
-    ----------
-    fitted : estimator
-        A regressor with ``transduction_``.
-    scene : Scene
-    plane : LatentPlane
-        Not used.
-    snapshot : Snapshot
-        Not used.
-    previous : Picture or None
-    surface : Surface or None
-
-    Returns
-    -------
-    Picture
+    `fitted`: a regressor with ``transduction_``; `plane`: not used; `snapshot`: not used.
     """
     true = scene.target
     predicted = np.full(len(true), np.nan)

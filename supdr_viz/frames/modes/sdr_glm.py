@@ -25,14 +25,14 @@ from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.types import Curves, Scene
 from supdr_viz.settings.splitting import Split
 
+# Term of the losses -> its name in J and the colour that its curve has.
 PARTS = {"label": ("L_Y", "curve 2"), "reconstruction": ("λ L_X", "curve 1"), "regularisation": ("ridges", "curve 5")}
-"""Term of the losses -> its name in J and the colour that its curve has."""
 
+# J at the start may lie far below: the axis reaches down to this multiple of the present J at most.
 DEEPEST = 3.0
-"""J at the start may lie far below: the axis reaches down to this multiple of the present J at most."""
 
+# A threshold beyond this multiple of all singular values stays out of the picture.
 FARTHEST = 3.0
-"""A threshold beyond this multiple of all singular values stays out of the picture."""
 
 BAR = 0.28
 GROWTH = 1.25

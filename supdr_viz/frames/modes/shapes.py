@@ -77,15 +77,9 @@ def line_across(normal: NDArray, offset: float, extent: Extent) -> NDArray | Non
 def regular_corners(means: NDArray) -> NDArray | None:
     """Return the regular figure that lies closest to the class means: a simplex if there is room, else a polygon.
 
-    Parameters
-    ----------
-    means : array of shape (K, L)
-
-    Returns
-    -------
-    array of shape (K, L) or None
-        Placed, turned and scaled by least squares.  L = 1: equidistant points; L = 2: a regular polygon in the order
-        of the means; None for more than L + 1 classes in L > 2 dimensions, where no figure has equal edges.
+    `means` (K, L). Returns (K, L): placed, turned and scaled by least squares.  L = 1: equidistant points; L = 2: a
+    regular polygon in the order of the means; None for more than L + 1 classes in L > 2 dimensions, where no figure has
+    equal edges.
     """
     n_classes, n_components = means.shape
     centre = means.mean(axis=0)

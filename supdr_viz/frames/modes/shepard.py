@@ -15,12 +15,12 @@ from supdr_viz.frames.surface import LatentPlane
 from supdr_viz.frames.truth import Yardstick
 from supdr_viz.frames.types import Scene
 
+# Both axes end here; their unit is the median, so that they stand still while the map grows.
 REACH = 2.6
-"""Both axes end here; their unit is the median, so that they stand still while the map grows."""
 
 CELLS, SHADES = 52, 12
+# Fewest pairs of a column whose median is drawn.
 LEAST = 12
-"""Fewest pairs of a column whose median is drawn."""
 
 ROLES = ("card", "curve 0", "curve 1", "text")
 SAME, OTHER = 1, 2
@@ -41,24 +41,8 @@ def shepard(
 
     Pairs on the diagonal keep their distance, in units of the median.  Below it rows are drawn together, above it torn.
 
-    Parameters
-    ----------
-    fitted : estimator
-        Not used.
-    scene : Scene
-    plane : LatentPlane
-        Not used.
-    snapshot : Snapshot
-        Not used.
-    previous : Picture or None
-        Not used.
-    places : array of shape (n, 2)
-        Where the rows stand on the plane.
-    yardstick : Yardstick
-
-    Returns
-    -------
-    Picture
+    `fitted`: not used; `plane`: not used; `snapshot`: not used; `previous`: not used; `places` (n, 2): where the rows
+    stand on the plane.
     """
     (first, second), apart = yardstick.pairs, yardstick.apart
     away = np.linalg.norm(places[first] - places[second], axis=1)

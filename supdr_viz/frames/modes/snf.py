@@ -24,8 +24,8 @@ from supdr_viz.frames.scene import steady_extent
 from supdr_viz.frames.surface import LatentPlane, grid
 from supdr_viz.frames.types import Scene
 
+# Steps of the scale of values.
 N_SHADES = 24
-"""Steps of the scale of values."""
 
 N_LEVELS = 9
 RESOLUTION = 40
@@ -46,20 +46,7 @@ def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
 
     Marks have the colours of their labels, other rows those of their predictions.
 
-    Parameters
-    ----------
-    fitted : estimator
-        A regressor with a latent space.
-    scene : Scene
-    plane : LatentPlane
-        The latent plane on display.
-    snapshot : Snapshot
-        Not used.
-    previous : Picture or None
-
-    Returns
-    -------
-    Picture
+    `fitted`: a regressor with a latent space; `plane`: the latent plane on display; `snapshot`: not used.
     """
     rows = plane.place(fitted.embedding_)
     extent = steady_extent(rows, previous.extent if previous else None)
