@@ -46,8 +46,8 @@ def test_widgets_show_what_was_applied(start, watched):
     assert controls.method.menu.value == settings.method
     assert controls.data.menu.value == settings.data
     for name, made in controls.method._form._knobs.items():
-        shown = made._slider.value if made._slider else made.view.value
-        assert shown == settings.method_options[name]
+        shown, value = made._slider.value if made._slider else made.view.value, settings.method_options[name]
+        assert shown == dict(made.spec.choices).get(value, value)
     assert len(log) == 1
 
 
