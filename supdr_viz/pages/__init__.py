@@ -147,7 +147,7 @@ def navigation(page: str, *, narrow: bool = False) -> Any:
     Returns
     -------
     TabMenu
-        It shows only in the windows that it is for.
+        Those of the header show in wide windows only.
     """
     import panel_material_ui as pmui
 
@@ -158,4 +158,4 @@ def navigation(page: str, *, narrow: bool = False) -> Any:
     if not narrow:
         return pmui.TabMenu(**options, css_classes=["wide-only"])
     compact = {"& .MuiTab-root": {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}}  # all fit into the drawer
-    return pmui.TabMenu(**options, css_classes=["narrow-only"], sx=compact)
+    return pmui.TabMenu(**options, sx=compact)
