@@ -96,6 +96,9 @@ def test_changed_examples_can_be_restored(watched):
     controls.presets.select.value = "two-spirals"
     assert controls.settings == PRESETS["two-spirals"].settings
     assert len(log) == 3
+    controls.method.menu.value = "PCAProjection"
+    assert controls.presets.note.object == EMPTY  # it speaks of the example's method
+    controls.presets.select.value = "two-spirals"
     controls.data.menu.value = "iris"
     assert controls.presets.note.object == EMPTY
 
