@@ -111,8 +111,11 @@ class Controls:
         new = _without_strangers(self.settings, replace(self.settings, **fields))
         preset = PRESETS.get(self._preset)
         if preset is not None:
+            loaded = preset.needs is None or self._fits(preset.needs)
             if new.data != preset.settings.data:
                 self._leave_preset()
+            elif new.method != preset.settings.method and loaded:  # else the note says how to load the data
+                self.presets.leave()
             else:
                 self.presets.show("")
         if new.data != self.settings.data:

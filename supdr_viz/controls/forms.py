@@ -31,6 +31,7 @@ class Knob:
         label = f"{spec.title} {RESTARTS}" if restarts else spec.title
         help = f"{spec.help} A change restarts the run." if restarts else spec.help
         self._slider: widgets.Slider | None = None
+        self._texts = dict(spec.choices) if spec.kind == "choice" else {}
         if spec.kind in ("float", "int"):
             self._slider = widgets.Slider(
                 label,
@@ -48,8 +49,12 @@ class Knob:
             )
             self.view: Any = self._slider.widget
         elif spec.kind == "choice":
-            options = {text: choice for choice, text in spec.choices}
-            self.view = widgets.select(label, options, value, self._changed, description=help)
+            # A menu holds texts: the kit draws a menu whose first value is None without it.
+            options = {text: text for text in self._texts.values()}
+            chosen = {text: choice for choice, text in self._texts.items()}
+            self.view = widgets.select(
+                label, options, self._texts.get(value), lambda text: self._changed(chosen[text]), description=help
+            )
         elif spec.kind == "bool":
             self.view = widgets.switch(label, value, self._changed, description=help)
         else:
@@ -59,9 +64,11 @@ class Knob:
         """Show another value without reporting it."""
         if self._slider is not None:
             self._slider.set(value)
-        elif self.view.value != value:
-            with self._silence:
-                self.view.value = value
+        else:
+            shown = self._texts.get(value, value)
+            if self.view.value != shown:
+                with self._silence:
+                    self.view.value = shown
 
     def _changed(self, value: Any) -> None:
         if not self._silence:

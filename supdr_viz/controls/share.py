@@ -85,8 +85,8 @@ class ShareMenu:
         return Bar(made, **options)
 
     def drawer_row(self) -> Bar:
-        """Make the same buttons for the sidebar, where they show in narrow windows only."""
-        place: dict[str, Any] = {"css_classes": ["narrow-only"], "margin": (4, 4, 0, 4), **widgets.WIDE}
+        """Make the same buttons for the sidebar of a narrow window."""
+        place: dict[str, Any] = {"margin": (4, 4, 0, 4), **widgets.WIDE}
         return self._make_buttons(**place, styles={"--push-margin": "2px"})
 
     def offer(self, kind: str, get_work: GetWork) -> None:

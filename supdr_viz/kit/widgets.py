@@ -56,7 +56,7 @@ def make_page(
     kept, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
     if still not in (known := getattr(pn.config, kept)):
         setattr(pn.config, kept, [*known, still])
-    above = pn.Column(margin=0, **WIDE)
+    above = pn.Column(margin=0, css_classes=["narrow-only"], **WIDE)
     page = pmui.Page(**theme.page_options(), sidebar=[above, *sidebar], **content)
     gaps.never_busy(page)
     if pn.state.curdoc is not None:

@@ -99,7 +99,7 @@ def navigation(page: str, *, narrow: bool = False) -> Any:
     """Make the tabs that lead from one page to the others.
 
     `page`: a key of `PAGES`: the one that is open; `narrow`: for the drawer of a narrow window instead of the header.
-    Returns it shows only in the windows that it is for.
+    Tabs of the header show in wide windows only.
     """
     import panel_material_ui as pmui
 
@@ -110,4 +110,4 @@ def navigation(page: str, *, narrow: bool = False) -> Any:
     if not narrow:
         return pmui.TabMenu(**options, css_classes=["wide-only"])
     compact = {"& .MuiTab-root": {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}}  # all fit into the drawer
-    return pmui.TabMenu(**options, css_classes=["narrow-only"], sx=compact)
+    return pmui.TabMenu(**options, sx=compact)

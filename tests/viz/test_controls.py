@@ -46,8 +46,8 @@ def test_widgets_show_what_was_applied(start, watched):
     assert controls.method.menu.value == settings.method
     assert controls.data.menu.value == settings.data
     for name, made in controls.method._form._knobs.items():
-        shown = made._slider.value if made._slider else made.view.value
-        assert shown == settings.method_options[name]
+        shown, value = made._slider.value if made._slider else made.view.value, settings.method_options[name]
+        assert shown == dict(made.spec.choices).get(value, value)
     assert len(log) == 1
 
 
@@ -96,6 +96,9 @@ def test_changed_examples_can_be_restored(watched):
     controls.presets.select.value = "two-spirals"
     assert controls.settings == PRESETS["two-spirals"].settings
     assert len(log) == 3
+    controls.method.menu.value = "PCAProjection"
+    assert controls.presets.note.object == EMPTY  # it speaks of the example's method
+    controls.presets.select.value = "two-spirals"
     controls.data.menu.value = "iris"
     assert controls.presets.note.object == EMPTY
 

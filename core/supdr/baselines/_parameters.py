@@ -43,7 +43,7 @@ HEAD = (
         label="Classifier's sharpness",
         symbol="",
         main=False,
-        help="Of the kernel exp(−γ‖z − z'‖²) on the projected rows.",
+        help="γ of exp(−γ‖z − z'‖²) between projected rows; auto: 1/(d var z).",
         shown_when={"head": ("rbf",)},
     ),
     PREPROCESSING,

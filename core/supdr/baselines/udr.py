@@ -36,6 +36,7 @@ class _Unsupervised(SDRGLM):
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
         {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
     )
+    embedding_note: ClassVar[str] = "saw no labels"
 
     task = "classification"
     class_weight = None

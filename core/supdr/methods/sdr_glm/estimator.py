@@ -100,7 +100,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
     family_x : {"auto", "bernoulli", "gaussian", "poisson", "gamma", "negative_binomial"} or list, default="auto"
         Family of all columns, or one per column.  ``"auto"``: Bernoulli if X holds nothing but 0 and 1, else Gaussian.
         Gamma columns are positive numbers of shape 1 (`column_weight` is another shape), and their parameters are
-        logarithms of means; negative binomial columns are counts that vary more than Poisson ones.
+        logarithms of means; negative binomial columns are overdispersed counts.
     family_y : {"auto", "bernoulli", "softmax", "gaussian", "poisson"} or list of names, default="auto"
         Classification: "bernoulli" (one-vs-rest if there are several classes) or "softmax"; "auto" takes "bernoulli"
         for two classes or several labels, else "softmax".  Regression: "gaussian" ("auto"), "poisson", "bernoulli" (the
