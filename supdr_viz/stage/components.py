@@ -135,7 +135,7 @@ class Hub(JSComponent):
             self._connect(self._send_msg)
             lacking = CLOSED if self.ticket else StageSocket.lacking
             if lacking and message.get("first"):
-                toast(lacking, "info", seconds=0)
+                self._locked(partial(toast, lacking, "info", seconds=0))
         else:
             self.heard(message)
 
