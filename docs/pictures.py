@@ -22,7 +22,7 @@ METHODS = {
 CHARTS = {
     "defaults": "Accuracy of every method on twelve sets, and its mean",
     "maps": "Error and trust of the maps, set by set",
-    "reproduce": "How many figures and claims of each experiment are reproduced, better, or not reproduced",
+    "reproduce": "How many claims on the papers' own methods are reproduced, better, undecided or not reproduced",
 }
 """Page of results -> what its chart shows."""
 
@@ -38,7 +38,7 @@ UNDER = {"results/reproduce": "[The same on one page, with a figure for every ta
 """Page -> what stands under its picture."""
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#C2410C", "#8a94a0"
-VERDICTS = {"better": BLUE, "reproduced": GREEN, "not reproduced": RED}
+VERDICTS = {"better": BLUE, "reproduced": GREEN, "undecided": GREY, "not reproduced": RED}
 
 
 def add_picture(_app: Sphinx, page: str, source: list[str]) -> None:
@@ -96,13 +96,14 @@ def _maps(table: pd.DataFrame) -> Figure:
 
 
 def _reproduce(table: pd.DataFrame) -> Figure:
-    counts = table.groupby("item", sort=False).verdict.value_counts().unstack(fill_value=0)[::-1]
+    claims = table[table.about == "method"]
+    counts = claims.groupby("item", sort=False).verdict.value_counts().unstack(fill_value=0)[::-1]
     figure, axes = _axes(0.28 * len(counts) + 1.2)
     left = np.zeros(len(counts))
     for verdict, colour in VERDICTS.items():
         axes.barh(counts.index, counts.get(verdict, 0), left=left, color=colour, label=verdict)
         left += counts.get(verdict, 0)
-    axes.set_xlabel("figures and claims")
+    axes.set_xlabel("figures and claims on the papers' own methods")
     axes.legend(frameon=False, loc="center right")
     return figure
 

@@ -41,7 +41,7 @@ def line_of(item: Item, rows: Sequence[Row], problem: str, written: tuple[str, .
     if problem or not rows:
         return Line(claim, "not measured", "", problem)
     counts = Counter(row.verdict for row in rows)
-    missed = [text for row, text in zip(rows, written) if row.verdict in MISSED]
+    missed = [text for row, text in zip(rows, written) if row.verdict in MISSED and row.about != "question"]
     if set(counts) == {"reproduced"}:
         return Line(claim, "reproduced", written[0], "")
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
