@@ -20,8 +20,8 @@ import psutil
 import pytest
 
 from supdr_viz import cli
-from supdr_viz import server as served
-from supdr_viz.kit.quotas import QUOTAS
+from supdr_viz.data.quotas import QUOTAS
+from supdr_viz.serving import server as served
 
 COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
 START_SECONDS = 300  # with cold caches every kernel is compiled first
