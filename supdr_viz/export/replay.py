@@ -77,8 +77,8 @@ def make_replay(
 
     `recorded`: in order; the estimators need not be fitted. `method`: name of the method. `options`: which latent rows
     and axes are shown, and which picture of the method; by default none. `segments`: iterations at which
-    hyper-parameters changed. `limit`: most moments. `told`: ``told(done, total)`` after each moment. Raises ValueError if nothing was
-    recorded.
+    hyper-parameters changed. `limit`: most moments. `told`: ``told(done, total)`` after each moment. Raises
+    ValueError if nothing was recorded.
     """
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")

@@ -94,7 +94,7 @@ def test_columns_added_together_are_as_if_added_one_by_one():
 def test_going_back_to_an_earlier_iteration_forgets_the_later_ones():
     recording = Recording()
     recording.begin_segment("estimator", snapshot(0))
-    steps = recording.stretch()
+    steps = recording.batch()
     for i in (*range(1, 8), 4):
         steps.add(snapshot(i))
     recording.extend(steps)
@@ -106,7 +106,7 @@ def test_going_back_to_an_earlier_iteration_forgets_the_later_ones():
 def test_steps_that_say_other_names_are_recorded_with_what_each_said():
     recording = Recording()
     recording.begin_segment("estimator", snapshot(0))
-    steps, said = recording.stretch(), [{}, {"bound": 0.5}, {"bound": 0.25, "unwatched": 2.0}, {}, {"surrogate": 3.0}]
+    steps, said = recording.batch(), [{}, {"bound": 0.5}, {"bound": 0.25, "unwatched": 2.0}, {}, {"surrogate": 3.0}]
     for i, at_hand in enumerate(said, 1):
         steps.add(replace(snapshot(i), losses={"objective": 1.0 / i}, diagnostics=Diagnostics(at_hand)))
     recording.extend(steps)
@@ -131,7 +131,7 @@ def test_what_is_not_going_to_be_kept_is_let_go_of_at_once():
     recording.begin_segment("estimator", snapshot(0))
     for i in range(1, 1000):
         recording.append(snapshot(i))
-    steps, arrays = recording.stretch(), {}
+    steps, arrays = recording.batch(), {}
     for i in range(1000, 1032):
         arrays[i] = weakref.ref((step := snapshot(i)).state.array)
         steps.add(step)
