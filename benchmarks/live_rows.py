@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.data import rows_on_disk
+from supdr_viz.data import cluster, rows_on_disk
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.run import cluster
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase

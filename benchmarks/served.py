@@ -15,10 +15,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import psutil
 
 from supdr_viz import cli
+from supdr_viz.pages.frame_pusher import FramePusher
 from supdr_viz.run.painter import Painter
 from supdr_viz.run.player import Player
 from supdr_viz.run.recording import Recording
-from supdr_viz.views.frame_pusher import FramePusher
 
 PLAYERS: list[Player] = []
 MADE: dict[int, float] = {}

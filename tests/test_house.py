@@ -2,15 +2,19 @@
 
 import ast
 import functools
+import importlib
 import re
 from collections import Counter
 from pathlib import Path
+from types import FunctionType
 
 import pytest
+from bokeh.application.handlers import Handler
+from panel.reactive import Syncable
 
 ROOT = Path(__file__).parents[1]
 MOST_FLOORS = 11
-MOST_ROOMS, MOST_FLOORS_OF_ROOMS, MOST_FILES = 14, 9, 20
+MOST_ROOMS, MOST_FLOORS_OF_ROOMS, MOST_FILES = 14, 8, 20
 
 FLOORS = {
     "supdr": [
@@ -153,7 +157,138 @@ def test_few_rooms_on_few_floors_with_few_files():
     def height(room):
         return 1 + max((height(other) for other in below.get(room, set()) - {room}), default=0)
 
-    assert max(height(room) for room in rooms) <= MOST_FLOORS_OF_ROOMS
+    assert max(height(room) for room in below) <= MOST_FLOORS_OF_ROOMS
+
+
+# --- the sentences of docs/architecture.md ----------------------------------------------------------------------------
+
+READS = {
+    "pictures": {"pictures"},
+    "views": {"pictures", "ui", "views"},
+    "controls": {"controls", "data", "experiment", "presets", "ui"},
+    "experiment": {"data", "experiment"},
+    "run": {"data", "experiment", "papers", "pictures", "run"},
+}
+"""The rooms that each room may import from."""
+
+ALSO = {
+    # The rows themselves: what is drawn is computed from them.
+    "pictures": {"supdr_viz.data.split", "supdr_viz.data.rows_on_disk"},
+    # How numbers are written, and how many points may be drawn by hand.
+    "views": {"supdr_viz.data.number_format", "supdr_viz.data.drawn_points"},
+}
+"""Single modules that a room may import beside those."""
+
+
+@pytest.mark.parametrize("room", READS)
+def test_a_room_reads_only_what_its_sentence_says(room):
+    package = f"supdr_viz.{room}"
+    wrong = [
+        f"{module} imports {other}"
+        for module in modules()
+        if room_of(folder_of(module)) == package
+        for other in sorted(imported(module))
+        if other.startswith("supdr_viz.") and other not in ALSO.get(room, ())
+        if room_of(folder_of(other)).split(".")[1] not in READS[room]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+WITHOUT_KIT = ("data", "experiment", "presets", "papers", "pictures", "run")
+KIT = {"bokeh", "holoviews", "panel", "panel_material_ui", "param", "tornado"}
+
+
+def packages_of(module):
+    """Return the packages that a module imports, by their first name."""
+    found = set()
+    for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("room", WITHOUT_KIT)
+def test_rooms_below_the_page_know_no_ui_kit(room):
+    inside = [module for module in modules() if room_of(folder_of(module)) == f"supdr_viz.{room}"]
+    assert not [module for module in inside if packages_of(module) & KIT]
+
+
+def test_pictures_are_not_packed_for_the_browser():
+    inside = [name for name in modules() if room_of(folder_of(name)) == "supdr_viz.pictures"]
+    packed = re.compile(r"int16|packbits|base64|tobytes|to_json|import json")
+    assert not [name for name in inside if packed.search(modules()[name].read_text(encoding="utf-8"))]
+
+
+def test_settings_open_no_cluster():
+    inside = [name for name in modules() if room_of(folder_of(name)) in ("supdr_viz.experiment", "supdr_viz.presets")]
+    assert not [name for name in inside if "supdr_viz.data.cluster" in imported(name)]
+    assert not [name for name in inside if packages_of(name) & {"dask", "distributed"}]
+
+
+WORKAROUNDS = "supdr_viz.ui.panel_workarounds"
+PUBLIC = {"_replace", "_asdict", "_fields", "_exit"}
+"""Names of the standard library that are public in spite of their underscore."""
+OTHERS = {
+    "supdr.baselines.pls": {"_y_std"},
+    "supdr.engine.fitted": {"_get_param_names"},
+    "supdr.engine.progress": {"_init_callback_context", "_parent_callback_ctx", "_skl_callbacks"},
+    "supdr.sensitivity.executors": {"_max_workers"},
+}
+"""Private attributes of scikit-learn and of concurrent.futures, by the module that reads them."""
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def private_names(module):
+    """Return the private names that a module defines, and the private attributes that it reads."""
+    defined, read = set(), set()
+    for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            defined.add(node.id)
+        elif isinstance(node, ast.alias):
+            defined.add((node.asname or node.name).split(".")[-1])
+        elif isinstance(node, ast.Attribute):
+            self_or_core = ast.unparse(node.value) in ("self", "cls") or module.startswith("supdr.")
+            own = isinstance(node.ctx, ast.Store) and self_or_core
+            (defined if own else read).add(node.attr)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr", "setattr", "delattr"):
+            read |= {each.value for each in node.args[1:2] if isinstance(each, ast.Constant)}
+    return set(filter(is_private, defined)), set(filter(is_private, read))
+
+
+def test_private_attributes_of_others_stand_in_the_workarounds_module():
+    names = {module: private_names(module) for module in modules() if module != WORKAROUNDS}
+    own = set().union(*(defined for defined, _ in names.values()))
+    foreign = {module: read - own - PUBLIC for module, (_, read) in names.items()}
+    assert {module: read for module, read in foreign.items() if read} == OTHERS
+
+
+def heirs(kind):
+    """Return all classes below one."""
+    below = set(type.__subclasses__(kind))
+    return below.union(*map(heirs, below))
+
+
+def test_private_methods_of_the_kit_are_overridden_in_the_workarounds_module():
+    for module in modules():
+        if module.startswith("supdr_viz.") and module != "supdr_viz.panel_serve":  # which changes the server
+            importlib.import_module(module)
+    kinds = {kind for base in (Syncable, Handler) for kind in heirs(base)}
+    overridden = [
+        f"{kind.__module__}.{kind.__name__}.{name}"
+        for kind in kinds
+        if kind.__module__.startswith("supdr_viz.") and kind.__module__ != WORKAROUNDS
+        for name, value in vars(kind).items()
+        if is_private(name) and isinstance(value, FunctionType | property)
+        if any(name in vars(base) for base in kind.__mro__[1:] if not base.__module__.startswith("supdr_viz."))
+    ]
+    assert not overridden
 
 
 def test_methods_and_solvers_keep_no_state_of_a_thread():

@@ -9,8 +9,8 @@ import panel as pn
 
 from supdr.datasets import Dataset, FileProblem
 from supdr.engine.optional import PackageMissing
+from supdr_viz.data.cluster import connect, dashboard
 from supdr_viz.data.rows_on_disk import RowsOnDisk, offered, open_rows, targets_of
-from supdr_viz.run.cluster import connect, dashboard
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Outcome, in_background
 from supdr_viz.ui.programmatic_update import ProgrammaticUpdate

@@ -14,12 +14,12 @@ from urllib.parse import quote
 
 from supdr.baselines import NEEDS
 from supdr.engine.parameters import Parameter, choices, quoted, to_number
+from supdr_viz.data.drawn_points import LARGEST, MAX_DRAWN, Point
 from supdr_viz.data.sources import DATA_FORMS, SOURCES
 from supdr_viz.data.split import Label
 from supdr_viz.experiment.codec import Reader, arguments_entries
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS
 
-MAX_DRAWN = 300
 MAX_TAUGHT = 500
 UNLABELLED = -1
 MAX_ROW, MAX_CODE = 10**8, 254
@@ -27,7 +27,6 @@ MAX_SEED = 99_999
 VERSION = 1
 
 Axes = str | tuple[int, int]
-Point = tuple[float, float, int]
 
 # Largest share of rows that is kept for testing: of very many, few are enough to learn from.
 MOST_TEST = 0.98
@@ -283,7 +282,7 @@ def _drawn(reader: Reader) -> tuple[Point, ...]:
     wrong = 0
     for text in str(raw).split(";") if raw else ():
         numbers = [to_number(part) for part in text.split(",")]
-        if len(numbers) == 3 and None not in numbers and max(abs(n) for n in numbers if n is not None) <= 1e3:
+        if len(numbers) == 3 and None not in numbers and max(abs(n) for n in numbers if n is not None) <= LARGEST:
             x, y, code = (float(n) for n in numbers if n is not None)
             if code >= 0 and code == int(code):
                 points.append((x, y, int(code)))

@@ -12,8 +12,8 @@ from PIL import Image
 
 from supdr_viz.export.pen import Pen, channels, joined_rows
 from supdr_viz.export.picture import draw_above, draw_below, draw_tips, framed
-from supdr_viz.pictures.packed_positions import unpacked_places
 from supdr_viz.ui.theme import palette
+from supdr_viz.views.stage.packed_positions import unpacked_places
 from supdr_viz.views.stage.wire import Tree
 
 # By how many pixels a ring is wider than the mark in it.

@@ -84,7 +84,7 @@ def make_replay(
         raise ValueError("There is nothing to show yet: run the method first.")
     options = options or DisplayOptions()
     mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
-    if mode is None or mode.study is not None:  # a study is worked on for minutes: it stays in the app
+    if mode is None or mode.is_measured:  # an experiment takes minutes: it stays in the app
         mode, options = None, replace(options, method_mode="none")
     builder = FrameBuilder(scene, split)
     span = (recorded[0][0].iteration, recorded[-1][0].iteration)

@@ -29,7 +29,7 @@ MAX_CELLS = 4_000_000
 # Most numbers in a relief: more classes make a jump instead of a motion.
 MAX_SCORES = 30_000
 
-LEVELS, FINE_LEVELS = 255, 32767
+LEVELS = 255
 NO_LINES = Lines([], [])
 
 
@@ -221,7 +221,7 @@ def _sheet(
 
 
 def _relief(scores: NDArray, classes: NDArray | None, value_range: tuple[float, float]) -> Relief | None:
-    """Write scores (r, r, K) of a surface as `Relief`; a fine grid by the means of its cells, two by two."""
+    """Return scores (r, r, K) of a surface as `Relief`; a fine grid by the means of its cells, two by two."""
     if len(scores) > COARSE and len(scores) % 2 == 0:
         half = len(scores) // 2
         scores = scores.reshape(half, 2, half, 2, -1).mean(axis=(1, 3))
@@ -230,8 +230,7 @@ def _relief(scores: NDArray, classes: NDArray | None, value_range: tuple[float, 
     if classes is None:
         low, high = value_range
         scores = np.clip(LEVELS * (scores - low) / (high - low), 0, LEVELS)
-    scale = float(np.abs(scores).max()) / FINE_LEVELS or 1.0
-    return Relief(np.rint(scores.transpose(2, 0, 1) / scale).astype(np.int16), scale, classes)
+    return Relief(scores.transpose(2, 0, 1), classes)
 
 
 def _refined(scores: NDArray) -> NDArray:

@@ -7,13 +7,11 @@ which is dearer and may trail the frames.  All three are immutable; views read n
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.pictures.packed_positions import Places, packed_places
-from supdr_viz.pictures.picture import Picture, some_rows
+from supdr_viz.pictures.picture import Picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +170,6 @@ class Frame:
     numbers: current values for the status line: objective, train_error, test_error, rate, .
     picture: what the method shows of itself, in the mode that was asked for.
     truth: how true the plane is, as far as it was asked for; it may be of an earlier iteration.
-    drawn: rows of the scene that are drawn singly; None: all.
     """
 
     number: int
@@ -190,22 +187,6 @@ class Frame:
     numbers: dict[str, float]
     picture: Picture | None = None
     truth: Truth | None = None
-    drawn: NDArray | None = None
-
-    @cached_property
-    def places(self) -> dict[str, Places]:
-        """Where the rows that are drawn stand, as browsers are told; made once, by whoever asks first.
-
-        ``"latent"`` and ``"pulled"``, and ``"rows"`` and ``"tips"`` of the picture, as far as they are known.
-        """
-        picture = self.picture
-        every = {"latent": self.latent, "rows": picture.rows if picture is not None else None}
-        some = {"pulled": self.pulled, "tips": picture.tips if picture is not None else None}
-        known = {name: self._drawn(values) for name, values in (every | some).items() if values is not None}
-        return {name: packed_places(some_rows(rows) if name in some else rows) for name, rows in known.items()}
-
-    def _drawn(self, values: NDArray) -> NDArray:
-        return values if self.drawn is None else values[self.drawn]
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,13 +201,12 @@ class Lines:
 class Relief:
     """The scores behind a decision surface, so coarse that they can be sent with it.
 
-    `levels` (K, r, r): one score a class, or one for two classes; for regression the predicted value. First row lowest.
-    `scale`: scores are levels times this; predicted values then are those of `Sheet.image`, 0..255. `classes`: which
-    classes the scores are of; two for one score.  None for regression.
+    `scores` (K, r, r): one score a class, or one for two classes; for regression the predicted value as in
+    `Sheet.image`, 0..255. First row lowest. `classes`: which classes the scores are of; two for one score.  None for
+    regression.
     """
 
-    levels: NDArray
-    scale: float
+    scores: NDArray
     classes: NDArray | None
 
 

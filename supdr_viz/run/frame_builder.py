@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr.rows.counting import enclosed
 from supdr_viz.data.split import Split
-from supdr_viz.papers.few_labels import Study
 from supdr_viz.pictures.density import scene_density
 from supdr_viz.pictures.map_quality import Yardstick
-from supdr_viz.pictures.methods import mode_of
+from supdr_viz.pictures.methods import Mode, mode_of
+from supdr_viz.pictures.methods.few_labels_errors import FewLabelErrors
 from supdr_viz.pictures.picture import Picture
 from supdr_viz.pictures.scene import steady_extent
 from supdr_viz.pictures.surface import LatentPlane, latent_axes, with_latent
@@ -54,18 +54,14 @@ class FrameBuilder:
 
     plane: the latent plane on display.
     surface: the latest one of this run, for pictures of predictions.
-    studies: experiments of the modes that were shown so far, by the name of the mode.
-    study: the one of the mode on display.
     yardstick: says which rows are near.
     truth: the latest one of this run.
     """
 
-    def __init__(self, scene: Scene, split: Split, studies: dict[str, Study] | None = None) -> None:
+    def __init__(self, scene: Scene, split: Split) -> None:
         self.scene, self.split = scene, split
         self.plane: LatentPlane | None = None
         self.surface: Surface | None = None
-        self.studies: dict[str, Study] = {} if studies is None else studies
-        self.study: Study | None = None
         self.yardstick = Yardstick(scene, split)
         self.truth: Truth | None = None
         n_train = scene.n_train
@@ -100,12 +96,14 @@ class FrameBuilder:
         errors: Curves,
         numbers: dict[str, float],
         segments: tuple[int, ...] = (),
+        study: FewLabelErrors | None = None,
         incomplete: str = "",
     ) -> Frame:
         """Return the frame of `snapshot`.
 
         `fitted`: ``at(snapshot)``; `span`: first and last recorded iteration; `live`: whether this is the newest
         iteration; `numbers`: values for the status line; `segments`: iterations at which hyper-parameters changed;
+        `study`: what an experiment has measured, for the modes that show it; without it they have no picture.
         `incomplete`: what the snapshot is of, where its step is not complete: then the method's picture stays that of
         the last complete one.
         """
@@ -123,9 +121,10 @@ class FrameBuilder:
         if options.pull and folded is not None:
             pulled = self.scene.padded(self.plane.place(folded if shown is embedding else embedding))
         if not incomplete:
-            self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, segments=segments)
+            mode = self.mode(fitted, options.method_mode)
+            self._picture = self._draw(mode, fitted, snapshot, losses=losses, segments=segments, study=study)
         self._number += 1
-        frame = Frame(
+        return Frame(
             number=self._number,
             iteration=snapshot.iteration,
             first_iteration=span[0],
@@ -141,10 +140,7 @@ class FrameBuilder:
             numbers=numbers,
             picture=self._picture,
             truth=self.truth if options.truth else None,
-            drawn=self.scene.drawn,
         )
-        len(frame.places)  # made here, not in the page's thread
-        return frame
 
     def glimpsed(self, fitted: Any) -> Surface | None:
         """Return the latest surface with the latent boundary of a step that is not complete; None: there is none.
@@ -202,25 +198,18 @@ class FrameBuilder:
         grid = latent_grid(self.plane, self.places, self.scene) if latent else scene_grid(self.scene)
         return count_within(fitted, whole, grid, corners, latent=latent)
 
-    def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
+    def mode(self, estimator: Any, name: str) -> Mode | None:
+        """Return the mode of this name that an estimator has on these rows, or None."""
+        return mode_of(estimator, self.scene.task, name, images=self.scene.images is not None)
+
+    def _draw(self, mode: Mode | None, fitted: Any, snapshot: Snapshot, **recorded: Any) -> Picture | None:
         """Build the picture of a mode that the method has."""
-        mode = mode_of(fitted, self.scene.task, name, images=self.scene.images is not None)
-        self.study = None
-        if mode is None:
+        if mode is None or (mode.is_measured and recorded["study"] is None):
             return None
-        if mode.study is not None:
-            if name not in self.studies:
-                self.studies[name] = mode.study(self.scene, self.split)
-            self.study = self.studies[name]
         assert self.plane is not None
-        previous = self._picture if self._picture is not None and self._picture.mode == name else None
-        known |= {
-            "yardstick": self.yardstick,
-            "split": self.split,
-            "surface": self.surface,
-            "study": self.study,
-        }
-        needed = {need: self.places if need == "places" else known[need] for need in mode.needs}
+        previous = self._picture if self._picture is not None and self._picture.mode == mode.name else None
+        offered = {**recorded, "yardstick": self.yardstick, "split": self.split, "surface": self.surface}
+        needed = {need: self.places if need == "places" else offered[need] for need in mode.needs}
         return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
 
     def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:

@@ -18,6 +18,7 @@ from supdr.baselines.one_shot import OneShot
 from supdr.engine.iterate import Snapshot
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.types import Curves, Frame, Scene, Surface
+from supdr_viz.run.few_labels import FewLabelStudies
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder, fitted_at
 from supdr_viz.run.painter import Painter
 from supdr_viz.run.pool import Pool
@@ -73,7 +74,7 @@ class Player:
         """Show the run in another scene of the same rows and split; the run goes on."""
         with self._command() as state:
             if state.split is not None and state.painter is not None:
-                state.painter = self._painter(FrameBuilder(scene, state.split, state.painter.builder.studies))
+                state.painter = self._painter(FrameBuilder(scene, state.split), state.painter.studies)
                 state.invalidate(surface=True)
 
     def unload(self) -> None:
@@ -198,8 +199,9 @@ class Player:
             state.recording.go_back(shown)
             state.become(state.machine.branch())
 
-    def _painter(self, builder: FrameBuilder) -> Painter:
-        return Painter(builder, self._reel.recording, self._options, self._reel.lock, self._pool.clock)
+    def _painter(self, builder: FrameBuilder, studies: FewLabelStudies | None = None) -> Painter:
+        state = self._reel
+        return Painter(builder, state.recording, self._options, state.lock, self._pool.clock, studies)
 
     # --- what the page reads ----------------------------------------------------------------------------------------
 

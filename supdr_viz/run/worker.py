@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from supdr.engine.glimpses import glimpsed
 from supdr.engine.interruption import Interrupted, interruptible
 from supdr.engine.iterate import Snapshot, Stop
+from supdr_viz.data.cluster import lost
 from supdr_viz.data.split import Split
-from supdr_viz.run.cluster import lost
 from supdr_viz.run.run_machine import Iterates, RunMachine
 from supdr_viz.run.run_state import RunState
 from supdr_viz.run.status import Phase

@@ -304,28 +304,30 @@ class Bridge(JSComponent):
 
     def download(self, name: str, text: str, mime: str = "text/plain;charset=utf-8") -> None:
         """Save text as a file of the user."""
-        self._send_msg({"kind": "download", "name": name, "text": text, "mime": mime})
+        panel_workarounds.send_message(self, {"kind": "download", "name": name, "text": text, "mime": mime})
 
     def download_bytes(self, name: str, content: bytes, mime: str) -> None:
         """Save bytes as a file of the user."""
         text = base64.b64encode(content).decode()
-        self._send_msg({"kind": "download", "name": name, "text": text, "mime": mime, "binary": True})
+        panel_workarounds.send_message(
+            self, {"kind": "download", "name": name, "text": text, "mime": mime, "binary": True}
+        )
 
     def copy(self, text: str, done: Callable[[bool], Any] | None = None) -> None:
         """Put text into the clipboard; ``done(success)`` tells whether the browser let us."""
         self._on_copied = done
-        self._send_msg({"kind": "copy", "text": text})
+        panel_workarounds.send_message(self, {"kind": "copy", "text": text})
 
     def add_to_comparison(self, address: str, query: str) -> None:
         """Go to the compare page with the run of an explorer's link joined to what was compared last.
 
         `address`: of the compare page; `query`: of the explorer's link.
         """
-        self._send_msg({"kind": "compare", "address": address, "query": query})
+        panel_workarounds.send_message(self, {"kind": "compare", "address": address, "query": query})
 
     def leave(self) -> None:
         """Lead the browser to a page that says that this one was closed."""
-        self._send_msg({"kind": "end"})
+        panel_workarounds.send_message(self, {"kind": "end"})
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}

@@ -16,6 +16,7 @@ from bokeh.document import Document
 from bokeh.io import doc as kit_current
 from bokeh.models import CustomJS
 from bokeh.server.tornado import BokehTornado
+from panel.custom import JSComponent
 from panel.io import document as kit_documents
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import Server
@@ -30,6 +31,17 @@ from supdr_viz.ui.upload_budget import reserve
 LULL = 60
 
 Control = TypeVar("Control", bound=pn.reactive.Syncable)
+
+
+def send_message(component: JSComponent, message: Any) -> None:
+    """Send a message to the script of a component, which hears it as "msg:custom".
+
+    The way from the script to the server, `on_msg`, is public, and so is `send` of Panel's components for anywidget;
+    components in JavaScript have the private method alone.  No issue upstream that tells of it is known.
+
+    `message`: what JSON knows, or bytes.
+    """
+    component._send_msg(message)
 
 
 def browser_is_there(document: Document) -> None:

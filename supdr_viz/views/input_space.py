@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.experiment.settings import MAX_DRAWN, Point
+from supdr_viz.data.drawn_points import LARGEST, MAX_DRAWN, Point
 from supdr_viz.pictures.scene import Extent
 from supdr_viz.pictures.types import Density, Frame, Scene, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
-
-# Of the coordinates of a drawn point; links take no larger ones either.
-LARGEST = 1e3
 
 
 class InputPlane(PlaneView):

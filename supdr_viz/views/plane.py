@@ -33,6 +33,10 @@ REGION_ALPHA = 0.17
 FIELD_ALPHA = 0.32
 
 
+# Scores of a surface are sent as whole numbers from minus this to this, times a scale.
+LEVELS = 32767
+
+
 class Ring(NamedTuple):
     """Look of the rings around some rows.
 
@@ -167,10 +171,12 @@ class PlaneView(SquareView):
 
 
 def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
-    """Write the scores of a sheet as the stage knows them."""
+    """Write the scores of a sheet as 16-bit numbers times a scale."""
     if sheet.relief is None:
         return None
-    levels, scale, classes = sheet.relief.levels, sheet.relief.scale, sheet.relief.classes
+    scores, classes = sheet.relief.scores, sheet.relief.classes
+    scale = float(np.abs(scores).max()) / LEVELS or 1.0
+    levels = np.rint(scores / scale).astype(np.int16)
     codes = None if classes is None else [int(code) for code in classes]
     return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.pictures.packed_positions import packed_places, unpacked_places
-from supdr_viz.pictures.picture import Picture, RowValue
+from supdr_viz.pictures.picture import Picture, RowValue, some_rows
 from supdr_viz.pictures.types import Frame, Scene, Surface, Truth
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
 from supdr_viz.views.marker_shapes import SHAPES
+from supdr_viz.views.stage.packed_positions import packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
 from supdr_viz.views.stage.wire import packed_bits
 
@@ -188,15 +188,15 @@ class Points:
         if frame is None:
             return
         with self.stage:
-            self._put("latent", place=frame.places["latent"])
-            if self.pulled and "pulled" in frame.places:
-                self._put("latent", ends=frame.places["pulled"])
+            self._put("latent", place=packed_places(self._of(frame.latent)))
+            if self.pulled and frame.pulled is not None:
+                self._put("latent", ends=packed_places(some_rows(self._of(frame.pulled))))
             self._ring("latent", frame.support)
             picture = self._picture
             if picture is not None and picture.rows is not None:
-                self._put("method", place=frame.places["rows"])
+                self._put("method", place=packed_places(self._of(picture.rows)))
             if picture is not None and picture.tips is not None:
-                self._put("method", ends=frame.places["tips"])
+                self._put("method", ends=packed_places(some_rows(self._of(picture.tips))))
 
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""

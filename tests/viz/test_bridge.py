@@ -8,6 +8,7 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from supdr_viz.ui import bridge as bridge_module
+from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.bridge import Bridge, close_old
 from tests.viz.test_gaps import sent_by
 
@@ -52,7 +53,7 @@ def test_a_page_that_was_open_for_too_long_is_closed_once(monkeypatch):
     document = Document()
     with set_curdoc(document):
         bridge = Bridge()  # without a browser a page is there at once
-        monkeypatch.setattr(bridge, "_send_msg", said.append)
+        monkeypatch.setattr(panel_workarounds, "send_message", lambda *call: said.append(call))
         now[0] = 99.0
         close_old(100.0)
         assert not document.session_callbacks
@@ -61,7 +62,7 @@ def test_a_page_that_was_open_for_too_long_is_closed_once(monkeypatch):
         close_old(100.0)
         [callback] = document.session_callbacks
         callback.callback()
-        assert said == [{"kind": "end"}]
+        assert said == [(bridge, {"kind": "end"})]
 
 
 def test_pages_that_are_gone_are_not_held():

@@ -179,7 +179,7 @@ def test_every_picture_of_a_method_is_in_its_film(settings):
     with closing(finished(settings)) as session:
         plain = picture(film(session, limit=1))
         for mode in modes_of(session.estimator, session.scene.task, images=session.scene.images is not None):
-            if mode.study is None:
+            if not mode.is_measured:
                 whole = picture(film(session, limit=1, method_mode=mode.name))
                 assert whole.size == (plain.width + SIDE_OF_FILM + GAP, plain.height)
                 left = 2 * SIDE_OF_FILM + 3 * GAP

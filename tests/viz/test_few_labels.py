@@ -16,8 +16,9 @@ from supdr_viz.papers.few_labels_estimator import DECADES, DEGREES, RATES, STEP,
 from supdr_viz.papers.snf import RIVALS, SETS, WINS, paper_counts, win_rows
 from supdr_viz.papers.snf_paper import METHODS, lines, printed, reported
 from supdr_viz.pictures.methods import modes_of, pairs
-from supdr_viz.pictures.methods.few_labels_errors import ORDER, SHARES
+from supdr_viz.pictures.methods.few_labels_errors import BARS, SCALE_UP
 from supdr_viz.pictures.types import Curves
+from supdr_viz.run.few_labels import SHARES, FewLabelStudies, errors_of
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
@@ -35,9 +36,9 @@ def run(steps=3, **settings):
     return FrameBuilder(scene, parts), scene, estimator, snapshots
 
 
-def picture(builder, estimator, snapshot, mode):
-    options = DisplayOptions(method_mode=mode)
-    return builder.build(estimator.at(snapshot), snapshot, options, segments=(), **TOLD).picture
+def picture(builder, estimator, snapshot, mode, study=None):
+    options, measured = DisplayOptions(method_mode=mode), None if study is None else errors_of(study)
+    return builder.build(estimator.at(snapshot), snapshot, options, segments=(), study=measured, **TOLD).picture
 
 
 SHEET = {"data": "curved_sheet", "method": "SNF", "test_share": 0.0, "label_share": 0.05, "seed": 2}
@@ -315,16 +316,16 @@ def test_a_level_line_lies_where_the_prediction_has_its_value():
 
 
 def test_bars_show_means_and_the_constant():
-    builder, _, estimator, snapshots = run(**SMALL_SHEET)
-    empty = picture(builder, estimator, snapshots[-1], "methods")
+    builder, scene, estimator, snapshots = run(**SMALL_SHEET)
+    study = FewLabelStudies(scene, builder.split).study(BARS)
+    empty = picture(builder, estimator, snapshots[-1], "methods", study)
     assert not empty.areas
-    assert [tag.text for tag in empty.tags if tag.text != "…"] == list(ORDER)
-    study = builder.study
+    rivals = ["SNF", "LLR", "LS-SVM", "LapRLS", "Laplacian", "Hessian", "PFR"]
+    assert [tag.text for tag in empty.tags if tag.text != "…"] == rivals
     assert study.shares == (0.2,)
     while len(study.errors) < 4:
         study.work(0.2)
-    full = picture(builder, estimator, snapshots[-1], "methods")
-    assert builder.study is study
+    full = picture(builder, estimator, snapshots[-1], "methods", study)
     assert len(full.areas) == 3
     constant = next(stroke for stroke in full.strokes if stroke.dash == "dashed")
     start = full.areas[0].points[:, 0].min()
@@ -338,27 +339,33 @@ def test_bars_show_means_and_the_constant():
 
 
 def test_curves_over_the_share_of_labels():
-    builder, _, estimator, snapshots = run(**SMALL_SHEET)
-    picture(builder, estimator, snapshots[-1], "scale-up")
-    study = builder.study
+    builder, scene, estimator, snapshots = run(**SMALL_SHEET)
+    study = FewLabelStudies(scene, builder.split).study(SCALE_UP)
     assert study.shares == SHARES
     while len(study.errors) < 16:
         study.work(0.2)
-    drawn = picture(builder, estimator, snapshots[-1], "scale-up")
+    drawn = picture(builder, estimator, snapshots[-1], "scale-up", study)
     constant = next(stroke for stroke in drawn.strokes if stroke.dash == "dashed")
     expected = [np.mean(study.errors[Cell("Constant", share)]) for share in SHARES]
     np.testing.assert_allclose(constant.points[:, 1], expected, rtol=1e-5)
     assert drawn.axis_labels
     assert drawn.extent[3] > max(expected)
-    picture(builder, estimator, snapshots[-1], "predictions")
-    assert builder.study is None  # out of sight, nothing is worked on
+
+
+def test_a_mode_has_one_study_and_only_the_measured_modes_have_one():
+    builder, scene, estimator, _ = run(**SMALL_SHEET)
+    studies = FewLabelStudies(scene, builder.split)
+    begun = {mode.name: studies.study(mode) for mode in modes_of(estimator, "regression")}
+    assert {name for name, study in begun.items() if study is not None} == {"methods", "scale-up"}
+    assert studies.study(BARS) is begun["methods"]
+    assert studies.study(None) is None
 
 
 def test_too_few_rows_say_so():
     settings = {**SMALL_SHEET, "data": "diabetes", "data_options": {}}
     builder, _, estimator, snapshots = run(**settings)
-    builder.studies["methods"] = Study(np.ones((3, 2)), np.arange(3.0), (0.1,), ("Constant",))
-    drawn = picture(builder, estimator, snapshots[-1], "methods")
+    study = Study(np.ones((3, 2)), np.arange(3.0), (0.1,), ("Constant",))
+    drawn = picture(builder, estimator, snapshots[-1], "methods", study)
     assert drawn.tags[0].text.startswith("Too few rows")
 
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from bokeh.document import Document
 
+from supdr_viz.pages.frame_pusher import FramePusher
 from supdr_viz.run.status import Phase, Status
-from supdr_viz.views.frame_pusher import FramePusher
 
 
 class Screen:

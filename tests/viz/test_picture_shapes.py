@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from supdr_viz.pictures.methods import RECONSTRUCTION, Mode, shapes
-from supdr_viz.pictures.packed_positions import unpacked_places
 from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.ui import theme
 from supdr_viz.views import Board
+from supdr_viz.views.stage.packed_positions import unpacked_places
 from tests.viz.test_stage import told
 from tests.viz.test_views import SQUARE, make_frame, make_scene
 

@@ -10,7 +10,7 @@ import supdr
 from supdr.methods.lsdr.problem import LSDRProblem
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.run import painter as painting
+from supdr_viz.run import frame_job
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
@@ -227,7 +227,7 @@ def test_a_change_is_answered_before_the_page_has_drawn_the_frame_before(hands, 
 
 
 def test_frames_that_are_late_do_not_make_the_next_ones_late(hands, player, monkeypatch):
-    monkeypatch.setattr(painting, "FRAME_INTERVAL", 0.09)
+    monkeypatch.setattr(frame_job, "FRAME_INTERVAL", 0.09)
     monkeypatch.setattr("tests.viz.hands.TURN", 0.025)  # in which nothing else is looked at
     player.set_speed("fast")
     player.run()

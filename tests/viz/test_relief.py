@@ -28,18 +28,16 @@ def surface_of(settings, resolution):
 def test_scores_say_what_the_image_says(settings, resolution):
     surface = surface_of(settings, resolution)
     for sheet in (surface.input, surface.latent):
-        levels, classes = sheet.relief.levels, sheet.relief.classes
-        assert levels.dtype == np.int16
-        assert levels.shape[1] <= COARSE
-        scores = levels * sheet.relief.scale
-        cells = len(sheet.image) // levels.shape[1]
+        scores, classes = sheet.relief.scores, sheet.relief.classes
+        assert scores.shape[1] <= COARSE
+        cells = len(sheet.image) // scores.shape[1]
         centre = sheet.image[cells // 2 :: cells, cells // 2 :: cells]
         if classes is None:
             assert np.abs(scores[0] - centre).max() < 20  # within a cell
             continue
         winner = (scores[0] > 0).astype(int) if len(scores) == 1 else scores.argmax(axis=0)
         assert (classes[winner] == centre).mean() > 0.97  # they may part along the boundary
-        assert len(classes) == max(2, len(levels))
+        assert len(classes) == max(2, len(scores))
 
 
 def test_scores_of_too_many_classes_are_not_sent(monkeypatch):

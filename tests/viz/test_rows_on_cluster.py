@@ -5,10 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from supdr_viz.data import rows_on_disk
+from supdr_viz.data import cluster, rows_on_disk
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.run import cluster
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase

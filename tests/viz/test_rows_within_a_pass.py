@@ -10,7 +10,7 @@ from supdr.rows import waiting
 from supdr_viz.data import rows_on_disk
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.run import painter as painting
+from supdr_viz.run import frame_job, surface_job
 from supdr_viz.run.session import Session
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.points import Points
@@ -23,7 +23,7 @@ pytestmark = clouds.pytestmark
 
 def watched(experiment, monkeypatch):
     """Return hands, a session, and what a page that takes every frame has been shown: frames with their surfaces."""
-    monkeypatch.setattr(painting, "GLIMPSE_INTERVAL", 0.0)
+    monkeypatch.setattr(frame_job, "GLIMPSE_INTERVAL", 0.0)
     hands, seen = Hands(), []
 
     def look():
@@ -77,10 +77,10 @@ def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
 
 
 def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment, monkeypatch):
-    monkeypatch.setattr(painting, "SURFACE_INTERVAL", (0.0, 0.0))
-    monkeypatch.setattr(painting, "FRAME_INTERVAL", 0.0)
+    monkeypatch.setattr(surface_job, "SURFACE_INTERVAL", (0.0, 0.0))
+    monkeypatch.setattr(frame_job, "FRAME_INTERVAL", 0.0)
     hands, session, seen = watched(experiment, monkeypatch)
-    session.player._reel.painter._next_count = np.inf  # counting is not due again before the run rests
+    session.player._reel.painter._surfaces._next_count = np.inf  # counting is not due again before the run rests
     session.player.run(until=2)
     hands.rest()
     running = [(frame, surface) for frame, surface in seen if surface is not None and surface.iteration == 1]

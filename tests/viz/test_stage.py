@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from supdr_viz.pictures.packed_positions import HIDDEN, LEVELS, packed_places, unpacked_places
+from supdr_viz.views.stage.packed_positions import HIDDEN, LEVELS, packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
 from supdr_viz.views.stage.wire import Tail, decode, encode, merge, packed_bits
 

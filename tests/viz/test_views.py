@@ -84,7 +84,6 @@ def make_frame(scene, iteration=5, **changes):
         errors=errors,
         numbers={},
         picture=make_picture(scene, iteration),
-        drawn=scene.drawn,
     )
     return dataclasses.replace(frame, **changes)
 

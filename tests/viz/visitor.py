@@ -31,7 +31,6 @@ from supdr_viz.pages.compare.page import compare
 from supdr_viz.pages.explorer.page import explorer
 from supdr_viz.pages.lessons.page import lessons
 from supdr_viz.pages.sensitivity.page import sensitivity
-from supdr_viz.pictures.packed_positions import unpacked_places
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run import run_machine
 from supdr_viz.ui.bar import Bar, Marks
@@ -40,6 +39,7 @@ from supdr_viz.ui.components import USED
 from supdr_viz.ui.gallery import Gallery
 from supdr_viz.ui.panel_workarounds import browser_is_there, describe_only
 from supdr_viz.views.stage.components import Hub, Words
+from supdr_viz.views.stage.packed_positions import unpacked_places
 
 PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
 NUMBERS = itertools.count(1)

@@ -145,7 +145,9 @@ def _started(
     chosen = np.arange(n) if n <= SAMPLE_ROWS else np.sort(rng.choice(n, SAMPLE_ROWS, replace=False))
     sample_X, sample_y = taken(raw, sizes, chosen), taken(y_parts, sizes, chosen)
     if hasattr(X, "columns"):
-        sample_X = X._meta_nonempty.__class__(sample_X, columns=X.columns)
+        import pandas as pd
+
+        sample_X = pd.DataFrame(sample_X, columns=X.columns)
     sample_X, targets = run._validate(sample_X, sample_y)
     if names is not None and len(run.classes_) < len(names):
         lost = sorted(set(names.tolist()) - set(run.classes_.tolist()))

@@ -13,11 +13,11 @@ from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.pages.compare.comparison import differences
 from supdr_viz.pages.compare.lockstep import LockStep
+from supdr_viz.pages.frame_pusher import FramePusher
 from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
-from supdr_viz.views.frame_pusher import FramePusher
 from supdr_viz.views.small_multiple import SmallMultiple
 from supdr_viz.views.stage.stage import Selection
 

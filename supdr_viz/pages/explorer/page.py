@@ -25,6 +25,7 @@ from supdr_viz.pages.explorer.plot_download import PLOTS, save_plot
 from supdr_viz.pages.explorer.slow_run_notice import SlowRunNotice
 from supdr_viz.pages.explorer.status_reporter import StatusReporter
 from supdr_viz.pages.explorer.teaching import Teaching
+from supdr_viz.pages.frame_pusher import FramePusher
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.transport import Transport
 from supdr_viz.pictures.methods import modes_of
@@ -37,7 +38,6 @@ from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views import Board
-from supdr_viz.views.frame_pusher import FramePusher
 
 # Steps that a run takes by itself, at most, when its page is opened.
 FURTHEST = 100_000

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.data.split import Split
-from supdr_viz.papers.few_labels import CORE, GRAPHS, N_DRAWS, Cell, Study
-from supdr_viz.papers.snf_paper import reported
 from supdr_viz.pictures.methods import shapes
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke, Tag
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene
 
-SHARES = (0.05, 0.10, 0.15, 0.20)
-# Share of labels of the bars where the method sees them all.
-USUAL_SHARE = 0.1
-
-ORDER = ("SNF", "LLR", "LS-SVM", *GRAPHS)
+CONSTANT = "Constant"
 COLOURS = {"SNF": "primary", "LLR": "curve 1", "LS-SVM": "curve 2"}
 ROLES = ("text", "muted", "secondary", *COLOURS.values())
 TEXT, MUTED, SECONDARY = 0, 1, 2
@@ -31,64 +27,99 @@ AXES = ("labelled rows, %", "mean squared error")
 TOO_FEW = "Too few rows whose target is known"
 
 
+@dataclass(frozen=True)
+class FewLabelErrors:
+    """Errors of several methods over draws of few labelled rows, as far as they are measured.
+
+    shares: shares of labelled rows, ascending.
+    n_labelled: labelled rows at the first share.
+    methods: in the order of the bars.
+    n_draws: draws of labelled rows.
+    errors: (method, share) to one mean squared error for each draw that is measured.
+    published: method to the error that the paper prints for these rows at the first share.
+    done, total: errors that are measured, and all; total 0: there are too few rows.
+    current: the method that is being measured; empty: none.
+    """
+
+    shares: tuple[float, ...]
+    n_labelled: int
+    methods: tuple[str, ...]
+    n_draws: int
+    errors: Mapping[tuple[str, float], Sequence[float]] = field(default_factory=dict)
+    published: Mapping[str, float] = field(default_factory=dict)
+    done: int = 0
+    total: int = 0
+    current: str = ""
+
+
 def bars(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, study: Study
+    fitted: Any,
+    scene: Scene,
+    plane: LatentPlane,
+    snapshot: Snapshot,
+    previous: Picture | None,
+    *,
+    study: FewLabelErrors,
 ) -> Picture:
     """Draw the mean error of every method with its standard deviation over the draws, and the constant's as a line.
 
     `fitted`, `scene`, `plane`, `snapshot`, `previous`: as for every picture; not used. `study`: of one share of labels.
     """
-    found = {cell.method: np.array(errors) for cell, errors in study.errors.items()}
-    paper = {method: cell.error for method, cell in reported(study.X, study.y, study.shares[0]).items()}
-    ends = [errors.mean() + errors.std() for errors in found.values()] + list(paper.values())
+    measured = {method: np.array(errors) for (method, _share), errors in study.errors.items()}
+    shown = [method for method in study.methods if method != CONSTANT]
+    ends = [errors.mean() + errors.std() for errors in measured.values()] + list(study.published.values())
     scale = (RIGHT - LEFT) / max([*ends, 1e-12])
-    pitch = (TOP - BOTTOM) / len(ORDER)
+    pitch = (TOP - BOTTOM) / max(len(shown), 1)
     areas, strokes, tags = [], [], []
-    for number, method in enumerate(ORDER):
+    for number, method in enumerate(shown):
         middle = TOP - (number + 0.5) * pitch
         low, high = middle - 0.3 * pitch, middle + 0.3 * pitch
         tags.append(Tag(LEFT - 0.02, middle, method, TEXT, "right"))
-        if method in paper:
-            at = LEFT + scale * paper[method]
+        if method in study.published:
+            at = LEFT + scale * study.published[method]
             strokes.append(Stroke(shapes.segment(np.array([at, low]), np.array([at, high])), TEXT, 2.0))
-        if method not in found:
+        if method not in measured:
             tags.append(Tag(0.99, middle, "…", SECONDARY, "right"))
             continue
-        mean, deviation = float(found[method].mean()), float(found[method].std())
+        mean, deviation = float(measured[method].mean()), float(measured[method].std())
         end = LEFT + scale * mean
         role = ROLES.index(COLOURS.get(method, "muted"))
         areas.append(Area(_box(LEFT, end, low, high), role, 0.35))
         whisker = np.array([[end - scale * deviation, middle], [end + scale * deviation, middle]])
         strokes.append(Stroke(whisker, SECONDARY, 1.3))
-        spread = f" ± {deviation:.3f}" if len(found[method]) > 1 else ""
+        spread = f" ± {deviation:.3f}" if len(measured[method]) > 1 else ""
         tags.append(Tag(0.99, middle, f"{mean:.3f}{spread}", TEXT, "right"))
-    if "Constant" in found:
-        at = LEFT + scale * float(found["Constant"].mean())
+    if CONSTANT in measured:
+        at = LEFT + scale * float(measured[CONSTANT].mean())
         line = np.array([[at, BOTTOM], [at, TOP]], dtype=float)
         strokes.append(Stroke(line, MUTED, 1.6, "dashed"))
-    return _picture(BARS, study, areas, strokes, tags, _keys(bool(paper)), (0.0, 1.0, 0.0, 1.0))
+    return _picture(BARS, study, areas, strokes, tags, _keys(bool(study.published)), (0.0, 1.0, 0.0, 1.0))
 
 
 def scale_up(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, study: Study
+    fitted: Any,
+    scene: Scene,
+    plane: LatentPlane,
+    snapshot: Snapshot,
+    previous: Picture | None,
+    *,
+    study: FewLabelErrors,
 ) -> Picture:
     """Draw the mean errors over the share of labels, with standard deviations over the draws.
 
     `fitted`, `scene`, `plane`, `snapshot`: as for every picture; not used. `study`: of several shares of labels.
     """
     strokes, top = [], 0.0
-    for shift, method in enumerate(("Constant", *COLOURS)):
+    for shift, method in enumerate((CONSTANT, *COLOURS)):
         cells = [
-            (share, np.array(study.errors[Cell(method, share)]))
-            for share in study.shares
-            if Cell(method, share) in study.errors
+            (share, np.array(study.errors[method, share])) for share in study.shares if (method, share) in study.errors
         ]
         if not cells:
             continue
         middle = np.array([[100.0 * share + 0.25 * (shift - 1), errors.mean()] for share, errors in cells])
         spread = np.array([errors.std() for _, errors in cells])
         top = max(top, float((middle[:, 1] + spread).max()))
-        constant = method == "Constant"
+        constant = method == CONSTANT
         role = MUTED if constant else ROLES.index(COLOURS[method])
         strokes.append(Stroke(middle, role, 1.6 if constant else 2.2, "dashed" if constant else "solid"))
         if not constant:
@@ -98,27 +129,12 @@ def scale_up(
     if previous is not None and previous.extent[3] >= top > 0.6 * previous.extent[3]:
         top = previous.extent[3]
     keys = (*(Key(method, role, "line") for method, role in COLOURS.items()), *_keys(False))
-    extent = (100 * SHARES[0] - 1.5, 100 * SHARES[-1] + 1.5, 0.0, top)
+    extent = (100 * study.shares[0] - 1.5, 100 * study.shares[-1] + 1.5, 0.0, top)
     return _picture(SCALE_UP, study, [], strokes, [], keys, extent, AXES)
 
 
-def _bars_study(scene: Scene, split: Split) -> Study:
-    labelled = int(scene.is_labelled.sum())
-    share = labelled / scene.n_train if labelled < scene.n_train else USUAL_SHARE
-    return _study(split, (share,), (*CORE, *GRAPHS))
-
-
-def _scale_up_study(scene: Scene, split: Split) -> Study:
-    return _study(split, SHARES, CORE)
-
-
-def _study(split: Split, shares: tuple[float, ...], methods: tuple[str, ...]) -> Study:
-    X = np.concatenate([split.X_train, split.X_test])
-    return Study(X, np.concatenate([split.truth_train, split.y_test]), shares, methods)
-
-
-BARS = Mode("methods", "methods", "Methods", "MSE, few labels", bars, ("study",), _bars_study)
-SCALE_UP = Mode("scale-up", "more labels", "More labels", "MSE, few labels", scale_up, ("study",), _scale_up_study)
+BARS = Mode("methods", "methods", "Methods", "MSE, few labels", bars, ("study",))
+SCALE_UP = Mode("scale-up", "more labels", "More labels", "MSE, few labels", scale_up, ("study",))
 
 
 def _keys(paper: bool) -> tuple[Key, ...]:
@@ -128,7 +144,7 @@ def _keys(paper: bool) -> tuple[Key, ...]:
 
 def _picture(
     mode: Mode,
-    study: Study,
+    study: FewLabelErrors,
     areas: list[Area],
     strokes: list[Stroke],
     tags: list[Tag],
@@ -140,11 +156,11 @@ def _picture(
         middle = (extent[0] + extent[1]) / 2, (extent[2] + extent[3]) / 2
         return Picture(mode=mode.name, extent=extent, roles=ROLES, tags=(Tag(*middle, TOO_FEW, SECONDARY, "center"),))
     one_share = len(study.shares) == 1
-    labels = [Number("labels", study.n_labelled(study.shares[0]), help="labelled rows")] if one_share else []
+    labels = [Number("labels", study.n_labelled, help="labelled rows")] if one_share else []
     done = f"now {study.current}, done" if study.current else "done"
     numbers = (
         *labels,
-        Number("draws", N_DRAWS, help="of labelled rows; bars and lines are means over them"),
+        Number("draws", study.n_draws, help="of labelled rows; bars and lines are means over them"),
         Number(done, 100.0 * study.done / study.total, "%", "settings are cross-validated on the labelled rows"),
     )
     return Picture(
@@ -161,5 +177,5 @@ def _picture(
     )
 
 
-def _box(left: float, right: float, low: float, high: float) -> np.ndarray:
+def _box(left: float, right: float, low: float, high: float) -> NDArray:
     return np.array([[left, low], [right, low], [right, high], [left, high]], dtype=float)

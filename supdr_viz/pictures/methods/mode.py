@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from supdr_viz.data.split import Split
-from supdr_viz.papers.few_labels import Study
 from supdr_viz.pictures.picture import Picture
-from supdr_viz.pictures.types import Scene
 
 # ``build(fitted, scene, plane, snapshot, previous, **needs)``: the picture of one iteration. `fitted` is
 # ``at(snapshot)``, `plane` the latent plane on display, `previous` the last picture of this mode, whose extent should
@@ -27,9 +24,8 @@ class Mode:
     build: makes the picture, in a worker thread.
     needs: what `build` takes beside the usual: the rows themselves (`Split`), the latest predictions of all rows
         (`Surface` or None; it may trail the frames), the losses so far (`Curves`), the iterations at which
-        hyper-parameters changed (tuple of int), the mode's own `study`, where the rows stand on the latent plane, the
-        `Yardstick` that says which rows are near.
-    study: ``study(scene, split)`` prepares an experiment that is worked on while this mode is shown and nothing runs.
+        hyper-parameters changed (tuple of int), what an experiment has measured so far (`FewLabelErrors`), where the
+        rows stand on the latent plane, the `Yardstick` that says which rows are near.
     """
 
     name: str
@@ -38,4 +34,8 @@ class Mode:
     caption: str
     build: Build
     needs: tuple[str, ...] = ()
-    study: Callable[[Scene, Split], Study] | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the picture shows what an experiment measures while the mode is on display and nothing runs."""
+        return "study" in self.needs

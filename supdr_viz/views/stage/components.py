@@ -15,6 +15,7 @@ from panel.custom import JSComponent
 from supdr_viz.ui.feedback import toast
 from supdr_viz.ui.markup import TEXT_CSS
 from supdr_viz.ui.own_files import Script, sheet
+from supdr_viz.ui.panel_workarounds import send_message
 from supdr_viz.views.stage.socket import Connection, StageSocket
 from supdr_viz.views.stage.stage import Stage
 
@@ -111,7 +112,7 @@ class Hub(JSComponent):
         `format`: one of "png", "svg"; `name`: of the file, without the ending; `words`: what stands above it:
         ``title``, ``note``, and ``legend``, a list of dicts with ``name``, ``colour``, ``kind`` and ``dash``.
         """
-        self._send_msg({"kind": "save", "view": view, "format": format, "name": name, "words": words})
+        send_message(self, {"kind": "save", "view": view, "format": format, "name": name, "words": words})
 
     def joined(self, browser: Connection) -> None:
         """Tell the browser that has opened the socket all, and from now on what is new."""
@@ -132,7 +133,7 @@ class Hub(JSComponent):
         """Take what the browser says where there is no socket."""
         message = event.data if isinstance(event.data, dict) else {}
         if message.get("kind") == "hello":
-            self._connect(self._send_msg)
+            self._connect(partial(send_message, self))
             lacking = CLOSED if self.ticket else StageSocket.lacking
             if lacking and message.get("first"):
                 self._locked(partial(toast, lacking, "info", seconds=0))

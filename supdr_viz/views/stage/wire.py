@@ -11,7 +11,7 @@ A patch travels as one piece, little-endian:
                  rows come behind the first m of those that stood there before
 
 dtype is the name of JavaScript's typed array without "Array": Uint8, Int16, Int32, Float32, Float64.  Places of rows
-are written as `pictures.packed_positions` says.  Lines and values have 64 bits: with 32 those far from zero would be
+are written as `views.stage.packed_positions` says.  Lines and values have 64 bits: with 32 those far from zero would be
 one.
 """
 
