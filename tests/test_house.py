@@ -240,7 +240,8 @@ OTHERS = {
 
 
 def is_private(name):
-    return name.startswith("_") and not name.startswith("__")
+    """Whether a name is not public, or lets what is read-only be written."""
+    return name == "edit_readonly" or (name.startswith("_") and not name.startswith("__"))
 
 
 def private_names(module):
@@ -252,7 +253,7 @@ def private_names(module):
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             defined.add(node.id)
         elif isinstance(node, ast.alias):
-            defined.add((node.asname or node.name).split(".")[-1])
+            (read if node.name == "edit_readonly" else defined).add((node.asname or node.name).split(".")[-1])
         elif isinstance(node, ast.Attribute):
             self_or_core = ast.unparse(node.value) in ("self", "cls") or module.startswith("supdr.")
             own = isinstance(node.ctx, ast.Store) and self_or_core
@@ -321,6 +322,42 @@ def test_the_map_names_every_folder():
     assert not missing
 
 
+WALKS = {
+    "The way of a hyper-parameter": 14,
+    "The way of an uploaded file": 14,
+    "The way of a frame": 20,
+}
+"""The walks of the map, and the most files of the app that each may pass."""
+
+
+def steps_of(walk):
+    """Return the steps of a walk: files of the repository, and what of each is named, if anything is."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = text.partition(f"## {walk}\n")[2].partition("\n## ")[0]
+    steps = re.findall(r"^\d+\. `([^`]+)`(?:, `([^`]+)`)?", section, re.MULTILINE)
+    return [(ROOT / (path if path.startswith("core/") else f"supdr_viz/{path}"), name) for path, name in steps]
+
+
+def names_in(file):
+    """Return the functions, classes and methods that a file of Python defines, methods with their class."""
+    names = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+            names |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+    return names
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_a_walk_of_the_map_is_short_and_names_what_exists(walk):
+    steps = steps_of(walk)
+    assert len({file for file, _ in steps if "core" not in file.relative_to(ROOT).parts}) <= WALKS[walk]
+    assert len(steps) > 10
+    for file, name in steps:
+        assert file.is_file(), file
+        assert not name or name in names_in(file), f"{file.name} has no {name}"
+
+
 WALL_CLOCKS = {"time.time", "time.time_ns", "time.localtime", "datetime.now", "datetime.utcnow", "datetime.today"}
 STAMPS = {"supdr.sensitivity.store": 1}
 """Modules that write down when something was, and how often: no duration depends on it."""
@@ -337,3 +374,18 @@ def test_no_duration_depends_on_a_clock_that_can_be_set():
     assert found == STAMPS
     scripts = [file for file in (ROOT / "supdr_viz").rglob("*.js") if "Date" in file.read_text(encoding="utf-8")]
     assert scripts == []
+
+
+def test_the_tests_of_the_app_mirror_its_rooms():
+    rooms = {room_of(folder_of(module)).split(".")[-1] for module in modules() if module.startswith("supdr_viz.")}
+    folder = ROOT / "tests" / "viz"
+    mirrored = {file.parent.name for file in folder.glob("*/test_*.py")}
+    assert mirrored == rooms - {"supdr_viz"}
+    loose = {file.stem for file in folder.glob("test_*.py")}
+    assert loose == {"test_cli", "test_container", "test_docs", "test_warm"}  # of no room of its own
+
+
+def test_no_test_module_imports_another():
+    taken = re.compile(r"^\s*(?:from|import) tests\.[\w.]*test_|^\s*from tests[\w.]* import .*\btest_", re.MULTILINE)
+    files = [*(ROOT / "tests").rglob("*.py")]
+    assert not [file.name for file in files if taken.search(file.read_text(encoding="utf-8"))]

@@ -10,7 +10,7 @@ import panel as pn
 from supdr.datasets import load_openml
 from supdr_viz.controls.upload import Loaded, limits
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Outcome, in_background
+from supdr_viz.ui.background import Latest, Outcome
 
 
 class OpenMLPanel:
@@ -21,7 +21,7 @@ class OpenMLPanel:
 
     def __init__(self, on_loaded: Loaded) -> None:
         self._on_loaded = on_loaded
-        self._number = 0
+        self._latest = Latest()
         self._expected = self._target = ""
         self.field = widgets.text_field("Name or number on openml.org", placeholder="ionosphere or 59")
         self.load = widgets.button("Load", self.start, kind="contained", icon="download", margin=8)
@@ -49,18 +49,14 @@ class OpenMLPanel:
             widgets.message(self.message, "Type the name or the number of a data set first.", "error")
             return
         target = self._target if name == self._expected else ""
-        self._number += 1
-        number = self._number
         self.load.loading = True
         widgets.message(self.message, f"Asking openml.org for {name} …")
-        in_background(
+        self._latest.ask(
             lambda: load_openml(name, target=target or None, limits=limits()),
-            widgets.guarded(lambda outcome: self._fetched(outcome, {"name": name, "target": target}, number)),
+            widgets.guarded(lambda outcome: self._fetched(outcome, {"name": name, "target": target})),
         )
 
-    def _fetched(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
-        if number != self._number:
-            return
+    def _fetched(self, outcome: Outcome, options: dict[str, Any]) -> None:
         self.load.loading = False
         if outcome.problem:
             hint = "" if options["name"].isdecimal() else " Without a network, a file works as well."

@@ -136,19 +136,19 @@ def draw_below(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
         grey = np.round(first + (last - first) * share).astype(np.uint8)
         pen.lay(np.dstack([grey, np.full(grey.shape[:2], 255, dtype=np.uint8)]), picture["extent"])
     for area in picture["areas"]:
-        pen.area(area["points"], shades[area["role"]], area["alpha"])
+        pen.area(area.points, shades[area.role], area.alpha)
     _draw_strokes(pen, picture, colours.card, shades, above=False)
 
 
 def _draw_strokes(pen: Pen, picture: dict[str, Any], card: str, shades: Sequence[str], *, above: bool) -> None:
     """Draw those strokes that lie over the rows, or those that lie under them."""
     for stroke in picture["strokes"]:
-        if stroke["above"] != above:
+        if stroke.above != above:
             continue
-        dash = DASHES[stroke["dash"]]
-        if stroke["edge"]:
-            pen.line(stroke["points"], card, stroke["width"] + 2.0 * stroke["edge"], stroke["alpha"], dash)
-        pen.line(stroke["points"], shades[stroke["role"]], stroke["width"], stroke["alpha"], dash)
+        dash = DASHES[stroke.dash]
+        if stroke.edge:
+            pen.line(stroke.points, card, stroke.width + 2.0 * stroke.edge, stroke.alpha, dash)
+        pen.line(stroke.points, shades[stroke.role], stroke.width, stroke.alpha, dash)
 
 
 def draw_tips(

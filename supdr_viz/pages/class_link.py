@@ -30,18 +30,20 @@ WHY = (
 class ClassLink:
     """Opens and ends the link, and says how many follow.
 
-    `stage`: what is followed; `on_open`: called once somebody can follow, who needs to be told what the page shows;
-    `on_count`: ``on_count(n)`` when somebody has come or gone. `followers`: those who follow; None while there is no
-    link.
+    `stage`: what is followed; `on_open`: called once others can follow, who need to be told what the page shows.
+    `followers`: those who follow; None while there is no link.
     """
 
-    def __init__(
-        self, bridge: Bridge, stage: Stage, *, on_open: Callable[[], Any], on_count: Callable[[int], Any]
-    ) -> None:
-        self._bridge, self._stage, self._on_open, self._on_count = bridge, stage, on_open, on_count
+    def __init__(self, bridge: Bridge, stage: Stage, *, on_open: Callable[[], Any]) -> None:
+        self._bridge, self._stage, self._on_open = bridge, stage, on_open
+        self._on_count: Callable[[int], Any] | None = None
         self.followers: Followers | None = None
         self._call: Call | None = None
         self._scheduled = False
+
+    def on_count(self, callback: Callable[[int], Any]) -> None:
+        """Call ``callback(n)`` whenever the number of followers changes."""
+        self._on_count = callback
 
     @property
     def offered(self) -> bool:
@@ -92,7 +94,7 @@ class ClassLink:
         self.close()
         self._show(False)
         widgets.message(self._said, "The class link has ended.")
-        self._on_count(0)
+        self._tell(0)
 
     def close(self) -> None:
         """End it without a word: the page is going."""
@@ -117,4 +119,8 @@ class ClassLink:
             number = len(self.followers)
             words = {0: "Nobody follows yet.", 1: "One page follows."}.get(number, f"{number} pages follow.")
             widgets.message(self._said, words)
+            self._tell(number)
+
+    def _tell(self, number: int) -> None:
+        if self._on_count is not None:
             self._on_count(number)

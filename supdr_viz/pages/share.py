@@ -59,6 +59,8 @@ class ShareMenu:
         class_link: ClassLink | None = None,
     ) -> None:
         self._class_link = class_link
+        if class_link is not None:
+            class_link.on_count(self.show_followers)
         self._plots, self._save_plot = plots or {}, save_plot
         self._on_compare, self._what = on_compare, what
         self._works: dict[str, GetWork] = {}

@@ -65,7 +65,6 @@ class Transport:
     hub: tells the status line.
     speed: one of "slow", "normal", "fast".
     on_speed: ``on_speed(speed)``.
-    on_command: called when what is said of the run is out of date: the user asked for something else.
     on_toggled: called after the run was started or paused.
     on_reset: instead of the target's reset.
     on_nothing_left: called when there was nothing left to run.
@@ -81,14 +80,13 @@ class Transport:
         speed: str,
         *,
         on_speed: Callable[[str], Any],
-        on_command: Act,
         on_toggled: Act = _nothing,
         on_reset: Act | None = None,
         on_nothing_left: Act = _nothing,
         on_escape: Act = _nothing,
         on_key: Callable[[str], Any] | None = None,
     ) -> None:
-        self._target, self._on_command, self._on_toggled = target, on_command, on_toggled
+        self._target, self._on_command, self._on_toggled = target, _nothing, on_toggled
         self._on_reset, self._on_nothing_left = on_reset or target.reset, on_nothing_left
         self._on_escape, self._on_key = on_escape, on_key
         self.viewing = False
@@ -105,6 +103,10 @@ class Transport:
         )
         bridge.on_key(self.key)
         _TARGETS.add(target)
+
+    def on_command(self, callback: Act) -> None:
+        """Call ``callback()`` when what is said of the run is out of date: the user has asked for something else."""
+        self._on_command = callback
 
     # --- commands -----------------------------------------------------------------------------------------------------
 

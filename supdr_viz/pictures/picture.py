@@ -68,6 +68,10 @@ class Stroke:
     above: bool = False
     edge: float = 0.0
 
+    def __post_init__(self) -> None:
+        """Hold the points as floats."""
+        object.__setattr__(self, "points", np.asarray(self.points, dtype=float))
+
 
 @dataclass(frozen=True, eq=False)
 class Area:
@@ -79,6 +83,10 @@ class Area:
     points: NDArray
     role: int
     alpha: float = 0.14
+
+    def __post_init__(self) -> None:
+        """Hold the points as floats."""
+        object.__setattr__(self, "points", np.asarray(self.points, dtype=float))
 
 
 class Tag(NamedTuple):
@@ -175,6 +183,15 @@ class Picture:
     keys: tuple[Key, ...] = ()
     numbers: tuple[Number, ...] = ()
     caption: str = ""
+
+    def __post_init__(self) -> None:
+        """Hold places as floats; roles and levels as bytes, of which there are as many as roles or greys."""
+        for name, kind in {
+            "marks": float,
+            **dict.fromkeys(("row_role", "mark_role", "image", "photo"), np.uint8),
+        }.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, np.asarray(getattr(self, name)).astype(kind, copy=False))
 
     @property
     def has_small_rows(self) -> bool:

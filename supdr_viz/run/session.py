@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from supdr.datasets import Dataset
@@ -12,8 +12,8 @@ from supdr_viz.data.csv_safety import escape_formula
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.data.split import Split
 from supdr_viz.experiment.build import build_dataset, build_estimator, check_columns, has_gaps
+from supdr_viz.experiment.change import Change, change_between
 from supdr_viz.experiment.experiment import Experiment
-from supdr_viz.experiment.methods import MENU, METHODS_GROUP
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.snippet import to_python
 from supdr_viz.experiment.splitting import filled, split
@@ -26,14 +26,31 @@ from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
 
 
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """What a run is on.
+
+    untaught: the data set as it came.
+    divided: its rows as they were divided, without taught labels.
+    dataset: with taught labels.
+    split: with taught labels, and with missing cells filled if the method needs that.
+    scene: with taught labels.
+    """
+
+    untaught: Dataset
+    divided: Split
+    dataset: Dataset
+    split: Split
+    scene: Scene
+
+
 class Session:
     """Turns changes of the settings into the least that must happen to the run.
 
     `notify`: see `Player`; `gate`: see `Player`.
 
     experiment: in force; None before the first `apply`, and after one that cannot be shown.
-    dataset, split, scene: its data set, split (with missing cells filled if the method needs that) and scene, taught
-        labels included.
+    loaded: what its run is on.
     estimator: its method.
     measures: whether it is found out how true the map is, also where no colours show it.
     """
@@ -41,11 +58,7 @@ class Session:
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
         self.player = Player(pool, notify, gate)
         self.experiment: Experiment | None = None
-        self.dataset: Dataset | None = None
-        self.split: Split | None = None
-        self._untaught: Dataset | None = None
-        self._divided: Split | None = None
-        self.scene: Scene | None = None
+        self.loaded: Loaded | None = None
         self.estimator: Any = None
         self.options = DisplayOptions()
         self.measures = False
@@ -55,6 +68,21 @@ class Session:
         """The settings in force."""
         return None if self.experiment is None else self.experiment.settings
 
+    @property
+    def dataset(self) -> Dataset | None:
+        """The data set, with taught labels."""
+        return None if self.loaded is None else self.loaded.dataset
+
+    @property
+    def split(self) -> Split | None:
+        """The rows as the method sees them."""
+        return None if self.loaded is None else self.loaded.split
+
+    @property
+    def scene(self) -> Scene | None:
+        """What stays on display while the run goes on."""
+        return None if self.loaded is None else self.loaded.scene
+
     def apply(self, experiment: Experiment, like: Session | None = None) -> bool:
         """Put an experiment in force; a running run keeps running.
 
@@ -62,71 +90,63 @@ class Session:
         new. Raises NotAtHand, Unusable, ValueError, OSError: it cannot be shown; the message says why.  The run before
         is gone.
         """
-        before, settings, running = self.experiment, experiment.settings, self.player.going
-        old = self.settings
-        same_data = before is not None and experiment.same_data(before)
+        settings, running = experiment.settings, self.player.going
+        change = change_between(self.experiment, experiment)
         self.player.set_speed(settings.speed)
         self.set_display(settings)
         try:
-            if not same_data or self._untaught is None or self._divided is None:
-                self._take_data(experiment, like)
-            assert self._untaught is not None
-            assert self._divided is not None
-            taught = same_data and old is not None and settings.taught != old.taught
-            if not same_data or old is None or settings.method != old.method or taught:
-                self.dataset = taught_dataset(self._untaught, settings.taught)
-                parts = filled(self._divided, settings, self._untaught)
-                self.split = taught_split(parts, self._untaught, settings.taught)
-            assert self.dataset is not None
-            assert self.split is not None
-            new_scene = not same_data or old is None or settings.input_plane != old.input_plane
-            if new_scene or taught:
-                self.scene = self._scene_of(settings, like)
-            check_columns(settings, self.dataset)
-            known = self.dataset.task, self.split.n_train, self.dataset.views, has_gaps(self.dataset)
-            estimator = build_estimator(settings, *known)
+            self.loaded = loaded = self._load(experiment, change, like)
+            estimator = _estimator(settings, loaded)
         except (ValueError, OSError):
             self.unload()
             raise
         self.experiment, self.estimator = experiment, estimator
-        assert self.scene is not None
-        anew = not same_data or old is None or settings.needs_restart(old)
-        if anew or (taught and MENU[settings.method].group != METHODS_GROUP):
-            self.player.load(estimator, self.split, self.scene)
+        self._carry_on(change, loaded, estimator, running)
+        return change.data or change.plane
+
+    def _carry_on(self, change: Change, loaded: Loaded, estimator: Any, running: bool) -> None:
+        """Do to the run what a change asks for, and no more."""
+        if change.restarts:
+            self.player.load(estimator, loaded.split, loaded.scene)
             if running:
                 self.player.run()
-            return new_scene
-        assert old is not None
-        if taught:
-            self.player.teach(estimator, self.split, self.scene)
-        elif new_scene:
-            self.player.set_scene(self.scene)
-        if settings.method_options != old.method_options and not taught:
-            self.player.change(estimator)
-        return new_scene
+        elif change.labels:
+            self.player.teach(estimator, loaded.split, loaded.scene)
+        else:
+            if change.plane:
+                self.player.set_scene(loaded.scene)
+            if change.options:
+                self.player.change(estimator)
+
+    def has_data_of(self, experiment: Experiment) -> bool:
+        """Whether the rows and their parts that an experiment needs are those in force."""
+        return self.experiment is not None and experiment.same_data(self.experiment)
 
     def unload(self) -> None:
         """Show nothing: there are no settings in force."""
         self.experiment = None
         self.player.unload()
 
-    def _take_data(self, experiment: Experiment, like: Session | None) -> None:
-        if like is not None and like.experiment is not None and experiment.same_data(like.experiment):
-            self._untaught, self._divided = like._untaught, like._divided
-            return
-        self._untaught = build_dataset(experiment.settings, experiment.table)
-        self._divided = split(self._untaught, experiment.settings)
-
-    def _scene_of(self, settings: Settings, like: Session | None) -> Scene:
-        assert self.dataset is not None
-        assert self._untaught is not None
-        assert self._divided is not None
-        theirs = like.settings if like is not None and like._divided is self._divided else None
-        same = theirs is not None and (theirs.input_plane, theirs.taught) == (settings.input_plane, settings.taught)
-        if like is not None and like.scene is not None and same:
-            return like.scene
-        parts = taught_split(self._divided, self._untaught, settings.taught)
-        return build_scene(self.dataset, parts, input_axes(settings, self.dataset))
+    def _load(self, experiment: Experiment, change: Change, like: Session | None) -> Loaded:
+        """Return what the run is to be on: what is there already, as far as the change leaves it."""
+        settings, before = experiment.settings, self.loaded
+        if before is None or change.data:
+            untaught, divided = _rows(experiment, like)
+        else:
+            untaught, divided = before.untaught, before.divided
+        if before is None or change.data or change.method or change.labels:
+            dataset = taught_dataset(untaught, settings.taught)
+            parts = taught_split(filled(divided, settings, untaught), untaught, settings.taught)
+        else:
+            dataset, parts = before.dataset, before.split
+        if before is None or change.data or change.plane or change.labels:
+            scene = _shared_scene(settings, divided, like)
+            if scene is None:
+                axes = input_axes(settings, dataset)
+                scene = build_scene(dataset, taught_split(divided, untaught, settings.taught), axes)
+        else:
+            scene = before.scene
+        return Loaded(untaught, divided, dataset, parts, scene)
 
     @property
     def n_components(self) -> int:
@@ -141,7 +161,7 @@ class Session:
     def close(self) -> None:
         """End the run and let go of the data."""
         self.player.close()
-        self.experiment = self.dataset = self.split = self._untaught = self._divided = self.scene = None
+        self.experiment = self.loaded = None
 
     def set_display(self, settings: Settings, **changes: Any) -> None:
         """Change what frames show; `changes` are fields of `DisplayOptions` that no link carries."""
@@ -177,12 +197,12 @@ class Session:
 
     def labels_csv(self) -> str:
         """Return the labels of the training rows as CSV: row number, label for the method, label as it came."""
-        parts, untaught, dataset = self.split, self._divided, self.dataset
-        if parts is None or untaught is None or dataset is None:
+        if self.loaded is None:
             return ""
         import numpy as np
 
-        now, before = parts.y_train, untaught.y_train
+        parts, dataset = self.loaded.split, self.loaded.dataset
+        now, before = parts.y_train, self.loaded.divided.y_train
         taught = ~((now == before) | (np.isnan(now) & np.isnan(before)))
         if dataset.task == "classification":
             names = np.array([*dataset.target_names, ""], dtype=object)
@@ -191,11 +211,12 @@ class Session:
 
     def embedding_csv(self) -> str:
         """Return the latent rows on display as CSV: row number, part, label, coordinates, prediction."""
-        fitted, parts, dataset = self.player.fitted, self.split, self.dataset
-        if fitted is None or parts is None or dataset is None:
+        fitted = self.player.fitted
+        if fitted is None or self.loaded is None:
             return ""
         import numpy as np
 
+        parts, dataset = self.loaded.split, self.loaded.dataset
         shown = self.options.latent == "transform"
         train = fitted.transform(parts.X_train) if shown else fitted.embedding_
         test = fitted.transform(parts.X_test) if len(parts.X_test) else train[:0]
@@ -216,6 +237,30 @@ class Session:
             **{f"z{k + 1}": latent[:, k] for k in range(latent.shape[1])},
         }
         return _csv(columns)
+
+
+def _rows(experiment: Experiment, like: Session | None) -> tuple[Dataset, Split]:
+    """Return the data set and its rows as they are divided; those of another session where they are the same."""
+    theirs = like.loaded if like is not None and like.has_data_of(experiment) else None
+    if theirs is not None:
+        return theirs.untaught, theirs.divided
+    dataset = build_dataset(experiment.settings, experiment.table)
+    return dataset, split(dataset, experiment.settings)
+
+
+def _shared_scene(settings: Settings, divided: Split, like: Session | None) -> Scene | None:
+    """Return the scene of another session that shows the same rows with the same labels in the same plane."""
+    if like is None or like.settings is None or like.loaded is None or like.loaded.divided is not divided:
+        return None
+    same = (like.settings.input_plane, like.settings.taught) == (settings.input_plane, settings.taught)
+    return like.loaded.scene if same else None
+
+
+def _estimator(settings: Settings, loaded: Loaded) -> Any:
+    """Build the method; raise Unusable if it cannot be fitted to the rows."""
+    check_columns(settings, loaded.dataset)
+    dataset = loaded.dataset
+    return build_estimator(settings, dataset.task, loaded.split.n_train, dataset.views, has_gaps(dataset))
 
 
 def input_axes(settings: Settings, dataset: Dataset) -> tuple[int, int] | None:

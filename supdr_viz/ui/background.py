@@ -120,6 +120,36 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
     threading.Thread(target=_work, name="supdr-load", daemon=True).start()
 
 
+class Latest:
+    """Slow work for a part of a page, of which only the answer to the newest request counts."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def drop(self) -> None:
+        """Let nothing come of what was asked so far."""
+        self._number += 1
+
+    def ask(self, work: Callable[[], Any], done: Callable[[Outcome], Any]) -> None:
+        """Run ``work()`` in a thread and then ``done(outcome)`` in the page, unless something else was asked meanwhile.
+
+        `work`: is not begun if something else was asked before its turn; must not touch the page.
+        """
+        self._number += 1
+        number = self._number
+
+        def _work() -> Any:
+            if number != self._number:
+                raise Cancelled
+            return work()
+
+        def _done(outcome: Outcome) -> None:
+            if number == self._number:
+                done(outcome)
+
+        in_background(_work, _done)
+
+
 def at_work(document: Any) -> bool:
     """Whether slow work of a page is under way.
 

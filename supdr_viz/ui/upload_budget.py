@@ -10,14 +10,14 @@ import panel as pn
 
 from supdr_viz.data.quotas import most
 
-# Whoever holds something -> how many bytes; until its page is gone.
+# The component that holds bytes -> how many; until its page is gone.
 _HELD: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def reserve(owner: Any, size: int) -> str:
-    """Take note that somebody holds so many bytes now, in place of what it held before.
+    """Let a component hold so many bytes, in place of those that it held before.
 
-    Returns why it may not, then nothing is held by it; empty: it may.
+    Returns why it may not, then it holds nothing; empty: it may.
     """
     document = pn.state.curdoc
     if owner not in _HELD and document is not None:
@@ -27,6 +27,11 @@ def reserve(owner: Any, size: int) -> str:
         return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
     _HELD[owner] = size
     return ""
+
+
+def held(owner: Any = None) -> int:
+    """Return how many bytes a component holds; None: all of them."""
+    return sum(_HELD.values()) if owner is None else _HELD.get(owner, 0)
 
 
 def _let_go(owner: Any, _context: Any) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.methods import Mode
@@ -13,7 +10,7 @@ from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.views.figures import LegendEntry, colour_of, css
 from supdr_viz.views.plane import SquareView
 from supdr_viz.views.points import Points
-from supdr_viz.views.stage.wire import plain_extent
+from supdr_viz.views.stage.wire import Tree
 
 
 class MethodView(SquareView):
@@ -73,7 +70,7 @@ class MethodView(SquareView):
     def show_picture(self, picture: Picture) -> None:
         """Draw a picture of the mode shown."""
         self.picture = picture
-        self.put(picture=_written(picture, self.points.drawn))
+        self.put(picture=_drawable(picture, self.points.drawn))
         self.hold(picture.extent)
 
     def show_surface(self, surface: Surface) -> None:
@@ -111,45 +108,18 @@ class MethodView(SquareView):
             self.put(picture=None)
 
 
-def _written(picture: Picture, drawn: NDArray) -> dict[str, Any]:
-    """Return a picture as the stage takes it; colours are those of both themes."""
+# Fields of a picture that its canvas does not get: the card says them in words, or their rows move by themselves.
+NOT_DRAWN = {"mode", "row_value", "panels", "axis_labels", "keys", "numbers", "caption"}
+
+
+def _drawable(picture: Picture, drawn: NDArray) -> Tree:
+    """Return what the canvas draws: the picture's own fields, colours of both themes, the roles of the rows `drawn`."""
     return {
-        "extent": plain_extent(picture.extent),
+        **{name: value for name, value in vars(picture).items() if name not in NOT_DRAWN},
         "roles": [[colour_of(role, dark) for dark in (False, True)] for role in picture.roles],
         "rows": picture.rows is not None,
-        "row_role": None if picture.row_role is None else picture.row_role[drawn].astype(np.uint8),
+        "row_role": None if picture.row_role is None else picture.row_role[drawn],
         "tips": picture.tips is not None,
-        "tip_mark": picture.tip_mark,
         "small": picture.has_small_rows,
-        "strokes": [
-            {
-                "points": np.asarray(stroke.points, dtype=float),
-                "role": int(stroke.role),
-                "width": float(stroke.width),
-                "alpha": float(stroke.alpha),
-                "dash": stroke.dash,
-                "above": stroke.above,
-                "edge": float(stroke.edge),
-            }
-            for stroke in picture.strokes
-        ],
-        "areas": [
-            {
-                "points": np.asarray(area.points, dtype=float),
-                "role": int(area.role),
-                "alpha": float(area.alpha),
-            }
-            for area in picture.areas
-        ],
-        "marks": None if picture.marks is None else np.asarray(picture.marks, dtype=float),
-        "mark_role": None if picture.mark_role is None else picture.mark_role.astype(np.uint8),
-        "image": None if picture.image is None else picture.image.astype(np.uint8),
-        "photo": None if picture.photo is None else picture.photo.astype(np.uint8),
-        "shades": picture.shades,
-        "smooth": picture.smooth,
-        "image_alpha": picture.image_alpha,
-        "tags": [[float(tag.x), float(tag.y), tag.text, int(tag.role), tag.align] for tag in picture.tags],
-        "axes": None if picture.axis_labels is None else list(picture.axis_labels),
-        "counts": picture.counts,
-        "ticks": [float(tick) for tick in picture.ticks],
+        "axes": picture.axis_labels,
     }

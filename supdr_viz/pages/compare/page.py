@@ -84,11 +84,11 @@ class Compare:
             self._hub,
             first.speed,
             on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
-            on_command=self._hasten,
             on_toggled=functools.partial(self._refresh, force=True),
             on_nothing_left=self._say_nothing_left,
             on_escape=self._deselect,
         )
+        self.transport.on_command(self._hasten)
         self.share = ShareMenu(
             self.bridge,
             get_link=lambda: link("compare", comparison_query(self.comparison)),

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from supdr_viz.run.session import Session
-from supdr_viz.ui.background import Outcome, in_background
+from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.views import Board
 
 
@@ -20,23 +20,23 @@ class LassoCount:
 
     def __init__(self, session: Session, board: Board, on_counted: Callable[[str], Any]) -> None:
         self._session, self._board, self._on_counted = session, board, on_counted
-        self._number = 0
+        self._latest = Latest()
         board.points.on_loop(self._count)
 
     def _count(self, view: str, corners: NDArray | None) -> None:
-        self._number += 1
-        number, scene = self._number, self._session.scene
+        self._latest.drop()
         self._on_counted("")
+        scene = self._session.scene
         if corners is None or scene is None or scene.drawn is None:
             return
         view = "input" if view == "latent" and self._board.morphed else view
         sample = len(self._board.points.selection.indices)
         player = self._session.player
-        in_background(
+        self._latest.ask(
             lambda: player.count_within(view, corners),
-            lambda outcome: self._counted(outcome, number, sample),
+            lambda outcome: self._counted(outcome, sample),
         )
 
-    def _counted(self, outcome: Outcome, number: int, sample: int) -> None:
-        if number == self._number and outcome.value is not None:
+    def _counted(self, outcome: Outcome, sample: int) -> None:
+        if outcome.value is not None:
             self._on_counted(f"{sample:,} of the sample, {int(outcome.value):,} of all rows.")

@@ -16,6 +16,7 @@ from supdr_viz.experiment.build import NotAtHand
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.export.progress import Told
 from supdr_viz.export.work import export_work
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.class_link import ClassLink
@@ -104,6 +105,7 @@ class Explorer:
         self._preset = ""  # the example that has begun
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
+        self._link_to = link_to
         self.bridge = bridge or Bridge()
         self.board = Board(touch=widgets.on_phone())
         self.link = FramePusher(self.board.stage, self._draw)
@@ -115,30 +117,12 @@ class Explorer:
             self.bridge,
             self.board.hub,
             settings.speed,
-            on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
-            on_command=lambda: self.reporter.hasten(),
+            on_speed=self._set_speed,
             on_escape=self._escape,
             on_key=on_key,
         )
-        self.class_link = ClassLink(
-            self.bridge,
-            self.board.stage,
-            on_open=self._surround,
-            on_count=lambda number: self.share.show_followers(number),
-        )
-        self.share = ShareMenu(
-            self.bridge,
-            class_link=self.class_link,
-            get_link=lambda: link_to(self.controls.settings),
-            get_python=self.session.python,
-            get_json=lambda: to_json(self.controls.settings),
-            get_csv=self._csv,
-            on_load_json=self._load_json,
-            get_work=lambda kind: export_work(self.session, kind, dark=self.page.dark_theme),
-            on_compare=lambda: self.bridge.add_to_comparison(link("compare"), to_query(self.controls.settings)),
-            plots=PLOTS,
-            save_plot=functools.partial(save_plot, self.board, self.session),
-        )
+        self.class_link = ClassLink(self.bridge, self.board.stage, on_open=self._surround)
+        self.share = self._share_menu()
         self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
         self.layout = ExplorerLayout(
             self.board,
@@ -150,23 +134,42 @@ class Explorer:
             problems=problems,
             **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
         )
-        self.slow_run_notice = SlowRunNotice(
-            self.session,
-            self.layout.notice,
-            on_fewer=lambda share: self.controls.change({"test_share": share}),
-        )
+        self.page = self.layout.page
+        self.slow_run_notice = SlowRunNotice(self.session, self.layout.notice, on_fewer=self._train_on_fewer)
         self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
         self.reporter = StatusReporter(self.session, self.transport, self.layout, self.bridge, self.slow_run_notice)
-        self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
-        self.page = self.layout.page
-        self._apply(self.controls.experiment)
+        self.transport.on_command(self.reporter.hasten)
+        self._begin(self.controls.experiment)
+
+    def _share_menu(self) -> ShareMenu:
+        return ShareMenu(
+            self.bridge,
+            class_link=self.class_link,
+            get_link=lambda: self._link_to(self.controls.settings),
+            get_python=self.session.python,
+            get_json=lambda: to_json(self.controls.settings),
+            get_csv=self._csv,
+            on_load_json=self._load_json,
+            get_work=self._work,
+            on_compare=self._compare,
+            plots=PLOTS,
+            save_plot=functools.partial(save_plot, self.board, self.session),
+        )
+
+    # --- the page's life ---------------------------------------------------------------------------------------------
+
+    def _begin(self, experiment: Experiment) -> None:
+        """Show the experiment of the address, and be told of what happens to the page."""
+        self.bridge.unsettled_while(self._is_busy)
+        self._apply(experiment)
         self._begin_example()
         follow(self.bridge, "lost_at", self._run_to)
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
 
-    # --- the page's life ---------------------------------------------------------------------------------------------
+    def _is_busy(self) -> bool:
+        return self.transport.warming or not self.link.settled
 
     def _loaded(self) -> None:
         document = pn.state.curdoc
@@ -278,6 +281,19 @@ class Explorer:
 
     def _describe(self, dataset: Dataset) -> None:
         self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
+
+    def _set_speed(self, speed: str) -> None:
+        self.controls.apply(replace(self.controls.settings, speed=speed))
+
+    def _train_on_fewer(self, test_share: float) -> None:
+        self.controls.change({"test_share": test_share})
+
+    def _compare(self) -> None:
+        self.bridge.add_to_comparison(link("compare"), to_query(self.controls.settings))
+
+    def _work(self, kind: str) -> Callable[[Told], bytes] | None:
+        """Return a function that makes a file of the run, in the colours of the page."""
+        return export_work(self.session, kind, dark=self.page.dark_theme)
 
     def _load_json(self, text: str) -> list[str]:
         settings, problems = from_json(text)

@@ -127,6 +127,11 @@ class SweepRunner:
             self.phase = Phase.stopping
             self._go.set()
 
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the sweep has ended, or so many seconds have passed."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
     def _work(self, sweep: Sweep, X: Any, y: Any, executor: Any) -> None:
         try:
             self._take_turns(sweep, X, y, executor)

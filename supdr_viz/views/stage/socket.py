@@ -96,6 +96,11 @@ class StageSocket(WebSocketHandler):
         return ticket
 
     @classmethod
+    def owner_of(cls, ticket: str) -> Any:
+        """Return the owner of the stage that a ticket lets in to; None: the ticket does not hold."""
+        return cls._owners.get(ticket)
+
+    @classmethod
     def void(cls, ticket: str) -> None:
         """Let nobody in with a ticket any more."""
         cls._owners.pop(ticket, None)
@@ -152,7 +157,7 @@ class StageSocket(WebSocketHandler):
             written.exception()
 
     def _owner(self) -> Owner | None:
-        return self._owners.get(self._ticket)
+        return self.owner_of(self._ticket)
 
 
 def understood(message: str | bytes) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,8 @@ def _same(first: Any, second: Any) -> bool:
         return _equal(first, second)
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(_same, first, second))
+    if is_dataclass(first) and type(first) is type(second):
+        return _same(vars(first), vars(second))
     if isinstance(first, dict) and isinstance(second, dict):
         return first.keys() == second.keys() and all(_same(first[name], second[name]) for name in first)
     return type(first) is type(second) and not isinstance(first, np.ndarray) and first == second

@@ -21,6 +21,7 @@ import functools
 import json
 import math
 import sys
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,8 +84,9 @@ def merge(tree: Tree, patch: Tree) -> Tree:
 def encode(patch: Tree) -> bytes:
     """Write a patch.
 
-    `patch`: of names to dicts, arrays, tails of arrays, and what JSON knows; numbers that are not finite are written as
-    null. Raises TypeError if an array has a type that the browser does not have.
+    `patch`: of names to dicts, arrays, tails of arrays, instances of dataclasses, which are written as their fields,
+    and what JSON knows; numbers that are not finite are written as null. Raises TypeError if an array has a type that
+    the browser does not have.
     """
     arrays: list[NDArray] = []
 
@@ -98,6 +100,8 @@ def encode(patch: Tree) -> bytes:
             return {"$": len(arrays) - 1}
         if isinstance(value, Tail):
             return {**plain(value.rows), "from": value.first}
+        if is_dataclass(value):
+            value = vars(value)
         if isinstance(value, dict):
             return {str(name): plain(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
