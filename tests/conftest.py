@@ -39,11 +39,11 @@ LONG = (
     "tests/core/test_protocol_resuming.py",
     "tests/core/test_protocol_shell.py",
     "tests/core/test_sldr_estimator.py",
-    "tests/viz/test_front.py",
+    "tests/viz/serving/test_front.py",
     "tests/core/test_sensitivity_store.py",
     "tests/viz/test_cli.py",
     "tests/core/test_mac_baselines.py",
-    "tests/viz/test_few_labels.py",
+    "tests/viz/papers/test_few_labels.py",
 )
 """Files that take long (see `make test-times`), the longest first: what is begun last should be over soon."""
 

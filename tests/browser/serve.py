@@ -34,7 +34,7 @@ class Counts(tornado.web.RequestHandler):
                 "jobs": shared_pool().n_jobs,
                 "players": kinds.count(Player),
                 "documents": kinds.count(Document),
-                "held": sum(upload_budget._HELD.values()),
+                "held": upload_budget.held(),
                 "work": sum(background._AT_WORK.values()),
             }
         )

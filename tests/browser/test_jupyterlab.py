@@ -13,18 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.app import AT_REST
 from tests.browser.conftest import Server
+from tests.browser.notebook_cases import ASK, CODE, check_scrubber
 
-CODE = """\
-import supdr
-from supdr_viz import notebook
-
-notebook.INTERVAL = 0.0  # a picture of every step, however fast the machine
-data = supdr.datasets.make_spirals(2, 60, random_state=0)
-model = notebook.watch(supdr.LSDR(max_iter=40, tol=0.0, random_state=0), data.X, data.y)
-"""
-ASK = "print(len(model.selected), model.snapshot.iteration)"
 TOKEN = "loopback"
 PANELS = "@pyviz/jupyterlab_pyviz"
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
@@ -135,27 +126,6 @@ def written(code, kernel):
     )
     spec = {"name": kernel, "display_name": kernel, "language": "python"}
     return {"cells": [cell, asked], "metadata": {"kernelspec": spec}, "nbformat": 4, "nbformat_minor": 5}
-
-
-def check_scrubber(frame):
-    """Moving the scrubber moves the number and both the plots."""
-    scrub, numbers = frame.locator("#scrub"), frame.locator("#numbers")
-
-    def drawn():
-        frame.locator("html").evaluate(AT_REST)
-        plots = (frame.locator(plot) for plot in ("#latent canvas", "#losses canvas"))
-        return [plot.first.evaluate("canvas => canvas.toDataURL()") for plot in plots]
-
-    expect(numbers).to_contain_text("iteration", timeout=30_000)
-    last, said = drawn(), numbers.inner_text()
-    assert not said.startswith("iteration 0 ")
-    scrub.press("Home")
-    expect(numbers).to_contain_text("iteration 0 ")
-    assert all(one != other for one, other in zip(drawn(), last))
-    scrub.press("ArrowRight")
-    expect(numbers).not_to_contain_text("iteration 0 ")
-    scrub.press("End")
-    expect(numbers).to_have_text(said)
 
 
 def check_selection(page):

@@ -10,7 +10,7 @@ import queue
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_jupyterlab import ASK, CODE, check_scrubber
+from tests.browser.notebook_cases import ASK, CODE, check_scrubber
 
 # What every front end does: outputs by their number, brought up to date in place; an anywidget from the text of its
 # module, `initialize` once for a model and `render` for a view, and changes sent when it says so.

@@ -11,26 +11,15 @@ from sklearn.preprocessing import StandardScaler
 from supdr import ClassAtlas
 from supdr.methods.class_atlas.model import believed
 from supdr.methods.class_atlas.problem import cell_logs
-from supdr.methods.class_atlas.solvers import GatePath
-
-
-def classes_of(n_rows=90, n_classes=3, n_columns=5, spread=2.0, seed=0):
-    """Overlapping classes; rows of each lie along a direction of their own."""
-    rng = np.random.default_rng(seed)
-    codes = rng.permutation(np.arange(n_rows) % n_classes)
-    X = rng.standard_normal((n_rows, n_columns)) + spread * rng.standard_normal((n_classes, n_columns))[codes]
-    return X, codes
-
-
-def problem(X, codes, **settings):
-    return GatePath(np.ascontiguousarray(X), codes, int(codes.max()) + 1, settings.pop("n_components", 2), **settings)
+from tests.core.class_atlas_cases import classes_of, problem
+from tests.core.inside import learnt_rows
 
 
 def test_new_rows_are_placed_as_training_rows_are():
     """With the stored probabilities, only what leaves a row out of its own neighbours differs."""
     X, y = load_wine(return_X_y=True)
     flat = ClassAtlas(charts="pca", random_state=0).fit(X, y)
-    state, rows = flat.snapshot_.state, flat._training[0]
+    state, rows = flat.snapshot_.state, learnt_rows(flat)
     np.testing.assert_allclose(state.image(rows, flat.proba_), flat.left_out_embedding_, atol=1e-8)
     full = ClassAtlas(random_state=0).fit(X, y)
     state = full.snapshot_.state

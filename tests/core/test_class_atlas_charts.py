@@ -7,7 +7,7 @@ from supdr import ClassAtlas
 from supdr.methods.class_atlas.charts import CARRYING_STEPS, _carry, fit_charts
 from supdr.methods.class_atlas.layout import LEAST_SPACING, class_layout, towards
 from supdr.methods.class_atlas.model import sharpened
-from tests.core.test_class_atlas import classes_of
+from tests.core.class_atlas_cases import classes_of
 
 
 def test_a_certain_gate_and_flat_charts_show_principal_components():

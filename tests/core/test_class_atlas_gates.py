@@ -20,7 +20,7 @@ from supdr.methods.class_atlas.landmarks import FEWEST, stratified_rows
 from supdr.methods.class_atlas.regression import fitted_exactly
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import leave_one_out, mapped_spectrum
-from tests.core.test_class_atlas import classes_of
+from tests.core.class_atlas_cases import classes_of
 
 QUICK = {"max_iter": 5, "random_state": 0, "preprocessing": "none"}
 

@@ -13,7 +13,7 @@ from supdr.methods.class_atlas.affinities import OTHER_CLASS, _conditional, affi
 from supdr.methods.class_atlas.neighbours import neighbour_loss
 from supdr.methods.class_atlas.problem import cell_logs
 from supdr.methods.class_atlas.solvers import GatePath
-from tests.core.test_class_atlas import classes_of, problem
+from tests.core.class_atlas_cases import classes_of, problem
 
 
 def evaluated(made, state, point=None, lam=3.0):

@@ -7,7 +7,7 @@ from supdr.methods.class_atlas import gate as gate_module
 from supdr.methods.class_atlas.gate import fit_gate, log_loss
 from supdr.methods.class_atlas.relevance import FLOOR, relevance
 from supdr.solvers.gaussians import Mapping
-from tests.core.test_class_atlas import classes_of
+from tests.core.class_atlas_cases import classes_of
 
 
 def squares_of_a_board(n_rows, n_columns, seed=0):

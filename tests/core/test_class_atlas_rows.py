@@ -10,7 +10,7 @@ from sklearn.manifold import trustworthiness
 from sklearn.neighbors import KNeighborsClassifier
 
 from supdr import ClassAtlas
-from tests.core.test_class_atlas import classes_of
+from tests.core.class_atlas_cases import classes_of
 
 
 def test_unlabelled_rows_are_on_the_map():

@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import supdr
 from supdr.datasets import encode_labels, guess_task, hide_labels
+from tests.core.inside import targets_of
 
 X, Y = load_iris(return_X_y=True)
 HIDDEN = np.arange(150) % 5 == 0
@@ -41,7 +42,7 @@ PARTLY = {
 def test_missing_labels_of_every_make(name, method):
     y = PARTLY[name]
     fitted = supdr.METHODS[method](max_iter=5, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(fitted._training[1].labelled, ~HIDDEN)
+    np.testing.assert_array_equal(targets_of(fitted).labelled, ~HIDDEN)
     whole = {"boolean": Y == 1}.get(name, TEXT if "string" in name or "text" in name or name == "category" else Y)
     assert set(fitted.classes_) == set(whole)
     expected = np.mean(fitted.predict(X[~HIDDEN]) == whole[~HIDDEN])
@@ -116,7 +117,7 @@ def test_a_mark_beside_missing_values():
     y = np.where(HIDDEN, pd.NA, Y.astype(object))
     y[1::5] = 2
     fitted = supdr.LSDR(missing_label=2, max_iter=2).fit(X, y)
-    np.testing.assert_array_equal(fitted._training[1].labelled, ~HIDDEN & (Y != 2) & (np.arange(150) % 5 != 1))
+    np.testing.assert_array_equal(targets_of(fitted).labelled, ~HIDDEN & (Y != 2) & (np.arange(150) % 5 != 1))
 
 
 def test_missing_cells_of_every_make():

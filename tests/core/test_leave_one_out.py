@@ -27,6 +27,7 @@ from supdr.solvers.leave_one_out import (
     leave_one_out,
     weight_spectrum,
 )
+from tests.core.inside import problem_of, targets_of
 
 
 def clouds(n_rows=30, spread=0.6, seed=0):
@@ -161,7 +162,7 @@ def test_the_watched_error_is_that_of_mappings_without_the_row(solver, n_centers
         n_centers=n_centers, solver=solver, gamma=1.0, reg_w=0.01, max_iter=4, early_stopping=False, random_state=0
     )
     state = list(model.iterate(X, y))[-1].state
-    problem = model._problem(*model._training)
+    problem = problem_of(model)
     Phi, ridge = problem.features(state.mapping).matrix, 2 * state.reg_w / state.mu
     fitted_to = problem.wanted(state)
     wrong = []
@@ -177,9 +178,9 @@ def test_many_features_are_judged_by_a_factor(monkeypatch):
     X, y = clouds(60)
     model = MAC(n_centers=40, gamma=1.0, reg_w=0.01, max_iter=2, early_stopping=False, random_state=0)
     state = list(model.iterate(X, y))[-1].state
-    by_eigenvectors = model._problem(*model._training).left_out_error(state)
+    by_eigenvectors = problem_of(model).left_out_error(state)
     monkeypatch.setattr("supdr.methods.mac.mapping.EIGEN_SIZE", 10)
-    assert model._problem(*model._training).left_out_error(state) == by_eigenvectors
+    assert problem_of(model).left_out_error(state) == by_eigenvectors
 
 
 def test_a_pass_is_better_only_by_a_standard_error():
@@ -203,9 +204,9 @@ def test_passes_end_when_left_out_rows_gain_nothing():
     assert model.n_iter_ < MAC().max_iter
     hidden = MAC(early_stopping=True, random_state=0)
     next(hidden.iterate(X, y))
-    assert hidden._training[1].labelled.sum() < len(y)
+    assert targets_of(hidden).labelled.sum() < len(y)
     next(model.iterate(X, y))
-    assert model._training[1].labelled.all()  # "loo" hides no label
+    assert targets_of(model).labelled.all()  # "loo" hides no label
 
 
 def test_a_resumed_run_keeps_its_scaling_and_choices():

@@ -13,29 +13,16 @@ from sklearn.neighbors import KNeighborsClassifier
 from supdr import LSDR
 from supdr.functions.losses import LOSSES
 from supdr.solvers.softmax_head import loo_softmax
+from tests.core import inside
+from tests.core.lsdr_cases import toy
 
 all_losses = pytest.mark.parametrize("loss", LOSSES)
 BLOCKS = ("latent", "components", "intercept_x", "coef", "intercept")
 
 
-def toy(n_classes=2, n_rows=40, m=6, missing=False, regression=False):
-    """Rows of which every fifth is unlabelled."""
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.arange(n_rows) % n_classes).astype(float)
-    X = rng.standard_normal((n_rows, m)) + y[:, None] * rng.standard_normal(m)
-    if regression:
-        y = X @ rng.standard_normal(m) + rng.standard_normal(n_rows)
-    if missing:
-        hidden = rng.random(X.shape) < 0.2
-        hidden[:, 0] = False
-        X[hidden] = np.nan
-    y[::5] = np.nan
-    return X, y
-
-
 def problem_of(estimator, X, y):
     run = next(estimator.iterate(X, y)).run
-    return run._problem(*run._training)
+    return inside.problem_of(run)
 
 
 def random_state_of(problem, seed=3):
@@ -139,7 +126,7 @@ def test_smooth_losses_end_at_a_stationary_point(loss):
     X, y = toy(3)
     estimator = LSDR(2, loss=loss, beta=0.5, reg_u=0.5, reg_v=0.5, reg_w=0.5, max_iter=3000, tol=0.0, solver="bcd")
     last = list(estimator.iterate(X, y))[-1]
-    problem = estimator._problem(*estimator._training)
+    problem = inside.problem_of(estimator)
     gradient = problem.evaluate(np.concatenate([getattr(last.state, name).ravel() for name in BLOCKS]))[1]
     assert abs(gradient).max() < 1e-4 * last.objective
 

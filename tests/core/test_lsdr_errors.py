@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from supdr import LSDR, Stop
 from supdr.functions.losses import LOSSES
-from tests.core.test_lsdr import toy
+from tests.core.lsdr_cases import toy
 
 # --- warnings and errors ----------------------------------------------------------------------------------------------
 

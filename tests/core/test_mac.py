@@ -16,6 +16,7 @@ from supdr.methods.mac.classes import (
 )
 from supdr.methods.mac.estimator import MAC
 from tests.core.conventions import check_conventions
+from tests.core.inside import problem_of
 from tests.core.mac_cases import snapshots, spirals
 
 # --- starts -----------------------------------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ def test_surrogate_never_rises_at_fixed_mu(n_classes, scheme, init):
 def test_each_pass_solves_its_parts():
     model, X, y = spirals(3, max_iter=3, n_components=2)
     state = snapshots(model, X, y)[-1].state
-    problem = model._problem(*model._training)
+    problem = problem_of(model)
     features = problem.features(state.mapping)
     # F: normal equations; classifiers: alpha reproduces them; simplex numbers: those of the latent rows
     residual = features.matrix.T @ (state.latent - state.targets) + 2 * state.reg_w / state.mu * state.weights
@@ -103,7 +104,7 @@ def test_blocks_give_the_same_fit():
     whole = model.fit(X, y)
     with config_context(working_memory=1e-2):
         blocks = spirals(3, max_iter=4, init_noise=0.0)[0].fit(X, y)
-        assert blocks._problem(*blocks._training).features(blocks.mapping_).matrix is None
+        assert problem_of(blocks).features(blocks.mapping_).matrix is None
         np.testing.assert_allclose(blocks.transform(X), whole.transform(X), atol=1e-6)
     np.testing.assert_allclose(blocks.embedding_, whole.embedding_, atol=1e-6)
 

@@ -19,6 +19,7 @@ from supdr.baselines.klda import KernelDiscriminants
 from supdr.baselines.lmnn import LargeMarginMap, _target_neighbours, triplet_loss
 from supdr.datasets import make_noisy_plane, make_spirals
 from tests.core.conventions import check_conventions
+from tests.core.inside import problem_of
 
 PROJECTIONS = [PCAProjection, KernelPCAProjection, LDAProjection, KLDA, NCA, LMNN]
 
@@ -245,7 +246,7 @@ def test_mapping_step_is_optimal_for_its_classifier():
     X, y = make_spirals(2, 50, turns=1.0, random_state=0).to_xy()
     model = TwoStep(2, gamma=30.0, n_centers=30, reg_w=0.1, preprocessing="none", max_iter=1, random_state=0)
     list(model.iterate(X, y))
-    problem = model._problem(*model._training)
+    problem = problem_of(model)
     state = problem.start(0)
     best = problem._mapping_step(state)
     value = problem._value(best, state.heads, state)

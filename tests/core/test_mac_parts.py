@@ -19,6 +19,7 @@ from supdr.methods.mac.classes import (
 from supdr.methods.mac.mapping import Features, choose_centers
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.gaussians import Mapping
+from tests.core.inside import problem_of
 from tests.core.mac_cases import snapshots, spirals
 
 # --- the Z step -------------------------------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ def test_certificate_is_below_every_point(n_classes):
     rng = np.random.default_rng(0)
     model, X, y = spirals(n_classes, reg_w=0.1, max_iter=1)
     next(model.iterate(X, y))
-    problem = model._problem(*model._training)
+    problem = problem_of(model)
     state = problem.start(0)
     features = problem.features(state.mapping)
     certificate = None

@@ -16,6 +16,7 @@ from supdr.methods.nsdr import solvers as nsdr_solvers
 from supdr.methods.nsdr.paper_loop import move_pairs, multiplier_sweep, pair_epoch, pair_orders
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.smo import solve_svm
+from tests.core import inside
 
 KERNELS = {
     "poly 2": {"kernel": "poly", "degree": 2},
@@ -41,7 +42,7 @@ def data(n_classes=2, *, n_samples=45, unlabelled=0.3, missing=0.0, seed=0):
 
 def problem_of(estimator, X, y):
     run = next(estimator.iterate(X, y)).run
-    return run._problem(*run._training)
+    return inside.problem_of(run)
 
 
 # --- the objective and its gradient -----------------------------------------------------------------------------------

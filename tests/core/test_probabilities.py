@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 import supdr
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
 from supdr.methods.mac.bounds import Bounded
+from tests.core.inside import targets_of
 from tests.core.variants import ALWAYS
 
 CLASSIFIERS = {
@@ -106,7 +107,7 @@ def test_left_out_rows_are_scored_without_their_labels():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((80, 20)), np.arange(80) % 2
     fitted = supdr.NSDR(C=10.0, random_state=0, max_iter=10).fit(X, y)
-    scores, rows = crossfitted_scores(fitted, X, fitted._training[1], 0)
+    scores, rows = crossfitted_scores(fitted, X, targets_of(fitted), 0)
     assert sorted(rows) == list(range(80))
     assert (fitted.transduction_ == y).mean() > 0.9
     assert ((scores[:, 0] > 0) == y[rows]).mean() < 0.7
@@ -118,7 +119,7 @@ def test_a_class_of_one_row_is_never_left_out():
     y[0], y[1] = "yew", "oak"
     y[2] = "oak"
     fitted = supdr.LSDR(random_state=0).fit(X, y)
-    scores, rows = crossfitted_scores(fitted, X, fitted._training[1], 0)
+    scores, rows = crossfitted_scores(fitted, X, targets_of(fitted), 0)
     assert 0 not in rows
     assert {1, 2} <= set(rows)
     assert scores.shape == (len(rows), 5)

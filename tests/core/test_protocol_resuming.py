@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 import supdr
 from supdr import Stop
 from supdr.engine.checks import check_unchanged
+from tests.core.inside import problem_of, targets_of
 from tests.core.polls import longest_gap
 from tests.core.variants import (
     DIVERGING,
@@ -135,7 +136,7 @@ def test_converged(name):
     objective = fitted.history_["objective"]
     assert len(objective) == fitted.n_iter_
     run = fitted.snapshot_.run
-    unit = run._problem(*run._training).tolerance_scale(objective[-2])
+    unit = problem_of(run).tolerance_scale(objective[-2])
     assert abs(objective[-1] - objective[-2]) <= 1e-4 * unit
 
 
@@ -222,7 +223,7 @@ def test_the_validation_error_is_that_of_the_rows_held_out(name):
     X, y = data()
     estimator = make(name, max_iter=4, early_stopping=True, n_iter_no_change=4)
     snapshots = list(estimator.iterate(X, y))
-    held = ~estimator._training[1].labelled & (y >= 0)
+    held = ~targets_of(estimator).labelled & (y >= 0)
     assert 0 < held.sum() < 30
     for snapshot in snapshots:
         wrong = estimator.at(snapshot).transduction_[held] != y[held]

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from supdr.baselines import SVDM, SVMUDR, ElasticNet, LogisticPCA, LogisticUDR
 from supdr.datasets import make_latent_glm
 from tests.core.conventions import check_conventions
+from tests.core.inside import problem_of
 
 ITERATIVE = (LogisticUDR, SVMUDR, SVDM)
 
@@ -114,7 +115,7 @@ def test_svdm_rows_are_minima(n_classes):
     X, y = rng.standard_normal((60, 8)), rng.integers(0, n_classes, 60)
     model = SVDM(3, recon_weight=0.05, reg_scaling="none", max_iter=3, tol=-1.0)
     *_, last = model.iterate(X, y)
-    problem = model._problem(*model._training)
+    problem = problem_of(model)
     latent = problem._latent(last.state)
     best = problem.losses(last.state._replace(latent=latent))["objective"]
     for row, size in itertools.product(range(0, 60, 7), (1e-3, 1e-1)):
@@ -130,7 +131,7 @@ def test_svdm_leaves_unlabelled_rows_to_the_reconstruction():
     y[::3] = np.nan
     model = SVDM(max_iter=4, tol=-1.0)
     *_, last = model.iterate(X, y)
-    problem = model._problem(*model._training)
+    problem = problem_of(model)
     latent = problem._latent(last.state)
     model.at(last)
     fitted = model.at(last)

@@ -151,7 +151,7 @@ def test_nonnegative_loadings_and_new_rows_meet_the_conditions_of_their_maximum(
     V, ridge = model.components_, model.recon_weight_
 
     def pulls(latent):
-        return ridge * residuals(codes, prepared, latent @ V + model._state.intercept_x)
+        return ridge * residuals(codes, prepared, latent @ V + model.snapshot_.state.intercept_x)
 
     new = model.transform(X)
     of_rows = pulls(new) @ V.T - ridge * new

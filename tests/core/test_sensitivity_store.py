@@ -1,6 +1,5 @@
 """The store of sweeps: kill -9 loses nothing, and whatever is wrong with the file is said in one sentence."""
 
-import contextlib
 import os
 import signal
 import sqlite3
@@ -17,6 +16,7 @@ from sklearn.datasets import load_iris
 from supdr import LSDR
 from supdr.sensitivity import Store, StoreError, Sweep
 from supdr.sensitivity.outcome import Outcome
+from tests.core.rights import without_rights
 
 X, Y = load_iris(return_X_y=True)
 
@@ -210,19 +210,6 @@ def test_a_disk_that_takes_no_more_is_said_and_finished_cells_are_kept(tmp_path)
     assert finished.split()
     cells = fit(path, 12)
     assert {cell.number for cell in cells if cell.stored} >= set(map(int, finished.split()))
-
-
-@contextlib.contextmanager
-def without_rights():
-    """Do something as a user who may write nothing."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are those of Unix")

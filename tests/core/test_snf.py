@@ -11,7 +11,7 @@ from supdr.methods.snf.fold_in import fold_in, nearest_rows
 from supdr.methods.snf.problem import pca_starts
 from supdr.methods.snf.solvers import PaperLoop, QuasiNewton
 from supdr.solvers.kernel_ridge import Dual
-from tests.core.test_snf_regressions import POLYNOMIALS, every_kernel
+from tests.core.snf_cases import POLYNOMIALS, every_kernel
 
 
 def problem(kernel=POLYNOMIALS[2], cls=QuasiNewton, n_rows=14, **settings):
@@ -268,7 +268,7 @@ def test_start_from_an_array():
 def test_unlabelled_rows_fold_in_where_they_are(settings):
     X, y, _ = sheet(n_samples=150, n_features=20)
     model = SNF(2 + len(settings), preprocessing="none", max_iter=3000, tol=0.0, **settings).fit(X, y)
-    state, rows = model._state, np.isnan(y)
+    state, rows = model.snapshot_.state, np.isnan(y)
     own = state.latent[rows][:, None, :]
     back = fold_in(model._on_all, state.predictors, state.latent, X[rows], own, model.reg_z)
     assert np.abs(back - state.latent[rows]).max() <= 1e-6
@@ -278,7 +278,7 @@ def test_unlabelled_rows_fold_in_where_they_are(settings):
 def test_linear_fold_in_is_a_ridge_regression():
     X, y, _ = sheet(n_samples=80, n_features=10)
     model = SNF(2, degree=1, preprocessing="none").fit(X, y)
-    state, new = model._state, np.random.default_rng(1).standard_normal((5, 10))
+    state, new = model.snapshot_.state, np.random.default_rng(1).standard_normal((5, 10))
     loadings = model._on_all.jacobian(state.predictors, state.latent, np.zeros((1, 2)))[0]  # (D, M)
     expected = np.linalg.solve(loadings @ loadings.T + np.eye(2), loadings @ (new - state.predictors.bias).T).T
     np.testing.assert_allclose(model.transform(new), expected, atol=1e-8)
@@ -294,7 +294,7 @@ def test_linear_fold_in_is_a_ridge_regression():
 def test_of_many_columns_the_fold_in_ends_where_no_step_leads_down(settings, missing):
     X, y, _ = sheet(n_samples=40, n_features=120)
     model = SNF(3, preprocessing="none", max_iter=30, **settings).fit(X, y)
-    state, new = model._state, X[:6] + 0.1 * np.random.default_rng(1).standard_normal((6, 120))
+    state, new = model.snapshot_.state, X[:6] + 0.1 * np.random.default_rng(1).standard_normal((6, 120))
     new[:, :missing] = np.nan
     ends = model.transform(new)
     residual = np.nan_to_num(new - model._on_all.predict(state.predictors, state.latent, ends))
@@ -316,7 +316,7 @@ def test_missing_cells_are_filled_with_their_reconstruction():
     holes = np.random.default_rng(0).random(X.shape) < 0.2
     with_holes = np.where(holes, np.nan, X)
     model = SNF(2, preprocessing="none", max_iter=3000, tol=0.0).fit(with_holes, y)
-    np.testing.assert_allclose(model._state.filling, model.reconstruction_[holes], atol=1e-4)
+    np.testing.assert_allclose(model.snapshot_.state.filling, model.reconstruction_[holes], atol=1e-4)
     means = np.where(holes, np.nanmean(with_holes, axis=0), 0.0)[holes]
     assert np.mean((model.reconstruction_ - X)[holes] ** 2) < 0.8 * np.mean((means - X[holes]) ** 2)
     assert np.isfinite(model.transform(with_holes)).all()

@@ -9,16 +9,7 @@ from supdr.functions.kernels import Kernel
 from supdr.methods.snf.calibration import DEGREES, RIDGES, most_likely
 from supdr.solvers.kernel_ridge import Dual, Primal, cholesky, explicit, regression, solve_cholesky
 from supdr.solvers.monomials import monomials
-
-POLYNOMIALS = [
-    Kernel("linear"),
-    *(Kernel("poly", degree) for degree in (1, 2, 3, 4)),
-    Kernel("poly", 3, coef0=0.3),
-    Kernel("poly", 2, coef0=0.0),
-]
-KERNELS = [*POLYNOMIALS, Kernel("rbf", gamma=0.5)]
-every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
-
+from tests.core.snf_cases import POLYNOMIALS, every_kernel
 
 # --- the regressions --------------------------------------------------------------------------------------------------
 

@@ -19,33 +19,14 @@ from supdr.methods.nsdr.paper_loop import multiplier_sweep
 from supdr.solvers.kernel_heads import close_gap, heads_on_features, heads_on_kernel
 from supdr.solvers.linear_heads import RIDGE_WEIGHTS, fit_heads, loo_ridge
 from supdr.solvers.support_vectors import purify
+from tests.core.inside import problem_of, targets_of
 from tests.core.variants import arrays_of, assert_same_state
-
-SOLVERS = {
-    "LSDR": [{"solver": "bcd"}, {"solver": "lbfgs"}, {"solver": "sgd"}, {"task": "regression"}],
-    "NSDR": [{"solver": "bcd"}, {"solver": "lbfgs"}, {"solver": "sgd"}],
-    "MAC": [{"solver": "mac"}, {"solver": "admm"}, {"solver": "lbfgs"}, {"solver": "fixed_point"}, {"scheme": "ovo"}],
-    "SDRGLM": [
-        {},
-        {"solver": "literal", "family_y": "bernoulli"},
-        {"family_y": "bernoulli", "preprocessing": "none"},
-        {"task": "regression"},
-    ],
-    "SNF": [
-        {"task": "classification"},
-        {"task": "classification", "degree": 3},
-        {"task": "classification", "solver": "sgd", "lr_reconstruction": 1e-5},
-        {"task": "regression"},
-    ],
-    "SLDR": [{"solver": "alternating"}, {"solver": "lbfgs"}, {"solver": "joint", "kernel": "rbf"}],
-}
-"""Variants of the methods that weigh rows."""
+from tests.core.weight_cases import SOLVERS, data, every_method, make
 
 VARIANTS = [(name, settings) for name, variants in SOLVERS.items() for settings in variants]
 every_variant = pytest.mark.parametrize(
     ("name", "settings"), VARIANTS, ids=[f"{name}-{'-'.join(map(str, s.values()))}" for name, s in VARIANTS]
 )
-every_method = pytest.mark.parametrize("name", list(SOLVERS))
 
 
 @pytest.fixture
@@ -54,25 +35,6 @@ def rng():
 
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
-
-
-def data(settings=None, n_rows=60, imbalance=1):
-    """Overlapping classes, the first with `imbalance` times the rows of the others; or a linear target."""
-    rng = np.random.default_rng(0)
-    n_classes = 2 if (settings or {}).get("solver") == "fixed_point" else 3
-    codes = rng.permutation(np.maximum(np.arange(n_rows) % (n_classes + imbalance - 1) - imbalance + 1, 0))
-    X = rng.standard_normal((n_rows, 5)) + 1.2 * np.eye(n_classes, 5)[codes]
-    y = X @ rng.standard_normal(5) if (settings or {}).get("task") == "regression" else codes.astype(float)
-    return X, y
-
-
-def make(name, settings=None, **more):
-    small = {
-        "MAC": {"early_stopping": False, "gamma": "median", "reg_w": 1e-3, "preprocessing": "zscore"},
-        "SLDR": {"n_components": 1, "n_models": 2, "n_init": 1},
-        "SNF": {"task": "classification"},
-    }.get(name, {})
-    return supdr.METHODS[name](**{"random_state": 0, "tol": -1.0, "max_iter": 8, **small, **(settings or {}), **more})
 
 
 def last_state(estimator, X, y, **options):
@@ -105,7 +67,7 @@ def test_a_row_without_weight_is_unlabelled(name, settings):
     weights[::4], hidden[::4] = 0.0, np.nan
     expected = make(name, settings).fit(X, hidden)
     found = make(name, settings).fit(X, y, sample_weight=weights)
-    assert_same_state(found._state, expected._state)
+    assert_same_state(found.snapshot_.state, expected.snapshot_.state)
     np.testing.assert_array_equal(found.predict(X), expected.predict(X))
 
 
@@ -145,7 +107,7 @@ def test_balanced_classes_count_weights_not_rows(name):
     rows = np.where(y == 0, 0.5, 1.0) * 3.0
     balanced = make(name, class_weight="balanced")
     balanced.fit(X, y, sample_weight=rows)
-    weights = balanced._training[1].weights
+    weights = targets_of(balanced).weights
     totals = [weights[y == k].sum() for k in range(3)]
     np.testing.assert_allclose(totals, rows.sum() / 3)
 
@@ -203,8 +165,8 @@ def test_held_out_rows_count_by_their_weights():
     X, y = data(n_rows=90)
     plain = make("LSDR", early_stopping=True).fit(X, y)
     weighted = make("LSDR", early_stopping=True, class_weight={0: 50.0}).fit(X, y)
-    held_out = ~weighted._training[1].labelled
-    np.testing.assert_array_equal(held_out, ~plain._training[1].labelled)
+    held_out = ~targets_of(weighted).labelled
+    np.testing.assert_array_equal(held_out, ~targets_of(plain).labelled)
     wrong, weights = weighted.transduction_[held_out] != y[held_out], np.where(y[held_out] == 0, 50.0, 1.0)
     best = weighted.history_["validation_error"].min()
     assert best == pytest.approx(np.average(wrong, weights=weights))
@@ -354,7 +316,7 @@ def test_the_gradient_of_lsdr(loss, rng):
     X, y = data()
     estimator = make("LSDR", solver="lbfgs", loss=loss, row_bias=True)
     estimator.fit(X, y, sample_weight=rng.choice([0.2, 1.0, 5.0], len(y)))
-    problem = estimator._problem(*estimator._training)
+    problem = problem_of(estimator)
     point = 0.7 * rng.standard_normal(len(problem.pack(problem.start(0))))
     size = np.linalg.norm(problem.evaluate(point)[1])
     assert check_grad(lambda p: problem.evaluate(p)[0], lambda p: problem.evaluate(p)[1], point) < 1e-5 * size

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import supdr
-from tests.core.test_weights import data, every_method, make
+from tests.core.weight_cases import data, every_method, make
 
 # --- what is refused --------------------------------------------------------------------------------------------------
 

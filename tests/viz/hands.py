@@ -1,5 +1,7 @@
 """Runs without threads and without waiting: a test lets the time pass and the work be done."""
 
+from types import SimpleNamespace
+
 from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.splitting import split
 from supdr_viz.pictures.scene import build_scene
@@ -67,3 +69,8 @@ def next_frame(hands, player, condition=lambda frame: True):
 def reach(hands, player, iteration):
     """Let time pass until a run has come so far."""
     hands.until(lambda: player.iteration >= iteration)
+
+
+def press(bridge, key):
+    """Let the browser of a page report a key, by its name in `supdr_viz.ui.bridge.KEYS`."""
+    bridge._received(SimpleNamespace(data={"kind": "key", "key": key}))

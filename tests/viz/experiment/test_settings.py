@@ -5,7 +5,6 @@ import json
 import random
 import string
 from dataclasses import replace
-from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -20,10 +19,7 @@ from supdr_viz.experiment.build import NotAtHand, Unusable, build_dataset, build
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS
 from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.experiment.splitting import split
-
-
-def read(query):
-    return parse_query({name: [value.encode() for value in values] for name, values in parse_qs(query).items()})
+from tests.viz.setting_cases import read
 
 
 def other_value(spec):
@@ -36,13 +32,6 @@ def other_value(spec):
         return "some name & more=x"
     value = spec.high if spec.high != spec.default else spec.low
     return int(value) if spec.kind == "int" else float(value)
-
-
-def suited(method):
-    """A small data set that the method can learn."""
-    if MENU[method].bits_only:
-        return "digits_bits"
-    return "iris" if "classification" in MENU[method].tasks() else "diabetes"
 
 
 def every_setting(data, method):

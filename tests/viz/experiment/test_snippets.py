@@ -1,9 +1,5 @@
 """Snippets: the code that is shown repeats the run, and names only what differs."""
 
-import contextlib
-import io
-import itertools
-
 import numpy as np
 import pytest
 
@@ -17,28 +13,10 @@ from supdr_viz.experiment.snippet import to_python
 from supdr_viz.experiment.splitting import split
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
-from tests.viz.test_state import read, suited
+from tests.viz.programs import execute, run_through_library
+from tests.viz.setting_cases import read, suited
 
 # --- snippets -------------------------------------------------------------------------------------------------------
-
-
-def run_through_library(settings, segments, dataset):
-    parts = split(dataset, settings)
-    estimator, snapshot = None, None
-    for segment, steps in segments:
-        estimator = build_estimator(segment, dataset.task, views=dataset.views).set_params(
-            max_iter=max(steps, 1), tol=-1
-        )
-        snapshots = estimator.iterate(parts.X_train, parts.y_train, start=snapshot)
-        snapshot = next(itertools.islice(snapshots, steps, None))
-    return estimator.at(snapshot), parts
-
-
-def execute(code, folder):
-    names, printed = {}, io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
-        exec(compile(code, "snippet.py", "exec"), names)
-    return names, printed.getvalue()
 
 
 SMALL = {"n_per_class": 40}

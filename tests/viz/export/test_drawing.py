@@ -15,13 +15,14 @@ from supdr_viz.export.film import SIDE as SIDE_OF_FILM
 from supdr_viz.export.pen import Pen, dashed, stamp
 from supdr_viz.export.picture import draw_above, draw_below, round_ticks
 from supdr_viz.pictures.methods import modes_of
+from supdr_viz.pictures.picture import Stroke
 from supdr_viz.pictures.types import Density, Lines
 from supdr_viz.ui.theme import palette
 from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
 from supdr_viz.views.marker_shapes import FARTHEST, SHAPES, corners_of
-from tests.viz.test_report import film, finished
-from tests.viz.test_views import make_frame, make_scene, make_surface
+from tests.viz.films import film, finished
+from tests.viz.made_frames import make_frame, make_scene, make_surface
 
 SIDE = 240
 
@@ -189,11 +190,10 @@ def test_every_picture_of_a_method_is_in_its_film(settings):
 
 def test_strokes_lie_over_or_under_the_rows_and_edges_set_them_off():
     line = np.array([[-0.8, 0.0], [0.8, 0.0]], dtype=np.float32)
-    look = {"points": line, "role": 0, "width": 4.0, "alpha": 1.0, "dash": "solid"}
     told = {"roles": [["#FF0000", "#FF0000"]], "marks": None, "image": None, "photo": None, "areas": [], "tags": []}
     row, column = place(0.0, 0.0)
     for above in (False, True):
-        told["strokes"] = [{**look, "above": above, "edge": 3.0}]
+        told["strokes"] = [Stroke(line, 0, 4.0, above=above, edge=3.0)]
         for draw, expected in ((draw_below, not above), (draw_above, above)):
             pen = Pen((SIDE, SIDE), (-1.0, 1.0, -1.0, 1.0), "#808080", 1)
             draw(pen, told, dark=False)

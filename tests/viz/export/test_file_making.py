@@ -12,7 +12,7 @@ from supdr_viz.lessons.document import lesson_html
 from supdr_viz.ui import background, upload_budget
 from supdr_viz.ui.background import Cancelled, Job, attempt
 from supdr_viz.ui.panel_workarounds import BoundedDropper
-from tests.viz.test_quotas import Piece
+from tests.viz.upload_pieces import send
 from tests.viz.visitor import PATIENCE, Visitor
 
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.tol=0&speed=fast"
@@ -79,9 +79,9 @@ def test_a_file_whose_sender_has_gone_is_not_held():
     with Visitor("?data=moons&method=LSDR") as visitor:
         visitor.choose("Data set", "A file …")
         (dropper, *_) = visitor.page.select(BoundedDropper)
-        visitor.do(lambda: dropper._process_event(Piece("a.csv", 1, bytes(300_000))))
-        assert upload_budget._HELD[dropper] >= 300_000
-    assert dropper not in upload_budget._HELD
+        visitor.do(lambda: send(dropper, "a.csv", 1, bytes(300_000)))
+        assert upload_budget.held(dropper) >= 300_000
+    assert upload_budget.held(dropper) == 0
 
 
 def test_the_steps_of_a_lesson_are_told_and_it_ends_where_it_is_cancelled():

@@ -17,7 +17,6 @@ import pytest
 from PIL import Image
 
 from supdr.engine import optional
-from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.film import HOLD, STEP, gif, mp4, picture
 from supdr_viz.export.progress import unheard
@@ -25,12 +24,11 @@ from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.pictures.methods import modes_of
-from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.session import Session
-from supdr_viz.run.status import Phase
 from supdr_viz.ui.background import attempt
 from supdr_viz.views.stage.packed_positions import unpacked_places
 from supdr_viz.views.stage.wire import decode, merge
+from tests.viz.films import film, finished
 from tests.viz.hands import Hands
 
 SETTINGS = {
@@ -48,29 +46,6 @@ SETTINGS = {
 def session(request):
     with closing(finished(request.param)) as made:
         yield made
-
-
-def finished(settings):
-    """A session whose run has come to its end."""
-    hands = Hands()
-    made = Session(hands.pool, lambda: None)
-    made.apply(Experiment(settings))
-    made.player.set_speed("fast")
-    made.player.run()
-    hands.until(lambda: made.player.status.phase is Phase.finished)
-    return made
-
-
-def film(session, limit=40, **options):
-    return make_replay(
-        session.player.recorded,
-        session.scene,
-        session.split,
-        method=session.settings.method,
-        losses=session.player.curves(500)[0],
-        limit=limit,
-        options=DisplayOptions(**{"method_mode": "none", **options}),
-    )
 
 
 def test_the_film_holds_the_recorded_iterations(session):

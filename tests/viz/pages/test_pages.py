@@ -1,7 +1,6 @@
 """The pages without a browser: what the user does reaches the run, and the page says how it stands."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +15,7 @@ from supdr_viz.pages.explorer.page import Explorer
 from supdr_viz.pages.lessons.page import Lessons
 from supdr_viz.run.status import Phase
 from tests.viz.hands import Hands
+from tests.viz.hands import press as press_key
 
 MOONS = Settings(
     data="moons", data_options={"n_samples": 80}, method="LSDR", method_options={"tol": -1.0, "max_iter": 5000}
@@ -32,7 +32,7 @@ def hands(monkeypatch):
 
 
 def press(page, key):
-    page.bridge._received(SimpleNamespace(data={"kind": "key", "key": key}))
+    press_key(page.bridge, key)
 
 
 def draw(page, hands):

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from supdr import LSDR
 from supdr.sensitivity import Store, Sweep
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner, store_path
-from tests.core.test_sensitivity_store import without_rights
+from tests.core.rights import without_rights
 from tests.viz.visitor import Visitor
 
 SWEEP = (
@@ -68,12 +68,12 @@ def test_a_sweep_whose_store_is_locked_meanwhile_says_so_and_is_taken_up_again(p
     runner = SweepRunner()
     with locked(path):
         runner.start(sweep, *load_iris(return_X_y=True), "in-process")
-        runner._thread.join()
+        runner.wait()
         assert runner.phase is Phase.failed
         assert runner.message.count("is locked") == 1
         assert "\n" not in runner.message
     runner.start(sweep, *load_iris(return_X_y=True), "in-process")
-    runner._thread.join()
+    runner.wait()
     assert runner.phase is Phase.finished
     with Store(path) as store:
         assert len(store) == 4

@@ -145,7 +145,7 @@ def test_a_runner_that_fails_says_why(tmp_path):
     sweep, X, y = build_sweep(settings, build_dataset(settings.base), tmp_path / "s.sqlite")
     runner = SweepRunner()
     runner.start(sweep, X, y, "in-process")
-    runner._thread.join(30)
+    runner.wait(30)
     assert runner.phase is Phase.failed
     assert "damaged or not a store" in runner.message
 

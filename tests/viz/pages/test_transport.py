@@ -1,7 +1,5 @@
 """The transport: buttons, keys and scrubber do the same to one run and to several in step."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from supdr import warm
@@ -15,7 +13,7 @@ from supdr_viz.run.status import Phase
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Stage
-from tests.viz.hands import Hands
+from tests.viz.hands import Hands, press
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 ENDLESS = {"tol": -1.0, "max_iter": 5000}
@@ -32,7 +30,6 @@ class Played:
             Hub(Stage()),
             "fast",
             on_speed=lambda speed: self.said.append(speed),
-            on_command=lambda: None,
             on_nothing_left=lambda: self.said.append("nothing left"),
             on_escape=lambda: self.said.append("escape"),
             on_key=self.said.append,
@@ -40,7 +37,7 @@ class Played:
         self.bar = self.transport.bar
 
     def press(self, key):
-        self.bridge._received(SimpleNamespace(data={"kind": "key", "key": key}))
+        press(self.bridge, key)
 
     def reach(self, iteration):
         self.hands.until(lambda: self.target.iteration >= iteration)

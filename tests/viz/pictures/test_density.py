@@ -19,7 +19,7 @@ from supdr_viz.ui.theme import palette
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import layer_colours
 from supdr_viz.views.stage.wire import decode, encode
-from tests.viz.test_views import SQUARE, make_frame, make_scene, make_surface
+from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
 
 MANY = CROWD + 1000
 

@@ -16,8 +16,8 @@ from supdr_viz.pictures.surface import FINE, evaluate
 from supdr_viz.pictures.types import Curves
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.views import Board, class_legend
+from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import prepared
-from tests.viz.test_views import make_frame, make_scene, make_surface
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 REGRESSORS = [name for name, method in MENU.items() if "regression" in method.tasks()]

@@ -19,9 +19,8 @@ from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.ui import theme
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
+from tests.viz.made_frames import SQUARE, make_frame, make_scene, told
 from tests.viz.prepared import prepared
-from tests.viz.test_stage import told
-from tests.viz.test_views import SQUARE, make_frame, make_scene
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 DIGITS = {"n_samples": 150}

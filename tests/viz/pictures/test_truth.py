@@ -20,8 +20,8 @@ from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
 from supdr_viz.views import Board, class_legend
 from tests.viz.hands import Hands, next_frame, reach
+from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import prepared
-from tests.viz.test_views import make_frame, make_scene, make_surface
 
 WINE = Settings(data="wine", method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0})
 DIGITS = Settings(data="digits", method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0})

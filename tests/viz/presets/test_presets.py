@@ -15,7 +15,7 @@ from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pictures.methods import modes_of
 from supdr_viz.presets.catalogue import PRESETS
-from tests.viz.preset_claims import CLAIMS
+from tests.viz.presets.preset_claims import CLAIMS
 
 
 def as_arguments(query):

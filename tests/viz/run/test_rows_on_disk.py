@@ -4,7 +4,6 @@ import json
 import re
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -26,54 +25,10 @@ from supdr_viz.pages.sensitivity.settings import SweepSettings, build_sweep
 from supdr_viz.pictures.density import cell_counts, shaded
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
+from tests.viz.clouds import PARTITION, N, settings_of
 from tests.viz.hands import Hands
 
-N, PARTITION = 900, 200
-
-
 pytestmark = pytest.mark.usefixtures("in_this_thread")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, N)
-    X = (rng.normal(size=(3, 4))[codes] * 1.5 + 0.6 * rng.normal(size=(N, 4))).astype(np.float32)
-    y = codes + 5.0  # labels need not be numbers of classes
-    y[::50] = np.nan
-    folder = tmp_path_factory.mktemp("disk") / "clouds"
-    folder.mkdir()
-    np.save(folder / "rows.npy", X)
-    np.save(folder / "labels.npy", y)
-    return folder
-
-
-@pytest.fixture
-def offered(folder, monkeypatch):
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
-    monkeypatch.setattr(rows_on_disk, "SHOWN", 120)
-    monkeypatch.setattr(rows_on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
-
-
-def settings_of(**options):
-    method = {"n_centers": 20, "max_iter": 3, "early_stopping": False} | options
-    return Settings(
-        data="rows",
-        data_options={"name": "clouds", "target": "labels.npy"},
-        method="MAC",
-        method_options={key: value for key, value in method.items() if key in MENU_OPTIONS},
-        test_share=0.25,
-        seed=3,
-        speed="fast",
-    )
-
-
-MENU_OPTIONS = {spec.name for spec in MENU["MAC"].form}
-
-
-@pytest.fixture
-def experiment(offered):
-    return Experiment(settings_of(), rows_on_disk.open_rows("clouds", "labels.npy"))
 
 
 def begun(experiment):

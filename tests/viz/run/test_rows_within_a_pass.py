@@ -14,11 +14,10 @@ from supdr_viz.run import frame_job, surface_job
 from supdr_viz.run.session import Session
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.points import Points
-from tests.viz import test_rows_on_disk as clouds
+from tests.viz.clouds import settings_of
 from tests.viz.hands import Hands
 
-folder, offered, experiment = clouds.folder, clouds.offered, clouds.experiment
-pytestmark = clouds.pytestmark
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 def watched(experiment, monkeypatch):
@@ -71,7 +70,7 @@ def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
             answered.append(len(visits))
 
     session.player._worker._notify = look
-    session.apply(Experiment(clouds.settings_of(C=5.0), experiment.table))
+    session.apply(Experiment(settings_of(C=5.0), experiment.table))
     hands.rest()
     assert answered[0] == 0  # no rows were asked for the first frame
 

@@ -17,7 +17,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.uncertainty import least_certain_rows
 from tests.viz.hands import Hands
 from tests.viz.prepared import prepared
-from tests.viz.test_snippets import execute
+from tests.viz.programs import execute
 from tests.viz.visitor import Visitor
 
 FEW = Settings(data="spirals", data_options={"n_per_class": 40}, method="NSDR", label_share=0.3)

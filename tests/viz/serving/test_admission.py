@@ -26,7 +26,7 @@ from supdr_viz.serving.waiting_room import (
     LULL,
     WaitingRoom,
 )
-from tests.viz.test_waiting import Clock
+from tests.viz.clock import Clock
 
 
 @pytest.fixture

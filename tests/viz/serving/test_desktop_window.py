@@ -15,7 +15,7 @@ from PIL import ImageGrab
 
 from supdr_viz.ui.theme import palette
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SIZE = (1500, 960)
 DRIVER = """
 import json, sys, threading

@@ -29,7 +29,7 @@ from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.views.stage.socket import StageSocket
 
-APPS = Path(__file__).parents[2] / "apps"
+APPS = Path(__file__).parents[3] / "apps"
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,10 @@ from supdr_viz.experiment.settings import parse_query
 from supdr_viz.pages import transport
 from supdr_viz.pages.sensitivity import runner
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
-from supdr_viz.ui import background, upload_budget
+from supdr_viz.ui import background
 from supdr_viz.ui.dropper import file_dropper
+from supdr_viz.ui.upload_budget import held
+from tests.viz.upload_pieces import send
 from tests.viz.visitor import Visitor
 
 
@@ -98,8 +100,7 @@ def test_fifty_sweeps_at_once_are_refused_beyond_the_quota(quota):
         for each in runners:
             each.cancel()
         for each in runners:
-            if each._thread is not None:
-                each._thread.join()
+            each.wait()
     assert not any(each.active for each in runners)
 
 
@@ -118,8 +119,7 @@ def test_one_visitors_sweeps_leave_room_for_those_of_others(quota):
         for each in (*runners, *others):
             each.cancel()
         for each in (*runners, *others):
-            if each._thread is not None:
-                each._thread.join()
+            each.wait()
 
 
 def test_runs_beyond_the_quota_do_not_train(quota, monkeypatch):
@@ -144,15 +144,6 @@ class Going:
     going = True
 
 
-class Piece:
-    """A piece of a file, as a browser sends it."""
-
-    event_name = "upload_event"
-
-    def __init__(self, name, chunk, data, total=100):
-        self.data = {"name": name, "chunk": chunk, "total_chunks": total, "type": "text/csv", "data": data}
-
-
 @pytest.fixture
 def dropper():
     came, refused = [], []
@@ -163,23 +154,23 @@ def dropper():
 def test_a_file_comes_in_pieces_and_is_not_held_afterwards(dropper):
     field, came, refused = dropper
     for number, piece in enumerate((b"a,b\n", b"1,2\n"), start=1):
-        field._process_event(Piece("a.csv", number, piece, total=2))
+        send(field, "a.csv", number, piece, total=2)
     assert came == [("a.csv", "a,b\n1,2\n")]
     assert not refused
-    assert upload_budget._HELD[field] == 0
+    assert held(field) == 0
 
 
 def test_of_a_file_on_its_way_no_more_is_held_than_there_is_room_for(dropper, quota):
     field, came, refused = dropper
     for number in range(1, 50):
-        field._process_event(Piece("large.csv", number, bytes(300_000)))
-        assert field._on_the_way <= 1e6
+        send(field, "large.csv", number, bytes(300_000))
+        assert held(field) <= 1e6
     assert refused == ["large.csv is larger than 1 MB."]
     quota("held-mb", 1)
     others = [file_dropper(lambda *_: None, refused.append, max_bytes=1e6) for _ in range(50)]
     for other in others:
-        other._process_event(Piece("a.csv", 1, bytes(300_000)))
-    assert sum(other._on_the_way for other in others) <= 1e6
+        send(other, "a.csv", 1, bytes(300_000))
+    assert held() <= 1e6
     assert len(refused) == 1 + 47
     assert set(refused[1:]) == {"This server holds as many files as it may at the moment, 1 MB. Please try later."}
     assert not came
@@ -188,24 +179,24 @@ def test_of_a_file_on_its_way_no_more_is_held_than_there_is_room_for(dropper, qu
 @pytest.mark.parametrize(
     "piece",
     [
-        Piece("a.csv", 2, b"x"),
-        Piece("a.csv", 0, b"x"),
-        Piece("a.csv", -1, b"x"),
-        Piece(None, 1, b"x"),
-        Piece("a.csv", "1", b"x"),
-        Piece("a.csv", 1, ["x"]),
-        Piece("a.csv", 1, None),
+        ("a.csv", 2, b"x"),
+        ("a.csv", 0, b"x"),
+        ("a.csv", -1, b"x"),
+        (None, 1, b"x"),
+        ("a.csv", "1", b"x"),
+        ("a.csv", 1, ["x"]),
+        ("a.csv", 1, None),
     ],
 )
 def test_pieces_that_no_browser_sends_are_not_taken(dropper, piece):
     field, came, refused = dropper
-    field._process_event(piece)
-    assert (field._on_the_way, came, refused) == (0, [], [])
+    send(field, *piece)
+    assert (held(field), came, refused) == (0, [], [])
 
 
 def test_a_second_file_takes_the_place_of_one_that_never_came_to_its_end(dropper):
     field, came, _ = dropper
     for number in range(100):
-        field._process_event(Piece(f"{number}.csv", 1, bytes(1000)))
-    assert field._on_the_way == 1000
+        send(field, f"{number}.csv", 1, bytes(1000))
+    assert held(field) == 1000
     assert not came

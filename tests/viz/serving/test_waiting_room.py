@@ -15,13 +15,7 @@ from supdr_viz.serving.waiting_room import (
     REMEMBERED,
     WaitingRoom,
 )
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
+from tests.viz.clock import Clock
 
 
 @pytest.fixture

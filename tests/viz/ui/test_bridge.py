@@ -10,7 +10,7 @@ from panel.io.state import set_curdoc
 from supdr_viz.ui import bridge as bridge_module
 from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.bridge import Bridge, close_old
-from tests.viz.test_gaps import sent_by
+from tests.viz.sent_events import sent_by
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What the kit leaves open: each reach into it still needs to be there, does what it is for, and is the only one."""
 
-import ast
 import asyncio
 import gc
 import json
@@ -23,7 +22,6 @@ import param
 import pytest
 from bokeh.client import pull_session
 from bokeh.document import Document
-from bokeh.document.events import ModelChangedEvent
 from bokeh.models import ColumnDataSource
 from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.autoload_js_handler import AutoloadJsHandler
@@ -35,11 +33,10 @@ from tornado.ioloop import IOLoop
 import supdr_viz
 from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.components import USED
+from tests.viz.sent_events import sent_by
 from tests.viz.visitor import describe_as_served
 
 PACKAGE = Path(supdr_viz.__file__).parent
-OPEN_TO_ALL = {"_asdict", "_replace", "_fields"}
-"""Of a `NamedTuple`: public, in spite of the underscore."""
 
 
 @pytest.fixture
@@ -49,16 +46,6 @@ def document():
     with set_curdoc(document):
         document.add_root(pmui.Button(label="first").get_root(document))
         yield document
-
-
-def sent_by(document, change):
-    """What the browser gets of `change`."""
-    sent = []
-    document.on_change(sent.append)
-    with pn.io.hold(document):
-        change()
-    document.unhold()  # what is not dropped by then waits for this
-    return [event for event in sent if isinstance(event, ModelChangedEvent)]
 
 
 def test_before_the_page_is_painted_changes_are_sent_only_if_the_browser_is_known_to_be_there(document):
@@ -280,33 +267,6 @@ def test_the_kit_still_has_its_loader_translate_all_modules():
     assert '{"shimMode": true}' in panel.io.resources.JS_RESOURCES.render(js_module_exports={})
 
 
-def own(attribute):
-    """Whether it is an attribute of the object itself."""
-    return isinstance(attribute.value, ast.Name) and attribute.value.id in ("self", "cls")
-
-
-def private_names():
-    """What our own modules define with an underscore."""
-    names = set()
-    for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef):
-                names.add(node.name)
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and own(node):
-                names.add(node.attr)
-    return names
-
-
-def reaches(text, ours):
-    """Attributes of others with an underscore, and read-only ones that are written."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr):
-            if not own(node) and node.attr not in ours | OPEN_TO_ALL:
-                yield node.attr
-        elif isinstance(node, ast.ImportFrom) and any(name.name == "edit_readonly" for name in node.names):
-            yield "edit_readonly"
-
-
 def current_after_an_error():
     """Let a callback of a page fail, end that page, build two others; return which of these is the current one then."""
     application = build_applications({"page": lambda: "a page"})["/page"]
@@ -352,15 +312,6 @@ def test_while_its_callback_runs_a_page_is_the_current_one_also_within_that_of_a
     values[0].name = "changed"
     assert seen == [documents[1], documents[0]]
     assert bokeh.io.curdoc() not in seen
-
-
-def test_nothing_else_reaches_into_the_kit():
-    ours, found = private_names(), {}
-    for file in PACKAGE.rglob("*.py"):
-        names = set(reaches(file.read_text(encoding="utf-8"), ours))
-        if names:
-            found[file.relative_to(PACKAGE).as_posix()] = names
-    assert set(found) == {"ui/panel_workarounds.py"}
 
 
 REPLACES = r"\.prototype\.\w+ *=[^=]|window\.\w*[a-z]\w* *= *(function|\()|Bokeh\.require"

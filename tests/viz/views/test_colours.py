@@ -13,8 +13,8 @@ from supdr_viz.ui import theme
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import SHADES, colour_choices
 from supdr_viz.views.points import SHAPES
-from tests.viz.square_cases import plane, ringed, shown_board
-from tests.viz.test_views import SQUARE, make_frame, make_scene, make_surface
+from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
+from tests.viz.views.square_cases import plane, ringed, shown_board
 
 ROOM = 22
 """Letters for which a card has room beside its buttons at 1,280 pixels."""

@@ -22,7 +22,7 @@ from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
 from supdr_viz.views.stage.wire import decode, encode
 from tests.viz.hands import Hands
-from tests.viz.test_snippets import execute, run_through_library
+from tests.viz.programs import execute, run_through_library
 
 N, STEPS, AWAY = 120, 3, 1e9
 TASKS = [(name, task) for name in METHODS for task in sorted(MENU[name].tasks())]

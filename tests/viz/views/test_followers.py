@@ -135,10 +135,10 @@ def test_a_follower_changes_nothing(stage, followed):
 def test_after_the_end_nobody_is_told_anything_or_gets_in(stage, followed):
     browser = Browser()
     followed.joined(browser)
-    assert StageSocket._owners[followed.ticket] is followed
+    assert StageSocket.owner_of(followed.ticket) is followed
     followed.end()
     assert browser.code == ENDED
-    assert followed.ticket not in StageSocket._owners
+    assert StageSocket.owner_of(followed.ticket) is None
     told = len(browser.messages)
     frame(stage, 2)
     assert len(browser.messages) == told
@@ -160,7 +160,7 @@ def test_a_run_is_followed_and_taken_over():
         link = urlsplit(visitor.widget("Class link").value)
         assert link.path == f"/{class_link.FOLLOW}"
         [ticket] = parse_qs(link.query)["ticket"]
-        shown, browser = StageSocket._owners[ticket], Browser()
+        shown, browser = StageSocket.owner_of(ticket), Browser()
         visitor.do(lambda: shown.joined(browser))
         visitor.settle()
         assert visitor.sees("One page follows.")
@@ -192,10 +192,10 @@ def test_with_its_page_the_link_is_gone():
     with Visitor("?data=moons&data.n_samples=60&method=LSDR") as visitor:
         visitor.press("Share").press("Open a class link").settle()
         [ticket] = parse_qs(urlsplit(visitor.widget("Class link").value).query)["ticket"]
-        shown, browser = StageSocket._owners[ticket], Browser()
+        shown, browser = StageSocket.owner_of(ticket), Browser()
         visitor.do(lambda: shown.joined(browser))
     assert browser.code == ENDED
-    assert ticket not in StageSocket._owners
+    assert StageSocket.owner_of(ticket) is None
 
 
 def test_without_sockets_there_is_no_such_link(monkeypatch):
@@ -212,7 +212,7 @@ def test_behind_a_proxy_a_link_says_which_process_it_leads_to(stage, monkeypatch
     first, second = Followers(stage, lambda: None), Followers(stage, lambda: None)
     assert re.fullmatch(r"3-[\w-]{32}", first.ticket)
     assert first.ticket != second.ticket
-    assert StageSocket._owners[first.ticket] is first
+    assert StageSocket.owner_of(first.ticket) is first
     StageSocket.route()
     assert re.fullmatch(r"[\w-]{32}", Followers(stage, lambda: None).ticket)
 

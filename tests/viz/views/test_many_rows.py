@@ -9,7 +9,7 @@ from supdr_viz.views import Board, class_legend
 from supdr_viz.views.losses import Losses
 from supdr_viz.views.points import point_opacity
 from supdr_viz.views.stage.stage import Stage
-from tests.viz.test_views import make_scene, make_surface
+from tests.viz.made_frames import make_scene, make_surface
 
 
 def test_many_rows_shine_through_and_are_counted():

@@ -10,8 +10,7 @@ from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.ui import theme
 from supdr_viz.views import Board
 from supdr_viz.views.stage.packed_positions import unpacked_places
-from tests.viz.test_stage import told
-from tests.viz.test_views import SQUARE, make_frame, make_scene
+from tests.viz.made_frames import SQUARE, make_frame, make_scene, told
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
@@ -113,7 +112,7 @@ def test_a_picture_is_drawn_whole(shown):
     assert dark == (theme.DARK.muted, theme.DARK.error, theme.DARK.classes[0])
     assert len(told_of["strokes"]) == 2
     np.testing.assert_array_equal(told_of["image"], picture.image)
-    assert told_of["extent"] == list(SQUARE)
+    assert told_of["extent"] == SQUARE
     assert told_of["rows"]
     assert told_of["tip_mark"] == "arrow"
     assert [(entry.name, entry.kind) for entry in view.legend] == [("first", "point"), ("second", "line")]
@@ -165,5 +164,5 @@ def test_a_picture_without_rows_leaves_only_its_own_shapes(shown):
     board.method.show_scene(scene)
     board.show_frame(make_frame(scene, 6, picture=bare))
     assert not drawn(board)["rows"]
-    assert drawn(board)["axes"] == ["across", "up"]
-    assert drawn(board)["strokes"] == []
+    assert drawn(board)["axes"] == ("across", "up")
+    assert drawn(board)["strokes"] == ()

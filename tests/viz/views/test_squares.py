@@ -14,8 +14,8 @@ from supdr_viz.views.figures import joined
 from supdr_viz.views.points import TEST, point_size
 from supdr_viz.views.small_multiple import SmallMultiple
 from supdr_viz.views.stage.stage import Selection
-from tests.viz.square_cases import plane, ringed, shown_board
-from tests.viz.test_views import make_frame, make_picture, make_scene, make_surface
+from tests.viz.made_frames import make_frame, make_picture, make_scene, make_surface
+from tests.viz.views.square_cases import plane, ringed, shown_board
 
 NEAR = 1e-4
 
@@ -285,8 +285,8 @@ def test_margins_have_axes_with_their_own_ticks(shown):
     board.show_frame(make_frame(scene, picture=make_picture(scene, mode=MARGINS)))
     picture = plane(board, "method", "picture")
     assert board.method.picture.axis_labels
-    assert picture["axes"] == ["margin y·f(x)", "pull of the label"]
-    assert picture["ticks"] == [0.0, 0.5, 1.0]
+    assert picture["axes"] == ("margin y·f(x)", "pull of the label")
+    assert picture["ticks"] == (0.0, 0.5, 1.0)
     assert [entry.name for entry in board.method.legend] == ["margin 0 and 1"]
     board.method.set_mode("reconstruction")
     board.show_frame(make_frame(scene))

@@ -8,14 +8,7 @@ import pytest
 from supdr_viz.views.stage.packed_positions import HIDDEN, LEVELS, packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
 from supdr_viz.views.stage.wire import Tail, decode, encode, merge, packed_bits
-
-
-def told(stage):
-    """Messages that a stage sends from now on, decoded."""
-    messages = []
-    stage.connect(lambda message: messages.append(decode(message)))
-    messages.clear()
-    return messages
+from tests.viz.made_frames import told
 
 
 def test_a_patch_comes_back_as_it_was():

@@ -1,0 +1,40 @@
+"""Fixtures of the tests of runs: rows on disk in three clouds."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from supdr.datasets import read_rows
+from supdr_viz.data import rows_on_disk
+from supdr_viz.experiment.experiment import Experiment
+from tests.viz.clouds import PARTITION, N, settings_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the folder of the rows."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, N)
+    X = (rng.normal(size=(3, 4))[codes] * 1.5 + 0.6 * rng.normal(size=(N, 4))).astype(np.float32)
+    y = codes + 5.0  # labels need not be numbers of classes
+    y[::50] = np.nan
+    folder = tmp_path_factory.mktemp("disk") / "clouds"
+    folder.mkdir()
+    np.save(folder / "rows.npy", X)
+    np.save(folder / "labels.npy", y)
+    return folder
+
+
+@pytest.fixture
+def offered(folder, monkeypatch):
+    """Offer the rows by their name, in partitions, with a sample of 120."""
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
+    monkeypatch.setattr(rows_on_disk, "SHOWN", 120)
+    monkeypatch.setattr(rows_on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
+
+
+@pytest.fixture
+def experiment(offered):
+    """Return the rows and settings for them."""
+    return Experiment(settings_of(), rows_on_disk.open_rows("clouds", "labels.npy"))
