@@ -17,7 +17,7 @@ import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from supdr.baselines.view_svm import OnViews
 from supdr.engine.common_parameters import LIMITS, MISSING_LABEL, RANDOM_STATE, SVM_TOL, SVM_WEIGHT, UNWHITENED, VERBOSE
 from supdr.engine.iterate import Problem
-from supdr.engine.parameters import Parameter, of_run
+from supdr.engine.parameters import of_run
 from supdr.engine.targets import Targets
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.kernel_heads import Heads, heads_on_kernel
@@ -158,7 +158,7 @@ class MKL(OnViews):
         As in `supdr.SLDR`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         SVM_WEIGHT,
         of_run("views", restart=True),
         UNWHITENED,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,7 +27,7 @@ from supdr.engine.common_parameters import CALIBRATE, COMPONENTS, LIMITS, PREPRO
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
-from supdr.engine.parameters import Parameter, chosen
+from supdr.engine.parameters import chosen
 from supdr.engine.targets import Targets
 from supdr.methods.sdr_glm.parameters import PARAMETERS as OF_SDR_GLM
 from supdr.solvers.linear_heads import column_spread
@@ -213,7 +213,7 @@ class SVDM(SupervisedReducer):
         A further value of y that marks unlabelled rows.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         COMPONENTS,
         *chosen(OF_SDR_GLM, "recon_weight", "reg_scaling", "reg_u", "reg_v", "reg_w"),
         PREPROCESSING,

@@ -26,12 +26,14 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsRegressor, NearestNeighbors
 
 from supdr.baselines._parameters import HEAD, SEEDED
-from supdr.baselines.projections import head_scores, make_head
+from supdr.baselines.one_shot import OneShot
+from supdr.baselines.projections import ClassifierHead, Projection, head_scores
 from supdr.engine.common_parameters import COMPONENTS, LIMITS
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
-from supdr.engine.parameters import NONNEGATIVE, POSITIVE, Parameter, count, scale
+from supdr.engine.parameters import NONNEGATIVE, POSITIVE, count, scale
 from supdr.engine.targets import Targets
 from supdr.solvers.pair_sums import pair_sums
 
@@ -171,8 +173,9 @@ class TSNEProblem(Problem):
         return State(latent, velocity, gains, max(total, SMALL), slopes, seed, iteration)
 
 
+@with_entries_of(OneShot, Projection)
 @dataclass(eq=False, repr=False)
-class TSNE(SupervisedReducer):
+class TSNE(SupervisedReducer, ClassifierHead):
     """t-SNE of all training rows, then k nearest neighbours or an SVM on the labelled ones.
 
     t-SNE knows no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
@@ -182,18 +185,12 @@ class TSNE(SupervisedReducer):
     ----------
     n_components : int, default=2
         Latent dimension.
+    head, n_neighbors, C, head_gamma
+        As in `Projection`.
     perplexity : float, default=30.0
         Effective number of neighbours, >= 1; at most a third of the rows is used.
     n_exaggerated : int, default=250
         First steps, in which neighbours attract each other twelvefold, >= 0.
-    head : {"knn", "svm", "rbf"}, default="knn"
-        Classifier on the latent rows.
-    n_neighbors : int, default=5
-        Neighbours of "knn".
-    C : float, default=1.0
-        Hinge weight of "svm" and "rbf".
-    head_gamma : float or "scale", default="scale"
-        Sharpness of "rbf"; as in `Projection`.
     max_iter : int, default=1000
         Number of steps.
     tol : float, default=1e-6
@@ -208,7 +205,7 @@ class TSNE(SupervisedReducer):
     than two components.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         COMPONENTS,
         scale(
             "perplexity",
@@ -239,10 +236,6 @@ class TSNE(SupervisedReducer):
     _: KW_ONLY
     perplexity: float = 30.0
     n_exaggerated: int = 250
-    head: str = "knn"
-    n_neighbors: int = 5
-    C: float = 1.0
-    head_gamma: float | str = "scale"
     max_iter: int = 1000
     tol: float = 1e-6
     preprocessing: str = "zscore"
@@ -283,13 +276,13 @@ class TSNE(SupervisedReducer):
         return self._memo["guides"].predict(X)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        return head_scores(self.head, self._classifier(), latent)
+        return head_scores(self._classifier(), latent)
 
     def _classifier(self) -> Any:
         if "classifier" not in self._memo:
             targets = self._training[1]
             labelled = targets.labelled
-            head = make_head(self, int(labelled.sum()))
+            head = self._new_head(int(labelled.sum()))
             self._memo["classifier"] = head.fit(self._state.latent[labelled], targets.codes[labelled])
         return self._memo["classifier"]
 
