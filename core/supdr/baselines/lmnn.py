@@ -30,7 +30,7 @@ from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 # Relative decrease at which the optimisation ends.
 SETTLED = 1e-6
 
-# Distances that are looked at together: they stay near the processor.
+# Distances that are in memory at once: few enough for the processor's cache.
 BLOCK = 1 << 18
 
 

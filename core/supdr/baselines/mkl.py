@@ -34,12 +34,9 @@ from supdr.solvers.support_vectors import AT_BOUND
 
 
 class MKLState(NamedTuple):
-    """Where a run stands.
+    """State of a run.
 
-    weights (P,): eta.
-    heads: their SVMs.
-    pulls (P,): q.
-    settings: what the multipliers belong to.
+    `weights` (P,): eta; `heads`: their SVMs; `pulls` (P,): q; `settings`: those of the multipliers.
     """
 
     weights: NDArray
@@ -84,8 +81,8 @@ class MKLProblem(Problem):
 
     def readings(self, state: MKLState) -> dict[str, float]:
         """Return the duality gap over weights, the support fraction and the weights."""
-        found = {"gap": self.gap(state), "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean())}
-        return found | {f"weight_{m}": float(weight) for m, weight in enumerate(state.weights, 1)}
+        readings = {"gap": self.gap(state), "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean())}
+        return readings | {f"weight_{m}": float(weight) for m, weight in enumerate(state.weights, 1)}
 
     def gap(self, state: MKLState) -> float:
         """Return 1/2 (max q - sum eta q) >= J - min J."""

@@ -43,12 +43,9 @@ SLICE = 4096
 
 
 class SVDMState(NamedTuple):
-    """Iterate of SVDM.  Nothing in it is ever written to.
+    """Iterate of SVDM, whose arrays never change.
 
-    latent (N, L): U.
-    components (L, m): V.
-    intercept_x (m,): b_x.
-    heads: the machines of the labelled rows.
+    `latent` (N, L): U; `components` (L, m): V; `intercept_x` (m,): b_x; `heads`: the machines of the labelled rows.
     """
 
     latent: NDArray
@@ -87,10 +84,8 @@ def _ascend(free: NDArray, signs: NDArray, gram: NDArray, tau: NDArray, ascents:
 class SVDMProblem(Problem):
     """Data and hyper-parameters of SVDM.
 
-    X (N, m): preprocessed data.
-    rows (n,): labelled rows.
-    signs (n, K): -1 and +1.
-    n_components, weight, reg_u, reg_v, reg_w: as in `SVDM`, resolved.
+    `X` (N, m): preprocessed data; `rows` (n,): labelled rows; `signs` (n, K): -1 and +1; `n_components`, `weight`,
+    `reg_u`, `reg_v`, `reg_w`: as in `SVDM`, as numbers.
     """
 
     X: NDArray
@@ -111,9 +106,9 @@ class SVDMProblem(Problem):
     def adopt(self, state: SVDMState) -> SVDMState:
         """Check the shapes; fit new machines if the labels are others."""
         expected = {"latent": (len(self.X), self.n_components), "components": (self.n_components, self.X.shape[1])}
-        found = {name: getattr(state, name).shape for name in expected}
-        if found != expected:
-            raise ValueError(f"start does not fit: its shapes are {found}, this run needs {expected}")
+        shapes = {name: getattr(state, name).shape for name in expected}
+        if shapes != expected:
+            raise ValueError(f"start does not fit: its shapes are {shapes}, this run needs {expected}")
         if state.heads.alpha.shape != self.signs.shape:
             state = state._replace(heads=self._heads(state.latent, None))
         return state

@@ -5,8 +5,8 @@ Q the same for latent rows, from a Student distribution.  The divergence KL(P | 
 momentum and a gain per coordinate; in the first steps P is exaggerated, which lets clusters form.  For many rows in a
 plane the sums over all pairs come from a grid, see `supdr.solvers.pair_sums`.
 
-t-SNE places the rows it has seen and no others.  A new row is put at the weighted mean of the places of its nearest
-training rows (weights 1 / distance), so that it can be classified and drawn at all: this is ours, not the paper's.
+t-SNE places training rows only.  A new row is put at the weighted mean of the latent rows of its nearest training rows
+(weights 1 / distance), so that it can be classified and drawn: this is ours, not the paper's.
 
 Source: L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008); P of the 3 x perplexity nearest
 rows only, after L. van der Maaten, "Accelerating t-SNE using tree-based algorithms", JMLR 15 (2014).
@@ -40,7 +40,7 @@ from supdr.solvers.pair_sums import pair_sums
 EXAGGERATION = 12.0
 SMALL = np.finfo(float).tiny
 START_DEVIATION = 1e-4
-# Training rows that say where a new row goes.
+# Training rows between which a new row is placed.
 GUIDES = 5
 
 # In a plane, where a grid stands for all pairs of rows; and elsewhere: half a second a step for so many.
@@ -90,9 +90,9 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
 
 
 def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
-    """Return what places new rows at the weighted mean of their nearest training rows, and training rows at their own.
+    """Return a fitted regressor that places new rows at the weighted mean of their nearest training rows.
 
-    `X` (n, m): training rows; `latent` (n, d): their places. Returns fitted.
+    Training rows keep their own places. `X` (n, m): training rows; `latent` (n, d): their latent rows.
     """
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
 
@@ -178,7 +178,7 @@ class TSNEProblem(Problem):
 class TSNE(SupervisedReducer, ClassifierHead):
     """t-SNE of all training rows, then k nearest neighbours or an SVM on the labelled ones.
 
-    t-SNE knows no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
+    t-SNE maps no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
     rows, weights 1 / distance.  Rows of the training set keep their own places.
 
     Parameters
@@ -258,7 +258,7 @@ class TSNE(SupervisedReducer, ClassifierHead):
         return TSNEProblem(X, self.n_components, self.perplexity, self.n_exaggerated)
 
     def _expose(self, state: State) -> None:
-        """Everything follows from the latent rows when it is asked for."""
+        """Set nothing: the classifier is fitted when it is needed."""
 
     @property
     def support_(self) -> NDArray:

@@ -70,7 +70,7 @@ class _Unsupervised(SDRGLM):
         return super()._problem(X, targets).without_targets()
 
     def _expose(self, state: SDRGLMState) -> None:
-        """Set nothing: the classifier is fitted when it is asked for."""
+        """Set nothing: the classifier is fitted when it is needed."""
 
     @property
     def coef_(self) -> NDArray:

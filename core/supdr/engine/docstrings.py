@@ -21,6 +21,7 @@ def with_entries_of(*sources: Any) -> Callable[[Documented], Documented]:
     by_name = {source.__name__: source for source in sources}
 
     def expanded(match: re.Match[str]) -> str:
+        """Return the entries that a reference stands for."""
         names, source = match.groups()
         if source not in by_name:
             return match[0]
@@ -28,6 +29,7 @@ def with_entries_of(*sources: Any) -> Callable[[Documented], Documented]:
         return "\n".join(dict.fromkeys(entries[name] for name in names.split(", ")))
 
     def decorate(thing: Documented) -> Documented:
+        """Write the docstring of `thing` anew."""
         if thing.__doc__:  # not so under python -OO
             thing.__doc__ = REFERENCE.sub(expanded, inspect.cleandoc(thing.__doc__))
         return thing
