@@ -94,14 +94,14 @@ def _table(number: int) -> Item:
 TABLE_NOTE = (
     "Five draws of labelled rows; the paper has three folds and does not say how they are drawn. Many figures stay "
     "undecided however many draws are taken: three folds leave a standard error of .6 of the deviation. Columns and "
-    "target are scaled to [-1, 1]; the error is over all rows without a label. SNF: 80 settings drawn at random (degree 1 to "
-    "4, half or three quarters as many coordinates as columns, ridges) in place of the paper's grid of 102,400, solved "
-    "by L-BFGS and chosen by cross-validation over the labelled rows; LLR is the same with degree 1. LS-SVM: 40 "
-    "settings of two kernels. Laplacian is the form without a kernel, whose errors are closest to the paper's. The "
-    "settings of the rivals are ours: the paper does not print them. It prints a deviation with each figure; where "
-    "none stands here, it was not at hand, and ours takes its place in the verdict. On forestfires the paper prints "
-    "four digits; three were at hand, and of .0137, .0139 and .0141 not the methods. The constant is the mean of the "
-    "labels, with which the paper does not compare."
+    "target are scaled to [-1, 1]; the error is over all rows without a label. SNF: 80 settings drawn at random "
+    "(degree 1 to 4, half or three quarters as many coordinates as columns, ridges) in place of the paper's grid of "
+    "102,400, solved by L-BFGS and chosen by cross-validation over the labelled rows; LLR is the same with degree 1. "
+    "LS-SVM: 40 settings of two kernels. Laplacian is the form without a kernel, whose errors are closest to the "
+    "paper's. The settings of the rivals are ours: the paper does not print them. It prints a deviation with each "
+    "figure; where none stands here, it was not at hand, and ours takes its place in the verdict. On forestfires the "
+    "paper prints four digits; three were at hand, and of .0137, .0139 and .0141 not the methods. The constant is the "
+    "mean of the labels, with which the paper does not compare."
 )
 WIDE = "The deviation over our draws exceeds the paper's figure: the verdict says little."
 TABLE_REASON = (
