@@ -10,9 +10,9 @@ from supdr_viz.lessons import LESSONS
 from supdr_viz.papers.command import items
 from supdr_viz.papers.summary import MISSED
 from supdr_viz.presets.catalogue import ALL
-from tests.viz.quoted_results import ELSEWHERE, QUOTES, LeftOut, Of, Quote, read_results
+from tests.viz.papers.quoted_results import ELSEWHERE, QUOTES, LeftOut, Of, Quote, read_results
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "docs" / "results"
 
 COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
