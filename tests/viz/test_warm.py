@@ -141,10 +141,10 @@ def wait_for(warming):
 
 
 @pytest.fixture
-def cold(monkeypatch):
+def cold(monkeypatch, kernels):
     """A process that takes its caches for cold and has not compiled yet."""
     monkeypatch.setattr(warm, "_current", None)
-    monkeypatch.setattr(warm, "is_warm", lambda: False)
+    kernels(False)
 
 
 def test_background_compiling_runs_once_and_tells_everybody(cold, tmp_path, monkeypatch):
@@ -191,9 +191,9 @@ def test_background_failure_is_kept_and_a_later_start_tries_again(cold, tmp_path
     wait_for(again)
 
 
-def test_nothing_is_started_when_everything_is_warm(monkeypatch):
+def test_nothing_is_started_when_everything_is_warm(monkeypatch, kernels):
     monkeypatch.setattr(warm, "_current", None)
-    monkeypatch.setattr(warm, "is_warm", lambda: True)
+    kernels(True)
     warming = warm.start_in_background()
     assert warming.finished
     assert warming.error is None

@@ -17,7 +17,6 @@ from supdr_viz.lessons import read_lesson
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages.explorer import page as explorer
 from supdr_viz.run.session import Session
-from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.visitor import Visitor
 
 MARKUP = "</script></svg><img src=x onerror=harm()>"
@@ -53,7 +52,7 @@ def acts(markup):
 
 
 @pytest.fixture
-def sessions(monkeypatch):
+def sessions(monkeypatch, sockets):
     made = []
 
     class Kept(Session):
@@ -62,7 +61,7 @@ def sessions(monkeypatch):
             made.append(self)
 
     monkeypatch.setattr(explorer, "Session", Kept)
-    monkeypatch.setattr(StageSocket, "offered", True)
+    sockets(True)
     return made
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from supdr import warm
 from supdr_viz.experiment.settings import Settings, to_query
 from supdr_viz.lessons import LESSONS
 from supdr_viz.pages.compare import page as compare
@@ -23,9 +22,9 @@ MOONS = Settings(
 
 
 @pytest.fixture
-def hands(monkeypatch):
+def hands(monkeypatch, kernels):
     made = Hands()
-    monkeypatch.setattr(warm, "is_warm", lambda: True)
+    kernels(True)
     for module in (explorer, compare):
         monkeypatch.setattr(module, "shared_pool", lambda: made.pool)
     return made

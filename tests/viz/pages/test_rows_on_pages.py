@@ -4,14 +4,13 @@ import dask
 import numpy as np
 import pytest
 
-from supdr_viz.data import rows_on_disk
 from tests.viz.visitor import Visitor
 
 QUERY = "?data=rows&data.name=clouds&data.target=labels.npy&method=MAC&method.n_centers=20&method.early_stopping=false"
 
 
 @pytest.fixture(autouse=True)
-def rows(tmp_path, monkeypatch):
+def rows(tmp_path, offer_rows):
     folder, rng = tmp_path / "clouds", np.random.default_rng(0)
     folder.mkdir()
     codes = rng.integers(0, 3, 3000)
@@ -19,7 +18,7 @@ def rows(tmp_path, monkeypatch):
     np.save(folder / "rows.npy", X.astype(np.float32))
     np.save(folder / "labels.npy", codes.astype(float))
     np.save(folder / "prices.npy", X[:, 0] + 0.1 * rng.normal(size=3000))
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
+    offer_rows(folder)
     with dask.config.set(scheduler="threads"):
         yield
 

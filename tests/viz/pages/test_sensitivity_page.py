@@ -104,10 +104,10 @@ def test_what_is_wrong_with_a_link_is_said():
         assert visitor.sees("is not a parameter of NSDR")
 
 
-def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path, monkeypatch):
+def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path, keep_sweeps_in):
     path = tmp_path / "other.sqlite"
     path.write_bytes(b"no database at all" * 100)
-    monkeypatch.setenv("SUPDR_SWEEPS", str(path))
+    keep_sweeps_in(path)
     with Visitor(SWEEP, page="sensitivity") as visitor:
         assert visitor.sees("Finished cells are kept while this page is open only")
         assert visitor.sees("is damaged or not a store of sweeps")

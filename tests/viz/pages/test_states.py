@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from supdr import warm
 from supdr.baselines import KNN
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.pages.explorer import page as explorer
@@ -109,9 +108,9 @@ STATES = {
 
 
 @pytest.fixture
-def screen(monkeypatch):
+def screen(monkeypatch, kernels):
     hands = Hands()
-    monkeypatch.setattr(warm, "is_warm", lambda: True)
+    kernels(True)
     monkeypatch.setattr(KNN, "iterate", fails)
     monkeypatch.setattr(explorer, "shared_pool", lambda: hands.pool)
     return Screen(hands)

@@ -24,10 +24,10 @@ SWEEP = (
 
 
 @pytest.fixture
-def path(tmp_path, monkeypatch):
+def path(tmp_path, keep_sweeps_in):
     path = tmp_path / "kept" / "sweeps.sqlite"
     path.parent.mkdir()
-    monkeypatch.setenv("SUPDR_SWEEPS", str(path))
+    keep_sweeps_in(path)
     return path
 
 
@@ -81,10 +81,10 @@ def test_a_sweep_whose_store_is_locked_meanwhile_says_so_and_is_taken_up_again(p
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are those of Unix")
 @pytest.mark.parametrize("there", [False, True])
-def test_in_a_folder_that_can_only_be_read_sweeps_are_kept_in_memory(there, monkeypatch):
+def test_in_a_folder_that_can_only_be_read_sweeps_are_kept_in_memory(there, keep_sweeps_in):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sweeps.sqlite"
-        monkeypatch.setenv("SUPDR_SWEEPS", str(path))
+        keep_sweeps_in(path)
         if there:
             Store(path).close()
         before = os.listdir(folder)
@@ -97,9 +97,9 @@ def test_in_a_folder_that_can_only_be_read_sweeps_are_kept_in_memory(there, monk
         assert os.listdir(folder) == before
 
 
-def test_where_there_can_be_no_folder_sweeps_are_kept_in_memory(path, monkeypatch):
+def test_where_there_can_be_no_folder_sweeps_are_kept_in_memory(path, keep_sweeps_in):
     path.write_text("a file")
-    monkeypatch.setenv("SUPDR_SWEEPS", str(path / "sweeps.sqlite"))
+    keep_sweeps_in(path / "sweeps.sqlite")
     where, why = store_path()
     assert where == ":memory:"
     assert str(path) in why

@@ -2,7 +2,6 @@
 
 import pytest
 
-from supdr import warm
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.pages import transport
@@ -60,9 +59,9 @@ def played(request):
     return Played(target, hands)
 
 
-def test_nothing_runs_until_the_kernels_are_compiled(monkeypatch):
+def test_nothing_runs_until_the_kernels_are_compiled(monkeypatch, kernels):
     asked, done = [], []
-    monkeypatch.setattr(warm, "is_warm", lambda: False)
+    kernels(False)
     monkeypatch.setattr(transport, "compile_first", lambda _document, *calls: asked.append(calls))
     hands = Hands()
     played = Played(Session(hands.pool, lambda: None).player, hands)

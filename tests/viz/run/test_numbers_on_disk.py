@@ -52,8 +52,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def offered(folder, monkeypatch):
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
+def offered(folder, monkeypatch, offer_rows):
+    offer_rows(folder)
     monkeypatch.setattr(rows_on_disk, "SHOWN", 120)
     monkeypatch.setattr(rows_on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
 
@@ -124,11 +124,11 @@ def test_a_target_that_cannot_mean_that_is_refused_in_a_sentence(target, task, s
     assert str(told.value).count(". ") == 0
 
 
-def test_text_is_no_number(folder, tmp_path, monkeypatch):
+def test_text_is_no_number(folder, tmp_path, offer_rows):
     y = np.load(folder / "y.npy")
     table = {"x": np.load(folder / "rows.npy")[:, 0], "kind": np.where(y > 20.0, "high", "low")}
     pd.DataFrame(table).to_parquet(tmp_path / "table.parquet", row_group_size=PARTITION)
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(tmp_path / "table.parquet")]))
+    offer_rows(tmp_path / "table.parquet")
     assert rows_on_disk.open_rows("table", "kind").target_names == ("high", "low")
     with pytest.raises(FileProblem, match="Regression needs numbers; the target kind of rows on disk holds none"):
         rows_on_disk.open_rows("table", "kind", "regression")

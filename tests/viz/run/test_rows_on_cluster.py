@@ -53,8 +53,8 @@ def rests(player):
 
 
 @pytest.mark.slow
-def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(folder, local, monkeypatch):
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([f"clouds={folder}"]))
+def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(folder, local, offer_rows):
+    offer_rows(f"clouds={folder}")
     cluster.connect()
     dataset = rows_on_disk.open_rows("clouds", "labels.npy")
     options = {"n_centers": 400, "max_iter": 200, "early_stopping": False, "tol": 0.0}
@@ -95,8 +95,8 @@ def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(f
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["LSDR", "SDRGLM"])
-def test_numbers_are_learnt_and_counted_by_the_workers(folder, local, monkeypatch, method):
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([f"clouds={folder}"]))
+def test_numbers_are_learnt_and_counted_by_the_workers(folder, local, method, offer_rows):
+    offer_rows(f"clouds={folder}")
     cluster.connect()
     dataset = rows_on_disk.open_rows("clouds", "prices.npy")
     options = {"name": "clouds", "target": "prices.npy"}

@@ -202,7 +202,7 @@ def test_a_link_and_a_program_carry_the_rows(experiment, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["npz", "zarr"])
-def test_rows_may_lie_in_one_numpy_file_or_in_zarr_folders(experiment, folder, tmp_path, monkeypatch, kind):
+def test_rows_may_lie_in_one_numpy_file_or_in_zarr_folders(experiment, folder, tmp_path, monkeypatch, kind, offer_rows):
     X, y, place = np.load(folder / "rows.npy"), np.load(folder / "labels.npy"), tmp_path / "clouds"
     if kind == "npz":
         place = tmp_path / "clouds.npz"
@@ -210,7 +210,7 @@ def test_rows_may_lie_in_one_numpy_file_or_in_zarr_folders(experiment, folder, t
     else:
         for name, values in (("rows", X), ("labels", y)):
             zarr.create_array(place / f"{name}.zarr", data=values, chunks=(100, *X.shape[1:])[: values.ndim])
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(place)]))
+    offer_rows(place)
     label, *columns = rows_on_disk.targets_of("clouds")
     assert columns == ["column 3", "column 2", "column 1", "column 0"]
     found, expected = rows_on_disk.open_rows("clouds", label), experiment.table

@@ -17,7 +17,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.testing import bind_unused_port
 from tornado.web import Finish, HTTPError
 
-from supdr_viz.serving import admission, waiting_room
+from supdr_viz.serving import admission
 from supdr_viz.serving.admission import Admission, Ended, Refusal
 from supdr_viz.serving.visitor_cookie import Cookie, process_of, visitor_of
 from supdr_viz.serving.waiting_room import (
@@ -237,8 +237,8 @@ def test_a_page_brings_a_cookie_that_leads_back_to_its_process(cookie, kind, giv
         assert process_of(said.partition(";")[0].partition("=")[2]) == 2
 
 
-def test_too_many_who_wait_are_refused(queue, monkeypatch):
-    monkeypatch.setattr(waiting_room, "MOST_WAITING", 1)
+def test_too_many_who_wait_are_refused(queue, most_waiting):
+    most_waiting(1)
     at = Admission(queue, lambda caller: 0)
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None

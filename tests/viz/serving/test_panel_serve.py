@@ -177,8 +177,8 @@ def test_the_first_page_adds_what_the_server_lacks_and_later_ones_nothing(prefix
     assert link("compare") == "explorer?page=compare"
 
 
-def test_several_processes_add_nothing_and_say_so(monkeypatch, prepared):
-    monkeypatch.setattr(StageSocket, "offered", False)
+def test_several_processes_add_nothing_and_say_so(monkeypatch, prepared, sockets):
+    sockets(False)
     monkeypatch.setattr(OwnFile, "offered", False)
     monkeypatch.setattr(panel_serve, "task_id", lambda: 1)
 
@@ -194,8 +194,8 @@ def test_several_processes_add_nothing_and_say_so(monkeypatch, prepared):
     assert prepared == ["process"]
 
 
-def test_a_server_that_is_not_reached_leads_to_pages_through_one_address_and_says_what_is_lacking(monkeypatch):
-    monkeypatch.setattr(StageSocket, "offered", False)
+def test_a_server_that_is_not_reached_leads_to_pages_through_one_address_and_says_what_is_lacking(monkeypatch, sockets):
+    sockets(False)
     monkeypatch.setattr(panel_serve, "answering_server", lambda _document: None)
     document, _context = at()
     panel_serve._complete(document)

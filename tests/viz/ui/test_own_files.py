@@ -17,9 +17,8 @@ CSS = "p { margin: 0; } /* a style sheet of these tests */"
 
 
 @pytest.fixture(autouse=True)
-def unoffered(monkeypatch):
-    monkeypatch.setattr(OwnFile, "offered", False)
-    monkeypatch.setattr(OwnFile, "_contents", {})
+def unoffered(own_files):
+    own_files(False)
 
 
 def answers(*addresses):

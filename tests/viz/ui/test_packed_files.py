@@ -19,9 +19,8 @@ UNPACKS = {"Accept-Encoding": "gzip, deflate, br", "Host": "lecture.example:5006
 
 
 @pytest.fixture(autouse=True)
-def unoffered(monkeypatch):
-    monkeypatch.setattr(OwnFile, "offered", False)
-    monkeypatch.setattr(OwnFile, "_contents", {})
+def unoffered(own_files):
+    own_files(False)
 
 
 def answers(*asked):

@@ -32,8 +32,8 @@ class Browser:
 
 
 @pytest.fixture(autouse=True)
-def offered(monkeypatch):
-    monkeypatch.setattr(StageSocket, "offered", True)
+def offered(sockets):
+    sockets(True)
 
 
 @pytest.fixture
@@ -198,8 +198,8 @@ def test_with_its_page_the_link_is_gone():
     assert StageSocket.owner_of(ticket) is None
 
 
-def test_without_sockets_there_is_no_such_link(monkeypatch):
-    monkeypatch.setattr(StageSocket, "offered", False)
+def test_without_sockets_there_is_no_such_link(sockets):
+    sockets(False)
     with Visitor("?data=moons&data.n_samples=60&method=LSDR") as visitor:
         visitor.press("Share").settle()
         assert not visitor.sees("Follow this run")

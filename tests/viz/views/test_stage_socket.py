@@ -39,8 +39,8 @@ class Owner:
 
 
 @pytest.fixture
-def offered(monkeypatch):
-    monkeypatch.setattr(StageSocket, "offered", False)
+def offered(sockets):
+    sockets(False)
     return StageSocket.route()
 
 
@@ -176,9 +176,9 @@ def test_pages_of_other_servers_are_refused(offered):
     served(offered, act)
 
 
-def test_tickets_are_all_different_and_need_a_socket(monkeypatch):
-    monkeypatch.setattr(StageSocket, "offered", True)
+def test_tickets_are_all_different_and_need_a_socket(sockets):
+    sockets(True)
     owner = Owner()
     assert len({StageSocket.ticket(owner) for _ in range(50)}) == 50
-    monkeypatch.setattr(StageSocket, "offered", False)
+    sockets(False)
     assert StageSocket.ticket(owner) == ""

@@ -1,0 +1,50 @@
+"""Fixtures of the tests of the app: what a server offers, and what a test sets of it."""
+
+import pytest
+
+from supdr import warm
+from supdr_viz.data import rows_on_disk
+from supdr_viz.serving import waiting_room
+from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.views.stage.socket import StageSocket
+
+
+@pytest.fixture
+def sockets(monkeypatch):
+    """Let the server offer its socket, or not: ``sockets(offered)``."""
+    return lambda offered: monkeypatch.setattr(StageSocket, "offered", offered)
+
+
+@pytest.fixture
+def own_files(monkeypatch):
+    """Let the server offer the app's own files, of which it has none yet, or not: ``own_files(offered)``."""
+
+    def offer(offered):
+        monkeypatch.setattr(OwnFile, "offered", offered)
+        monkeypatch.setattr(OwnFile, "_contents", {})
+
+    return offer
+
+
+@pytest.fixture
+def offer_rows(monkeypatch):
+    """Let the server offer rows on disk: ``offer_rows("a folder", "name=a folder")``."""
+    return lambda *places: monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([*map(str, places)]))
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """Let all kernels seem to be compiled, or none: ``kernels(compiled)``."""
+    return lambda compiled: monkeypatch.setattr(warm, "is_warm", lambda: compiled)
+
+
+@pytest.fixture
+def keep_sweeps_in(monkeypatch):
+    """Let finished fits of sweeps be kept in a file: ``keep_sweeps_in(path)``."""
+    return lambda path: monkeypatch.setenv("SUPDR_SWEEPS", str(path))
+
+
+@pytest.fixture
+def most_waiting(monkeypatch):
+    """Set how many may wait for a page: ``most_waiting(count)``."""
+    return lambda count: monkeypatch.setattr(waiting_room, "MOST_WAITING", count)
