@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
+from supdr.engine.context import RunContext, run_context
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.interruption import Interrupted, abandonable, interruptible
+from supdr.engine.interruption import Interrupted, abandonable
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 
@@ -55,19 +56,15 @@ class OneShot(SupervisedReducer):
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
-    def _snapshots(
-        self, *, interrupted: Callable[[], bool] | None = None, **settings: Any
-    ) -> Generator[Snapshot, None, None]:
+    def _snapshots(self, *, context: RunContext, **settings: Any) -> Generator[Snapshot, None, None]:
         """Return the one snapshot: a fit depends on nothing but data and hyper-parameters."""
-        return self._timed(self._once(*self._training), interrupted)
+        return self._timed(self._once(*self._training), context)
 
-    def _timed(
-        self, snapshots: Iterator[Snapshot], interrupted: Callable[[], bool] | None
-    ) -> Generator[Snapshot, None, None]:
+    def _timed(self, snapshots: Iterator[Snapshot], context: RunContext) -> Generator[Snapshot, None, None]:
         """Note in the one snapshot whose it is and how long the fit took; most fits know nothing of a stop."""
         began = time.perf_counter()
         try:
-            with interruptible(interrupted):
+            with run_context(**context.given()):
                 snapshot = abandonable(lambda: next(snapshots))
         except Interrupted:
             return

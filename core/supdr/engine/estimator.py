@@ -26,6 +26,7 @@ from supdr.engine.checks import (
     naming_extremes,
 )
 from supdr.engine.components import too_few_components, warn_of_few_components
+from supdr.engine.context import RunContext
 from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, history_of, iterate
@@ -144,7 +145,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         run._kept_components = None if start is None else run._components_of(start.state)
         run._preprocessing = run._fit_preprocessing(X, targets, start)
         run._training = (run._scaled(X), targets)
-        snapshots = run._snapshots(seed=seed, start=start, monitor=monitor, interrupted=interrupted, fixed=fixed)
+        context = RunContext(stop_requested=interrupted)
+        snapshots = run._snapshots(seed=seed, start=start, monitor=monitor, context=context, fixed=fixed)
         return self._followed(snapshots)
 
     @with_callbacks

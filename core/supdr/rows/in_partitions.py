@@ -210,7 +210,7 @@ class InPartitions(SupervisedReducer):
         return partial(decode_part, classes=targets.classes, missing_label=self.missing_label)
 
     def _completed(self, state: Any) -> Any:
-        """Return a state, on the rows of a sample, with what `glimpse` has shown it without; see there."""
+        """Return a state, on the rows of a sample, with the fields that a partial state lacks."""
         return state
 
     def _calibration(self, snapshot: Snapshot) -> dict[str, Any]:
