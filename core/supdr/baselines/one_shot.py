@@ -48,6 +48,12 @@ class OneShot(SupervisedReducer):
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
     embedding_note: ClassVar[str] = "as new rows"
+    conditional_attributes: ClassVar[tuple[str, ...]] = (
+        *SupervisedReducer.conditional_attributes,
+        "support_",
+        "n_support_",
+        "support_fraction_",
+    )
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -96,7 +102,6 @@ class OneShot(SupervisedReducer):
         self : estimator
         """
         snapshot = next(self.iterate(X, y))
-        self._use(snapshot)
         self.history_ = {key: np.array([value]) for key, value in {**snapshot.losses, **snapshot.diagnostics}.items()}
         return self
 

@@ -237,6 +237,12 @@ class SVDM(SupervisedReducer):
     verbose: int = 0
     missing_label: Any = np.nan
 
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *SupervisedReducer.prepared_attributes,
+        "recon_weight_",
+        "_reg_u",
+    )
+
     @property
     def reconstruction_(self) -> NDArray:
         """U V + b_x of the training rows, (n_samples, n_features), in input units."""

@@ -126,6 +126,7 @@ class BestViewSVM(_ViewsSVM):
         Accuracy of every view.
     """
 
+    prepared_attributes: ClassVar[tuple[str, ...]] = (*_ViewsSVM.prepared_attributes, "view_scores_", "best_view_")
     parameters: ClassVar[tuple[Parameter, ...]] = (
         SVM_WEIGHT,
         of_run("views"),

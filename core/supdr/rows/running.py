@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -128,10 +127,9 @@ def _started(
 
     The fingerprint is that of the rows that `start` belongs to, where its run does not know them any more.
     """
-    run = copy.copy(model)
+    run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter
-    run._forget()
     run._stood = run._prepared_on = run._calibrated_at = run._asked = (
         None  # what an earlier run of this estimator was asked for
     )

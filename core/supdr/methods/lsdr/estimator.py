@@ -170,6 +170,13 @@ class LSDR(Weighted, LSDRInPartitions):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *LSDRInPartitions.prepared_attributes,
+        "_target_mean",
+        "_target_scale",
+        "_reg_u",
+        "_reg_v",
+    )
 
     n_components: int | None = None
     _: KW_ONLY

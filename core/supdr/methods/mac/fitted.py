@@ -24,6 +24,22 @@ from supdr.solvers.softmax_head import loo_softmax
 class FittedMAC(Weighted):
     """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
 
+    conditional_attributes: ClassVar[tuple[str, ...]] = (
+        *Weighted.conditional_attributes,
+        "centers_",
+        "gamma_",
+        "mapping_weights_",
+        "reg_w_",
+        "support_",
+        "n_support_",
+        "support_fraction_",
+        "hidden_",
+        "hidden_left_out_",
+        "plane_",
+        "plane_left_out_",
+        "widths_",
+    )
+
     C: float
     calibrate: bool
     scheme: str

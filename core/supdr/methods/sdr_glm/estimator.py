@@ -229,6 +229,22 @@ class SDRGLM(Weighted, FittedSDRGLM):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *FittedSDRGLM.prepared_attributes,
+        "recon_weight_",
+        "family_x_",
+        "_input_codes",
+        "_column_weight",
+        "_several_labels",
+        "_codes",
+        "_shift",
+        "_targets",
+        "_target_mean",
+        "_target_scale",
+        "_balance",
+        "_label_share",
+        "_reg_u",
+    )
 
     n_components: int | None = None
     _: KW_ONLY

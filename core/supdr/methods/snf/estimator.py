@@ -180,6 +180,15 @@ class SNF(Weighted, FittedSNF):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *FittedSNF.prepared_attributes,
+        "_labelled",
+        "_weights",
+        "_targets",
+        "_target_map",
+        "_on_all",
+        "_on_labelled",
+    )
 
     n_components: int | None = None
     _: KW_ONLY
