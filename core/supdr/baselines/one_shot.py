@@ -62,7 +62,7 @@ class OneShot(SupervisedReducer):
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
-    def _snapshots(self, *, context: RunContext, **settings: Any) -> Generator[Snapshot, None, None]:
+    def _snapshots(self, *, monitor: Any, context: RunContext, **settings: Any) -> Generator[Snapshot, None, None]:
         """Return the one snapshot: a fit depends on nothing but data and hyper-parameters."""
         return self._timed(self._once(*self._training), context)
 

@@ -259,7 +259,9 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     # --- what subclasses define -----------------------------------------------------------------------------------
 
-    def _snapshots(self, *, monitor: Monitor | None, **settings: Any) -> Generator[Snapshot, None, None]:
+    def _snapshots(
+        self, *, monitor: Monitor | None, context: RunContext, **settings: Any
+    ) -> Generator[Snapshot, None, None]:
         """Return the stream of a run on the training rows; arguments are those of `supdr.engine.iterate.iterate`."""
         problem = self._problem(*self._training)
         return iterate(
@@ -269,6 +271,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             tol=self.tol,
             of=self,
             n_iter_no_change=getattr(self, "n_iter_no_change", 10),
+            context=context,
             **settings,
         )
 

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,8 +138,18 @@ class Problem:
         """
         return None
 
+    @cached_property
+    def workspace(self) -> dict[str, Any]:
+        """Results that steps share, see `workspace_property`: freed with the run, and computed again when needed."""
+        return {}
+
     def release(self) -> None:
-        """Let go of what only steps need; called when a run ends, while snapshots may still be looked at."""
+        """Free what only steps need; called when a run ends, while snapshots may still be looked at."""
+        self.workspace.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: all but the workspace."""
+        return {name: value for name, value in vars(self).items() if name != "workspace"}
 
     def stage(self, state: Any) -> int:
         """Return the number of the stage; the objective falls within one."""
@@ -162,6 +172,20 @@ class Problem:
     def may_converge(self, previous: Any, state: Any) -> bool:
         """Whether an unchanged objective after this step means convergence (a rejected step may not)."""
         return True
+
+
+def workspace_property(compute: Callable[[Any], Any]) -> property:
+    """Make a method of a problem a property that is computed once and kept in the workspace of the problem."""
+    name = compute.__name__
+
+    @wraps(compute)
+    def value(problem: Problem) -> Any:
+        """Return the value from the workspace."""
+        if name not in problem.workspace:
+            problem.workspace[name] = compute(problem)
+        return problem.workspace[name]
+
+    return property(value)
 
 
 def generator(seed: int, iteration: int) -> np.random.Generator:

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.context import partial_states_observed, show_partial_state
-from supdr.methods.mac.bounds import BoundSearch
-from supdr.methods.mac.certificate import NOTHING, certify
+from supdr.methods.mac.certificate import NOTHING, BoundSearch, certify
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import SVM_TOL, least_ridge
@@ -54,8 +53,7 @@ class PartitionedPenalty(Penalty):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, features, _, *rest = self.settings
-        object.__setattr__(self, "settings", (name, features, (self.rows.fingerprint, self.scheme), *rest))
+        object.__setattr__(self, "settings", self.settings._replace(rows=(self.rows.fingerprint, self.scheme)))
         object.__setattr__(self, "signs", planned(class_signs, self.rows.codes, self.n_classes, self.scheme))
         object.__setattr__(self, "costs", spread(_costs, self.rows.codes, self.C))
 
@@ -64,13 +62,9 @@ class PartitionedPenalty(Penalty):
         """Number of classifiers."""
         return class_signs(self.codes[:1], self.n_classes, self.scheme).shape[1]
 
-    def features(self, mapping: Mapping) -> Features:
+    def new_features(self, mapping: Mapping) -> Features:
         """Return the features of `mapping`, whose products are summed once."""
-        known = self._features.get(id(mapping))
-        if known is None:
-            self._features.clear()
-            known = self._features[id(mapping)] = SummedFeatures(self.rows, mapping)
-        return known
+        return SummedFeatures(self.rows, mapping)
 
     def chosen(self, seed: int) -> tuple[Mapping, float]:
         """Return what is chosen on the sample; a chosen reg_w grows with the rows as Phi'Phi does."""
