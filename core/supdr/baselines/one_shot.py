@@ -14,10 +14,10 @@ from sklearn.utils import column_or_1d
 
 from supdr.engine.context import RunContext, run_context
 from supdr.engine.diagnostics import Diagnostics
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import Interrupted, abandonable
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 
 
 class Fitted(NamedTuple):
@@ -30,7 +30,7 @@ class Fitted(NamedTuple):
     iteration: int = 1
 
 
-class OneShot(SupervisedReducer):
+class OneShot(Unweighted):
     """A scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
 
     Parameters
@@ -49,7 +49,7 @@ class OneShot(SupervisedReducer):
     tol: ClassVar[float] = 0.0
     embedding_note: ClassVar[str] = "as new rows"
     conditional_attributes: ClassVar[tuple[str, ...]] = (
-        *SupervisedReducer.conditional_attributes,
+        *Unweighted.conditional_attributes,
         "support_",
         "n_support_",
         "support_fraction_",

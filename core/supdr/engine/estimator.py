@@ -58,7 +58,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     parameters: declarations of all hyper-parameters.
     restart_parameters: those that cannot change within a run, by their declaration; all others act on a resumed run.
     embedding_note: what `embedding_` is, in a few words for a caption.
-    accepts_weights: whether rows can weigh differently in the label term: see `supdr.engine.weighted.Weighted`.
+    accepts_weights: whether the label term of a row is multiplied by its weight, the product of `sample_weight`
+        and of what ``class_weight`` says of its class; see `supdr.engine.unweighted.Unweighted` for other methods.
     takes_partitions: whether rows may be Dask collections.
     prepared_attributes: what a run is prepared with besides its hyper-parameters; an estimator takes it over with the
         first snapshot of the run.
@@ -68,7 +69,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
     embedding_note: ClassVar[str] = "saw the labels"
-    accepts_weights: ClassVar[bool] = False
+    accepts_weights: ClassVar[bool] = True
     takes_partitions: ClassVar[bool] = False
     prepared_attributes: ClassVar[tuple[str, ...]] = (
         "classes_",
@@ -155,7 +156,13 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         return self._followed(snapshots)
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        start: Snapshot | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Run `iterate` to its end.
 
         Parameters
@@ -166,6 +173,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
             Continue an earlier run, see `iterate`.
+        sample_weight : array-like of shape (n_samples,), optional
+            What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
 
         Returns
         -------
@@ -176,7 +185,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         ConvergenceWarning
             If the run diverged; the last finite iterate is kept.
         """
-        return self._run(X, y, start)
+        return self._run(X, y, start, sample_weight)
 
     def _run(
         self,
@@ -239,7 +248,13 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         fitted._apply(snapshot)
         return fitted
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> NDArray:
+    def fit_transform(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        start: Snapshot | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray:
         """Fit and return ``transform(X)``: what new data will see, not `embedding_`.
 
         Parameters
@@ -250,12 +265,14 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
             Continue an earlier run, see `iterate`.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for `fit`.
 
         Returns
         -------
         array of shape (n_samples, n_components)
         """
-        return self.fit(X, y, start).transform(X)
+        return self.fit(X, y, start, sample_weight).transform(X)
 
     # --- what subclasses define -----------------------------------------------------------------------------------
 

@@ -40,7 +40,6 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
-from supdr.engine.weighted import Weighted
 from supdr.functions.families import FAMILIES
 from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
 from supdr.methods.sdr_glm.columns import (
@@ -61,7 +60,7 @@ from supdr.rows.in_memory import InMemoryRows
 
 
 @dataclass(eq=False, repr=False)
-class SDRGLM(Weighted, FittedSDRGLM):
+class SDRGLM(FittedSDRGLM):
     """Supervised dimensionality reduction with generalised linear models.
 
     The natural parameters of X are U V + b_x, those of the targets U W + b_y: one latent row explains both.  Cells may
