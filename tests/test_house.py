@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from supdr import MAC
 
 ROOT = Path(__file__).parents[1]
-MOST_FLOORS = 10
+MOST_FLOORS = 11
+MOST_ROOMS, MOST_FLOORS_OF_ROOMS, MOST_FILES = 14, 9, 20
 MOST_CLASSES_ABOVE = 5
 
 # Modules on partitions that still keep state by identity or write attributes past their class.
@@ -35,24 +37,26 @@ FLOORS = {
         "supdr",
     ],
     "supdr_viz": [
-        "supdr_viz.kit",
-        "supdr_viz.settings",
+        "supdr_viz.data",
+        "supdr_viz.experiment",
         "supdr_viz.presets",
-        "supdr_viz.studies",
-        "supdr_viz.frames",
-        "supdr_viz.frames.modes",
+        "supdr_viz.papers",
+        "supdr_viz.pictures",
+        "supdr_viz.pictures.methods",
         "supdr_viz.run",
-        "supdr_viz.stage",
+        "supdr_viz.ui",
+        "supdr_viz.views.stage",
         "supdr_viz.views",
-        "supdr_viz.compare",
         "supdr_viz.export",
         "supdr_viz.lessons",
-        "supdr_viz.sweeps",
-        "supdr_viz.reproduce",
         "supdr_viz.controls",
+        "supdr_viz.serving",
         "supdr_viz.pages",
-        "supdr_viz.plots",
-        "supdr_viz.watching",
+        "supdr_viz.pages.explorer",
+        "supdr_viz.pages.compare",
+        "supdr_viz.pages.sensitivity",
+        "supdr_viz.pages.lessons",
+        "supdr_viz.notebook",
         "supdr_viz",
     ],
 }
@@ -169,6 +173,26 @@ def test_attributes_are_set_by_name():
 def test_an_estimator_has_few_of_our_classes_above_it():
     above = [base for base in MAC.__mro__[1:] if base.__module__.split(".")[0] == "supdr"]
     assert len(above) <= MOST_CLASSES_ABOVE, above
+
+
+def room_of(folder):
+    return ".".join(folder.split(".")[:2])
+
+
+def test_few_rooms_on_few_floors_with_few_files():
+    files = Counter(folder_of(module) for module in modules() if module.startswith("supdr_viz."))
+    rooms = {room_of(folder) for folder in files} - {"supdr_viz"}
+    assert len(rooms) <= MOST_ROOMS
+    assert not {folder: count for folder, count in files.items() if count > MOST_FILES}
+    below = {}
+    for start, end in arrows("supdr_viz"):
+        below.setdefault(room_of(start), set()).add(room_of(end))
+
+    @functools.cache
+    def height(room):
+        return 1 + max((height(other) for other in below.get(room, set()) - {room}), default=0)
+
+    assert max(height(room) for room in rooms) <= MOST_FLOORS_OF_ROOMS
 
 
 def test_the_library_knows_nothing_of_the_app():
