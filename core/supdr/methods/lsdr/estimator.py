@@ -169,13 +169,7 @@ class LSDR(LSDRInPartitions):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
-    prepared_attributes: ClassVar[tuple[str, ...]] = (
-        *LSDRInPartitions.prepared_attributes,
-        "_target_mean",
-        "_target_scale",
-        "_reg_u",
-        "_reg_v",
-    )
+    prepared_attributes = (*LSDRInPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
 
     n_components: int | None = None
     _: KW_ONLY

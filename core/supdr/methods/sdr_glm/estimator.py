@@ -228,7 +228,7 @@ class SDRGLM(FittedSDRGLM):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    prepared_attributes: ClassVar[tuple[str, ...]] = (
+    prepared_attributes = (
         *FittedSDRGLM.prepared_attributes,
         "recon_weight_",
         "family_x_",

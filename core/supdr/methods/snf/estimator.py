@@ -179,7 +179,7 @@ class SNF(FittedSNF):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
-    prepared_attributes: ClassVar[tuple[str, ...]] = (
+    prepared_attributes = (
         *FittedSNF.prepared_attributes,
         "_labelled",
         "_weights",
