@@ -58,6 +58,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
 
     missing_label: Any
+    snapshot_: Any
 
     _preprocessing: Preprocessing
     _state: Any
