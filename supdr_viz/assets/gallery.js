@@ -53,7 +53,7 @@ function card(model, dialog, chosen, shelf, each) {
   element.append(make("b", {}, each.title), make("span", {}, each.line), make("small", {}, each.source))
   element.onclick = () => {
     dialog.close()
-    chosen.blur()  // the keyboard is the page's: the Space key runs the example
+    chosen.blur() // the keyboard is the page's: the Space key runs the example
     model.value = each.name
   }
   const words = [shelf.title, each.title, each.line, each.source, each.more].join(" ").toLowerCase()
@@ -71,18 +71,26 @@ function walk(event, cards) {
 }
 
 export function render({model}) {
-  const image = make("img", {alt: "", width: 92, height: 45}), title = make("b")
-  const chosen = make("button", {type: "button", className: "chosen"}, image,
-    make("span", {}, make("small", {}, "Example"), title, make("small", {}, "Choose another …")))
+  const image = make("img", {alt: "", width: 92, height: 45})
+  const title = make("b")
+  const chosen = make(
+    "button",
+    {type: "button", className: "chosen"},
+    image,
+    make("span", {}, make("small", {}, "Example"), title, make("small", {}, "Choose another …")),
+  )
   chosen.setAttribute("aria-haspopup", "dialog")
   const search = make("input", {type: "search", placeholder: "Search: a method, data, an idea"})
   search.setAttribute("aria-label", "Search the examples")
-  const found = make("small"), close = make("button", {type: "button"}, "Close"), body = make("div", {className: "body"})
+  const found = make("small")
+  const close = make("button", {type: "button"}, "Close")
+  const body = make("div", {className: "body"})
   found.setAttribute("role", "status")
   const heading = make("h2", {id: "gallery"}, "Examples")
   const dialog = make("dialog", {}, make("div", {className: "bar"}, heading, search, found, close), body)
   dialog.setAttribute("aria-labelledby", "gallery")
-  let sections = [], folds = []
+  let sections = []
+  let folds = []
 
   const all = () => sections.flatMap((each) => each.cards)
   const build = () => {
@@ -91,7 +99,8 @@ export function render({model}) {
       const cards = shelf.cards.map((each) => card(model, dialog, chosen, shelf, each))
       const grid = make("div", {className: "cards"}, ...cards.map((each) => each.element))
       const element = make("section", {}, make("h3", {}, shelf.title), grid)
-      if (shelf.fold && !kept.has(shelf.fold)) kept.set(shelf.fold, make("details", {}, make("summary", {}, shelf.fold)))
+      if (shelf.fold && !kept.has(shelf.fold))
+        kept.set(shelf.fold, make("details", {}, make("summary", {}, shelf.fold)))
       return {element, cards, fold: kept.get(shelf.fold)}
     })
     folds = [...kept.values()]
@@ -130,7 +139,9 @@ export function render({model}) {
     dialog.showModal()
   }
   close.onclick = () => dialog.close()
-  dialog.onclick = (event) => { if (event.target === dialog) dialog.close() }
+  dialog.onclick = (event) => {
+    if (event.target === dialog) dialog.close()
+  }
   // What is pressed in here is no key of the page's.
   dialog.onkeydown = (event) => {
     event.stopPropagation()

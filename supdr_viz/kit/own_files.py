@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar
 
 from tornado.web import HTTPError, RequestHandler
 
+from supdr_viz.kit.modules import bundle
 from supdr_viz.kit.packed_files import gains
 
 # Of these files, beside the pages.
@@ -91,17 +91,17 @@ def image(content: bytes) -> str:
 class Script:
     """What a component takes as its module: one that loads the file, or its text.
 
-    `read`: returns the text of a module that exports ``render``.
+    `entry`: a module of the folder ``assets`` that exports ``render``.
     """
 
-    def __init__(self, read: Callable[[], str]) -> None:
-        self._read = read
+    def __init__(self, entry: str) -> None:
+        self._entry = entry
 
     def __get__(self, component: Any, owner: type) -> str:
         """Return the text of the module, as the component's ``_esm``."""
         if not OwnFile.offered:
-            return self._read()
-        address = OwnFile.address(self._read(), "js")
+            return bundle(self._entry)
+        address = OwnFile.address(bundle(self._entry), "js")
         # The kit turns a component's text into a module without an address of its own: "./" would lead nowhere.
         return (
             f'const own = await import(new URL("{address}", document.baseURI).href)\nexport const render = own.render\n'

@@ -8,8 +8,9 @@ from panel.io.state import set_curdoc
 
 from supdr_viz.kit import widgets
 from supdr_viz.kit.bridge import Bridge
+from supdr_viz.kit.modules import bundle
 from supdr_viz.kit.own_files import OwnFile, image, sheet
-from supdr_viz.stage.components import Hub, script
+from supdr_viz.stage.components import Hub
 from supdr_viz.stage.stage import Stage
 from tests.viz import asking
 
@@ -80,4 +81,4 @@ def test_a_page_of_a_server_holds_no_text_of_a_file():
     for mark in ("class Board", "border-collapse"):
         assert mark in inline
         assert mark not in served
-    assert len(inline) - len(served) > 0.9 * len(script())
+    assert len(inline) - len(served) > 0.9 * len(bundle("stage/hub.js"))
