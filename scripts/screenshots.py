@@ -20,8 +20,6 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import FloatRect, Page, sync_playwright
 
-from supdr_viz.compare.comparison import comparison_query
-from supdr_viz.compare.presets import spokes_or_atlas
 from supdr_viz.export.film import gif
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work, filming
@@ -103,7 +101,7 @@ SHOTS: dict[str, tuple[str, str, Callable[[Page], FloatRect | None]]] = {
     "sweep": ("light", "sensitivity", sweep),
     "three-maps": (
         "light",
-        f"compare?{comparison_query(spokes_or_atlas(umap=False).settings)}",
+        "compare?data=digits&method=MAC&method.n_components=2&method.n_layers=2&b=ClassAtlas&c=TSNE",
         run_three_maps,
     ),
 }

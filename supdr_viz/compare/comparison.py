@@ -10,12 +10,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
 from supdr_viz.compare.lockstep import MEASURE
-from supdr_viz.settings.entries import Reader, arguments_entries, link_entries
+from supdr_viz.settings.entries import Reader, arguments_entries, link_entries, link_query, table_entries
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.state import Settings, from_document, from_json, read_settings, to_json, to_query
+from supdr_viz.settings.state import (
+    Settings,
+    from_document,
+    from_json,
+    method_entries,
+    read_settings,
+    settings_entries,
+    to_json,
+)
 
 # Names of the columns; their number is the largest.
 LETTERS = "ABCD"
@@ -88,16 +95,12 @@ def comparison_query(comparison: Comparison) -> str:
 
     Returns without the question mark; always in the same order.
     """
-    parts = [to_query(comparison.columns[0])]
+    entries = [*settings_entries(comparison.columns[0])]
     for letter, column in zip(LETTERS[1:].lower(), comparison.columns[1:]):
-        parts.append(f"{letter}={column.method}")
-        for spec in METHOD_FORMS[column.method]:
-            value = column.method_options[spec.name]
-            if value != spec.default:
-                parts.append(f"{letter}.{spec.name}={quote(spec.shown(value), safe=',;')}")
+        entries += method_entries(letter, column)
     if comparison.measure != MEASURE.default:
-        parts.append(f"{MEASURE.name}={comparison.measure}")
-    return "&".join(parts)
+        entries.append((MEASURE.name, comparison.measure))
+    return link_query(entries)
 
 
 def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, list[str]]:
@@ -106,7 +109,27 @@ def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, 
     `arguments`: as a web server gives them; the last value of a name counts. Returns `comparison`; `problems`: one
     sentence for each value that was not taken as it is; never an exception.
     """
-    reader = Reader(arguments_entries(arguments))
+    return _read(Reader(arguments_entries(arguments)))
+
+
+def comparison_table(table: Mapping[str, Any]) -> Comparison:
+    """Read a comparison as TOML has it: a table of settings with ``columns``, tables of a method's name and options.
+
+    Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
+    """
+    first, *others = table["columns"]
+    shared = {name: value for name, value in table.items() if name != "columns"}
+    entries = table_entries({**shared, "method": first})
+    for letter, column in zip(LETTERS[1:].lower(), others):
+        entries |= {letter if name == "name" else f"{letter}.{name}": value for name, value in column.items()}
+    comparison, problems = _read(Reader(entries))
+    if problems:
+        raise ValueError(" ".join(problems))
+    return comparison
+
+
+def _read(reader: Reader) -> tuple[Comparison, list[str]]:
+    """Read a table of a comparison's entries."""
     addition = reader.take("add", "")[:MAX_QUERY]
     measure = reader.option(MEASURE)
     others = [_column(reader, letter) for letter in LETTERS[1:].lower()]

@@ -16,7 +16,8 @@ from supdr_viz.controls.echoes import Echoes
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.kit import widgets
-from supdr_viz.presets.catalogue import PRESETS, Needs
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.preset import Needs
 from supdr_viz.settings.experiment import Experiment
 from supdr_viz.settings.menu import METHOD_FORMS, method_for
 from supdr_viz.settings.on_disk import RowsOnDisk

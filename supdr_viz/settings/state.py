@@ -10,11 +10,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
 from supdr.baselines import NEEDS
 from supdr.engine.parameters import Parameter, choices, quoted, to_number
-from supdr_viz.settings.entries import Reader, arguments_entries
+from supdr_viz.settings.entries import Reader, arguments_entries, link_query, table_entries
 from supdr_viz.settings.menu import MENU, METHOD_FORMS
 from supdr_viz.settings.sources import DATA_FORMS, SOURCES
 
@@ -154,7 +153,7 @@ def to_query(settings: Settings) -> str:
 
     Returns without the question mark; always in the same order.
     """
-    return "&".join(f"{name}={quote(text, safe=',;')}" for name, text in _pairs(settings))
+    return link_query(settings_entries(settings))
 
 
 def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:
@@ -211,6 +210,17 @@ def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     return read_settings(reader), reader.problems
 
 
+def read_table(table: Mapping[str, Any]) -> Settings:
+    """Read a table of settings as TOML has it, see `supdr_viz.settings.entries.table_entries`.
+
+    Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
+    """
+    settings, problems = parse_entries(table_entries(table))
+    if problems:
+        raise ValueError(" ".join(problems))
+    return settings
+
+
 def read_settings(reader: Reader) -> Settings:
     """Read a table of settings that is open already; its problems are with the reader."""
     default = Settings()
@@ -240,11 +250,11 @@ def read_settings(reader: Reader) -> Settings:
 # --- both -----------------------------------------------------------------------------------------------------------
 
 
-def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
+def settings_entries(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Return the entries of a link: the main ones always, options that differ from the library's defaults."""
     yield "data", settings.data
-    yield from _options("data", DATA_FORMS[settings.data], settings.data_options)
-    yield "method", settings.method
-    yield from _options("method", METHOD_FORMS[settings.method], settings.method_options)
+    yield from option_entries("data", DATA_FORMS[settings.data], settings.data_options)
+    yield from method_entries("method", settings)
     for spec in SPLIT_FORM:
         yield spec.name, spec.shown(getattr(settings, SPLIT_FIELDS[spec.name]))
     for name, key in _VIEW_FIELDS.items():
@@ -259,7 +269,14 @@ def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "taught", ";".join(f"{row},{code}" for row, code in settings.taught)
 
 
-def _options(prefix: str, form: Iterable[Parameter], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def method_entries(name: str, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Return the entries of the method alone, under a name such as "method"."""
+    yield name, settings.method
+    yield from option_entries(name, METHOD_FORMS[settings.method], settings.method_options)
+
+
+def option_entries(prefix: str, form: Iterable[Parameter], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the entries of those options of a form that differ from their defaults."""
     for spec in form:
         if values[spec.name] != spec.default:
             yield f"{prefix}.{spec.name}", spec.shown(values[spec.name])

@@ -10,16 +10,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
 from supdr.engine.parameters import Parameter, choices, count, quoted, to_number
 from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
-from supdr_viz.settings.entries import Reader, arguments_entries
+from supdr_viz.settings.entries import Reader, arguments_entries, link_query
 from supdr_viz.settings.making import build_estimator, check_columns, has_gaps, imputer
 from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import Settings, read_settings, to_query
+from supdr_viz.settings.state import Settings, option_entries, read_settings, settings_entries
 
 SPACINGS = {"log": "logarithmic", "linear": "linear", "list": "listed values"}
 MOST_VALUES = 60
@@ -190,13 +189,10 @@ def _extras(task: str) -> tuple[str, ...]:
 def sweep_query(settings: SweepSettings) -> str:
     """Write settings as the query of a link."""
     default = SweepSettings()
-    parts = [to_query(settings.base)]
-    parts += [f"sweep.{key}={quote(axis.text(), safe=':,')}" for key, axis in zip("xy", settings.axes)]
-    for spec in PROTOCOL_FORM:
-        value = getattr(settings, spec.name)
-        if value != getattr(default, spec.name):
-            parts.append(f"sweep.{spec.name}={spec.shown(value)}")
-    return "&".join(parts)
+    protocol = {spec.name: getattr(settings, spec.name) for spec in PROTOCOL_FORM}
+    usual = [replace(spec, default=getattr(default, spec.name)) for spec in PROTOCOL_FORM]
+    axes = [(f"sweep.{key}", axis.text()) for key, axis in zip("xy", settings.axes)]
+    return link_query([*settings_entries(settings.base), *axes, *option_entries("sweep", usual, protocol)])
 
 
 def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
