@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from supdr_viz.export.pen import DASHES, SPELT, Pen, channels, joined_rows
-from supdr_viz.kit.theme import palette
-from supdr_viz.stage.constants import DRAWN
+from supdr_viz.ui.theme import palette
+from supdr_viz.views.stage.constants import DRAWN
 
 # Room for axes, in pixels of the page.
 # Ticks of an axis `FAR` times its length from zero are counted from a round number.

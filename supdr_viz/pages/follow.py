@@ -7,12 +7,11 @@ from functools import cache
 
 from tornado.web import RequestHandler
 
-from supdr_viz.controls.class_link import FOLLOW
-from supdr_viz.controls.training import STATUS_CSS
-from supdr_viz.kit.markup import HEAD_CSS, TEXT_CSS
-from supdr_viz.kit.modules import ASSETS, bundle
-from supdr_viz.kit.own_files import OwnFile
-from supdr_viz.kit.theme import css_variables, palette
+from supdr_viz.pages.class_link import FOLLOW
+from supdr_viz.pages.training_bar import STATUS_CSS
+from supdr_viz.ui.markup import HEAD_CSS, TEXT_CSS
+from supdr_viz.ui.own_files import ASSETS, OwnFile, bundle
+from supdr_viz.ui.theme import css_variables, palette
 
 _SQUARES = {"input": (), "latent": ("numbers of the map",), "method": ("keys", "numbers")}
 _CURVES = ("losses", "errors")

@@ -1,8 +1,8 @@
 """The examples of all pages, from TOML files of this folder.
 
 A file has groups (``[[group]]``, with the ``title`` of their heading in the menu, or none) of examples
-(``[[group.example]]``).  What is not a key of `Preset` is the example's settings: ``data`` and ``method``, tables of a name
-and options, as in the files of ``supdr-viz sweep``.  Of two examples of one name one may be for where a method is
+(``[[group.example]]``).  What is not a key of `Preset` is the example's settings: ``data`` and ``method``, tables of a
+name and options, as in the files of ``supdr-viz sweep``.  Of two examples of one name one may be for where a method is
 ``installed``, the other for where it is ``missing``.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from supdr.engine.parameters import quoted
+from supdr_viz.experiment.documents import KeyReader, read_toml
+from supdr_viz.experiment.methods import MENU
 from supdr_viz.presets.preset import Needs, Preset, Presets
-from supdr_viz.settings.documents import KeyReader, read_toml
-from supdr_viz.settings.menu import MENU
 
 FOLDER = Path(__file__).parent
 

@@ -4,8 +4,8 @@ import posixpath
 
 import pytest
 
-from supdr_viz.kit import modules
-from supdr_viz.kit.modules import ASSETS, bundle
+from supdr_viz.ui import own_files
+from supdr_viz.ui.own_files import ASSETS, bundle
 
 SITE = "http://scripts.test/"
 COMPONENTS = [
@@ -62,7 +62,7 @@ def test_the_script_of_a_page_begins(page, entry):
 
 
 def test_names_of_modules_do_not_meet(page, tmp_path, monkeypatch):
-    monkeypatch.setattr(modules, "ASSETS", tmp_path)
+    monkeypatch.setattr(own_files, "ASSETS", tmp_path)
     texts = {
         "main.js": 'import {read as other} from "./one.js"\nimport {read} from "./two.js"\nconst own = 0\n'
         "export const all = [own, other(), read()]\n",

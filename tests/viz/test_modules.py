@@ -2,20 +2,20 @@
 
 import pytest
 
-from supdr_viz.kit import modules
+from supdr_viz.ui import own_files
 
 
 @pytest.fixture
 def joined(tmp_path, monkeypatch):
     """Return how modules, file name -> text, are joined with ``main.js`` as their entry."""
-    monkeypatch.setattr(modules, "ASSETS", tmp_path)
+    monkeypatch.setattr(own_files, "ASSETS", tmp_path)
 
     def join(**texts):
         for name, text in texts.items():
             path = tmp_path / name.replace("__", ".").replace("_in_", "/")
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-        return modules.bundle.__wrapped__("main.js")
+        return own_files.bundle.__wrapped__("main.js")
 
     return join
 

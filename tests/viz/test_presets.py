@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
-from supdr_viz.compare.presets import COMPARISON_PRESETS
-from supdr_viz.frames.modes import modes_of
+from supdr_viz.experiment.build import NotAtHand, build_dataset, build_estimator
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.settings import Settings, from_json, parse_query, read_table, to_json, to_query
+from supdr_viz.experiment.splitting import split
 from supdr_viz.lessons.claims import read_claim
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.recorded import ends
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pictures.methods import modes_of
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.reading import examples
-from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator
-from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings, from_json, parse_query, read_table, to_json, to_query
-from supdr_viz.sweeps.presets import SWEEP_PRESETS
+from tests.viz.preset_claims import CLAIMS
 
 
 def as_arguments(query):
@@ -67,68 +68,6 @@ def test_presets_begin_with_a_picture_that_their_method_has(preset):
     estimator = build_estimator(preset.settings, dataset.task, views=dataset.views)
     assert preset.mode in [mode.name for mode in modes_of(estimator, dataset.task)]
 
-
-CLAIMS = {
-    "three-spirals": ("train_error <= .01", "test_error <= .01", "gap >= .3"),
-    "two-spirals": ("train_error == 0", "test_error <= .02"),
-    "digits": ("rank == 9", "test_error <= .08"),
-    "breast-cancer": ("train_error == 0", "test_error <= .06"),
-    "few-labels": ("labelled_error == 0", "test_error <= .2"),
-    "digits-atlas": ("test_error <= .015", "trust >= .9"),
-    "digits-on-a-plane": ("rank == 2", "test_error <= .02"),
-    "unrolling-sheet": ("unlabelled_error <= .03",),
-    "mac-certificate": ("gap <= .01",),
-    "mac-figure-1": ("case_1 > .05", "case_2 > .05", "case_3 > .05"),
-    "mac-figure-2-10": ("train_error >= .2",),
-    "mac-figure-2-20": ("train_error >= .1", "train_error <= .3"),
-    "mac-figure-2-40": ("train_error <= .01",),
-    "mac-figure-2-400": ("train_error == 0", "test_error <= .01"),
-    "mac-figure-3-2": ("train_error == 0", "spread <= .1"),
-    "mac-figure-3-3": ("train_error == 0", "sides >= .95"),
-    "mac-figure-3-4": ("train_error == 0", "sides >= .98"),
-    "mac-figure-3-5": ("train_error == 0", "rank == 4"),
-    "mac-figure-3-6": ("rank == 5", "sides >= .88", "sides <= .92"),
-    "mac-figure-3-line": ("train_error >= .3", "train_error <= .4"),
-    "mac-optimum-4": ("gap <= .015", "sides >= .5", "sides <= .7"),
-    "mac-figure-6": ("gap >= .25", "gap <= .34"),
-    "mac-figure-6-lbfgs": ("gap <= .01",),
-    "mac-figure-6-stuck": ("gap >= .85", "gap <= .92"),
-    "mac-perceptron": ("train_error <= .02", "test_error <= .03"),
-    "sldr-figure-1": ("test_error <= .05",),
-    "sldr-figure-3": ("test_error <= .06",),
-    "sldr-zigzag": ("test_error <= .01", "support_fraction <= .08"),
-    "sldr-gauss4": ("test_error >= .09", "test_error <= .13", "support_fraction >= .23", "support_fraction <= .29"),
-    "sldr-ten-digits": ("iteration == 40", "test_error <= .07"),
-    "sdr-glm-ascent-literal": ("iteration >= 620", "objective <= 3.707"),
-    "sdr-glm-ascent-fast": ("iteration <= 60", "objective <= 3.707"),
-    "sdr-glm-figure-1-100": ("test_error <= .11",),
-    "sdr-glm-figure-1-1000": ("test_error >= .07", "test_error <= .19"),
-    "sdr-glm-figure-1-gaussian": ("test_error >= .07", "test_error <= .19"),
-    "sdr-glm-figure-1-udr": ("test_error >= .14", "test_error <= .26"),
-    "sdr-glm-figure-1-sdr": ("test_error >= .08", "test_error <= .2"),
-    "sdr-glm-figure-1-svdm": ("test_error >= .12", "test_error <= .24"),
-    "sdr-glm-figure-1-labels": ("test_error <= .14",),
-    "sdr-glm-figure-1-features": ("test_error >= .25",),
-    "sdr-glm-threshold": ("rank_threshold == 50", "singular_value_2 <= 1e-6", "rank == 1"),
-    "sdr-glm-new-rows": ("train_error == 0", "test_error <= .15"),
-    "sdr-glm-new-rows-large": ("train_error == 0", "test_error <= .15"),
-    "sdr-glm-bits": ("test_error <= .07",),
-    "sdr-glm-bits-gaussian": ("test_error <= .06",),
-    "sdr-glm-figure-2-2": ("rank == 2", "test_error <= 10"),
-    "sdr-glm-figure-2-5": ("rank == 5", "test_error <= 8"),
-    "sdr-glm-figure-2-10": ("rank == 10", "test_error <= 8"),
-    "sdr-glm-figure-2-elastic-net": ("test_error <= 8",),
-    "snf-sheet-llr": ("rank == 5", "unlabelled_error >= .05"),
-    "snf-methods-sheet": ("rank == 2", "unlabelled_error <= .03"),
-    "snf-scale-up-diabetes": ("unlabelled_error <= 5000",),
-    "figure-1-mf": ("rmse <= .001",),
-    "figure-1": ("train_error == 0",),
-    "figure-2-lsdr": ("train_error >= .3",),
-    "figure-2-nsdr": ("train_error <= .03",),
-}
-"""What the notes of the examples say of their runs, as assertions about the end that a visitor sees; see
-`supdr_viz.lessons.claims`.  Means over seeds are bounded so far as the seed that is shown may stray from them.
-"""
 
 QUICK = ("three-spirals", "two-spirals", "breast-cancer", "few-labels", "sldr-zigzag", "mac-figure-3-line")
 """Examples whose claims `make test` tries; `make test-all` tries those of all."""

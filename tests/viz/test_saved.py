@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from supdr_viz.compare.comparison import comparison_from_json, comparison_json, comparison_query, parse_comparison
-from supdr_viz.settings.entries import link_entries
-from supdr_viz.settings.making import build_dataset
-from supdr_viz.settings.state import from_json, parse_query, to_json, to_query
-from supdr_viz.sweeps.settings import build_sweep, parse_sweep_query, sweep_query
+from supdr_viz.experiment.build import build_dataset
+from supdr_viz.experiment.codec import link_entries
+from supdr_viz.experiment.settings import from_json, parse_query, to_json, to_query
+from supdr_viz.pages.compare.comparison import comparison_from_json, comparison_json, comparison_query, parse_comparison
+from supdr_viz.pages.sensitivity.settings import build_sweep, parse_sweep_query, sweep_query
 
 SAVED = json.loads((Path(__file__).parent / "saved" / "settings.json").read_text(encoding="utf-8"))
 
@@ -52,7 +52,9 @@ def test_sweeps(saved):
     assert sweep_query(settings) == saved["link"]
 
 
-def test_a_store_of_a_sweep(tmp_path):
+def test_a_store_of_a_sweep(tmp_path, monkeypatch):
+    """Fits are kept for one release: its number is part of their keys."""
+    monkeypatch.setattr("supdr.sensitivity.keys.version", lambda package: SAVED["store"]["release"])
     settings, problems = parse_sweep_query(arguments(SAVED["store"]["link"]))
     assert problems == []
     store = tmp_path / "fits.sqlite"
