@@ -99,6 +99,11 @@ class Reader:
         """Return a value as it is."""
         return self.entries.pop(name, default)
 
+    def take_all(self, prefix: str) -> dict[str, Any]:
+        """Return all values whose names begin with a prefix, by the rest of their names."""
+        names = [name for name in self.entries if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self.entries.pop(name) for name in names}
+
     def one_of(
         self, name: str, known: Iterable[str], kind: str, default: str, needs: Mapping[str, str] | None = None
     ) -> str:

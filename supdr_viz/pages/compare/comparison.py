@@ -19,8 +19,8 @@ from supdr_viz.experiment.settings import (
     from_json,
     method_entries,
     read_settings,
+    settings_document,
     settings_entries,
-    to_json,
 )
 from supdr_viz.pages.compare.lockstep import MEASURE
 
@@ -163,10 +163,9 @@ def what_adding_does(comparison: Comparison, added: Settings) -> list[str]:
 
 def _column(reader: Reader, letter: str) -> dict[str, Any]:
     """Take one column's entries out, named as in the explorer's links."""
-    found = {}
-    for name in [name for name in reader.entries if name == letter or name.startswith(f"{letter}.")]:
-        found["method" if name == letter else f"method.{name[2:]}"] = reader.entries.pop(name)
-    return found if "method" in found or not found else {**found, "method": "(none)"}
+    method = {"method": reader.entries.pop(letter)} if letter in reader.entries else {}
+    options = {f"method.{name}": value for name, value in reader.take_all(f"{letter}.").items()}
+    return {**method, **options} if method or not options else {**options, "method": "(none)"}
 
 
 # --- saved files ----------------------------------------------------------------------------------------------------
@@ -174,7 +173,7 @@ def _column(reader: Reader, letter: str) -> dict[str, Any]:
 
 def comparison_json(comparison: Comparison) -> str:
     """Write a comparison as a JSON document, every option included."""
-    columns = [json.loads(to_json(column)) for column in comparison.columns]
+    columns = [settings_document(column) for column in comparison.columns]
     return json.dumps({"supdr comparison": 1, MEASURE.name: comparison.measure, "columns": columns}, indent=1)
 
 

@@ -209,10 +209,9 @@ def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
 
     Returns `settings`; `problems`: one sentence for each value that was not taken as it is; never an exception.
     """
-    own = {name.removeprefix("sweep."): value for name, value in entries.items() if name.startswith("sweep.")}
-    base = Reader({name: value for name, value in entries.items() if not name.startswith("sweep.")})
+    base = Reader(entries)
+    reader = Reader(base.take_all("sweep."), problems=base.problems)
     settings = read_settings(base)
-    reader = Reader(own, problems=base.problems)
     axes = []
     for key in "xy":
         if text := reader.take(key, ""):
