@@ -66,9 +66,9 @@ export class Chart {
   show(tree) {
     this.tree = tree
     const last = this.count - 1
-    const known = last >= 0 ? this.valuesNear(this.viewed ?? this.iteration(last)) : []
-    const said = known.map(({line, value}) => `${line.name} ${valueText(value, this.span)}`).join(", ")
-    this.canvas.setAttribute("aria-label", tree.title + (said && ` at iteration ${this.viewed}: ${said}`))
+    const values = last >= 0 ? this.valuesNear(this.viewed ?? this.iteration(last)) : []
+    const text = values.map(({line, value}) => `${line.name} ${valueText(value, this.span)}`).join(", ")
+    this.canvas.setAttribute("aria-label", tree.title + (text && ` at iteration ${this.viewed}: ${text}`))
     this.touch()
   }
 
