@@ -221,7 +221,7 @@ def test_every_process_has_the_script_of_the_page_that_follows(monkeypatch):
     monkeypatch.setattr(OwnFile, "_contents", {})
     follow.page.cache_clear()
     follow.FollowPage.route()
-    [name] = re.findall(r'<script src="own/([^"]+)"', follow.page())
+    [name] = re.findall(r'<script type="module" src="own/([^"]+)"', follow.page())
     assert OwnFile._contents[name]
 
 
