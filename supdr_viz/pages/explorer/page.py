@@ -277,7 +277,8 @@ class Explorer:
         self._surround()
 
     def _describe(self, dataset: Dataset) -> None:
-        self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
+        session = self.session
+        self.controls.describe(dataset.feature_names, session.n_components, dataset.task, session.chosen_number)
 
     def _load_json(self, text: str) -> list[str]:
         settings, problems = from_json(text)
