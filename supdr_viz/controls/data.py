@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -43,11 +44,6 @@ class DataControls(Part):
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self.view = pn.Column(widgets.section("Data"), self.menu, self._body, margin=0, **widgets.WIDE)
         self._show_source(settings.data)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {"data": self._settings.data, "data_options": self._settings.data_options}
 
     @property
     def table(self) -> Dataset | None:
@@ -156,11 +152,6 @@ class SplitControls(Part):
         self.fold = Fold("Test rows, labels, seed", self._build)
         self.view = self.fold.view
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {field: getattr(self._settings, field) for field in SPLIT_FIELDS.values()}
-
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them."""
         self._settings = settings
@@ -169,7 +160,7 @@ class SplitControls(Part):
 
     def _build(self) -> list[Any]:
         for spec in SPLIT_FORM:
-            make = NumberField if spec.name == "seed" else make_knob
+            make: Callable[..., Bound | NumberField] = NumberField if spec.name == "seed" else make_knob
             self._knobs[spec.name] = make(spec, getattr(self._settings, SPLIT_FIELDS[spec.name]), self._changed, True)
         help = " ".join(spec.help for spec in SPLIT_FORM)
         return [*(knob.widget for knob in self._knobs.values()), widgets.caption(help)]

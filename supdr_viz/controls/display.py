@@ -72,11 +72,6 @@ class DisplayControls(Part):
         self.fold = Fold("Planes", self._build)
         self.view = self.fold.view
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {name: getattr(self._settings, name) for name in ("latent_axes", "input_plane")}
-
     def describe(self, feature_names: Sequence[str], n_components: int) -> None:
         """Name the columns and count the latent coordinates that can be chosen."""
         self._features = tuple(feature_names)

@@ -30,11 +30,6 @@ class MethodControls(Part):
         self.view = pn.Column(widgets.section("Method"), self.menu, self._about, self._body, margin=0, **widgets.WIDE)
         self._show_form(settings)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {"method": self._settings.method, "method_options": self._settings.method_options}
-
     def describe(self, task: str, *, on_disk: bool = False, numbers: Chosen | None = None) -> None:
         """Say which task the data have: knobs that it ignores are hidden.
 

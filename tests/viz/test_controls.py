@@ -87,6 +87,16 @@ def test_other_method_keeps_what_was_set():
     assert carried_options(settings, "KNN") == {}
 
 
+def test_a_slider_that_leaves_auto_begins_at_what_the_method_has_chosen(watched):
+    controls, log = watched
+    controls.apply(Settings(method="MAC"))
+    controls.method._form.fold.view.active = [0]
+    gamma = knob(controls.method._form, "gamma")
+    controls.describe(("a", "b"), 2, numbers={"gamma": 0.4567}.get)
+    let_go(gamma, gamma.widget.start + gamma.widget.step)
+    assert log[-1][1].method_options["gamma"] == gamma.value == 0.457
+
+
 def test_changed_examples_can_be_restored(watched):
     controls, log = watched
     controls.presets.select.value = "two-spirals"
