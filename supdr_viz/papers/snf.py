@@ -235,7 +235,7 @@ ITEMS = (
         figure_1,
         "Settings and draws as in the tables, and 15 and 20 % labels besides. The points of the figure are not printed "
         "as numbers: falling curves and the place of SNF's curve are our reading of it.",
-        "The leads are smaller than their spread over five draws.",
+        "Where undecided SNF and its best rival differ by less than their spread over five draws.",
     ),
 )
 
