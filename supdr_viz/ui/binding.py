@@ -44,7 +44,7 @@ class Bound:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.widget = widget
+        self.widget: Any = widget
         self.value: Any = self._read(getattr(widget, parameters[0]))
         self.previous: Any = self.value
         self._on_user = None if on_user is None else guarded(on_user)
