@@ -37,6 +37,7 @@ class DirectMethod(OneShot):
         Classes are coded as +-1.
     """
 
+    prepared_attributes = (*OneShot.prepared_attributes, "_mean")
     embedding_note: ClassVar[str] = "predicted values"
 
     _: KW_ONLY

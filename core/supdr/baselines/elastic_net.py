@@ -35,6 +35,7 @@ class ElasticNet(SingleTarget):
         Share of the l1 penalty, in (0, 1].
     """
 
+    prepared_attributes = (*SingleTarget.prepared_attributes, "_centre", "_deviation")
     parameters = (
         scale(
             "alpha", "Penalty", 1e-4, 10, "auto: by cross-validation.", symbol="α", main=True, accepts=("cv", POSITIVE)

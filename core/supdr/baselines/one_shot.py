@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
+from supdr.engine.context import RunContext, run_context
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.docstrings import with_entries_of
-from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.interruption import Interrupted, abandonable, interruptible
+from supdr.engine.interruption import Interrupted, abandonable
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 
 
 class Fitted(NamedTuple):
@@ -31,7 +32,7 @@ class Fitted(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class OneShot(SupervisedReducer):
+class OneShot(Unweighted):
     """Adapter of a scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
 
     Subclasses define ``_model()``, the classifier before its fit, ``_latent`` and ``_latent_scores``.
@@ -51,6 +52,7 @@ class OneShot(SupervisedReducer):
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
     embedding_note: ClassVar[str] = "as new rows"
+    conditional_attributes = (*Unweighted.conditional_attributes, "support_", "n_support_", "support_fraction_")
 
     _: KW_ONLY
     preprocessing: str = "zscore"
@@ -80,13 +82,11 @@ class OneShot(SupervisedReducer):
         state = Fitted(model, X, rows, self._seed())
         return Snapshot(1, 0, losses, Diagnostics(diagnostics), state, 0.0, Stop.converged)
 
-    def _snapshots(
-        self, *, interrupted: Callable[[], bool] | None = None, **settings: Any
-    ) -> Generator[Snapshot, None, None]:
+    def _snapshots(self, *, monitor: Any, context: RunContext, **settings: Any) -> Generator[Snapshot, None, None]:
         """Yield the one snapshot, with its run and the duration of the fit; most fits cannot be interrupted."""
         began = time.perf_counter()
         try:
-            with interruptible(interrupted):
+            with run_context(**context.given()):
                 snapshot = abandonable(lambda: self._once(*self._training))
         except Interrupted:
             return
@@ -109,7 +109,6 @@ class OneShot(SupervisedReducer):
         self : estimator
         """
         snapshot = next(self.iterate(X, y))
-        self._use(snapshot)
         self.history_ = {key: np.array([value]) for key, value in {**snapshot.losses, **snapshot.diagnostics}.items()}
         return self
 

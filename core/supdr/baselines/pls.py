@@ -69,6 +69,7 @@ class PLS(SingleTarget):
         As in `OneShot`.
     """
 
+    prepared_attributes = (*SingleTarget.prepared_attributes, "_mean")
     parameters = (COMPONENTS, *SHELL)
 
     n_components: int = 2

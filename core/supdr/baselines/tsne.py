@@ -30,11 +30,11 @@ from supdr.baselines.one_shot import OneShot
 from supdr.baselines.projections import ClassifierHead, Projection, head_scores
 from supdr.engine.common_parameters import COMPONENTS, LIMITS
 from supdr.engine.docstrings import with_entries_of
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
 from supdr.engine.parameters import NONNEGATIVE, POSITIVE, count, scale
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.solvers.pair_sums import pair_sums
 
 EXAGGERATION = 12.0
@@ -175,7 +175,7 @@ class TSNEProblem(Problem):
 
 @with_entries_of(OneShot, Projection)
 @dataclass(eq=False, repr=False)
-class TSNE(SupervisedReducer, ClassifierHead):
+class TSNE(Unweighted, ClassifierHead):
     """t-SNE of all training rows, then k nearest neighbours or an SVM on the labelled ones.
 
     t-SNE maps no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
