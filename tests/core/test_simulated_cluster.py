@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -60,20 +59,15 @@ def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_s
     rows = spread(np.asarray, listed(blocks))
     monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
     SIZES.clear()
-    priorities, get = [], cluster.get
-
-    def noted(*arguments, **settings):
-        priorities.append(dask.get_annotations().get("priority"))
-        return get(*arguments, **settings)
-
-    monkeypatch.setattr(cluster, "get", noted)
+    cluster.forget()
     found = spread_meanwhile(shifted, rows, 0.5, n_rows=142)
+    assert set(cluster.priorities) == {-1}
+    assert cluster.rounds["shifted"] == 1  # the dashboard names them after what they do
     for values, block in zip(gathered(np.asarray, found), blocks, strict=True):
         np.testing.assert_array_equal(values, block + 0.5)
     assert len(SIZES) == PIECES // 3 * 3
     assert max(SIZES) == -(-100 // (PIECES // 3))
-    assert priorities == [-1, None]
-    assert cluster.rounds["shifted"] == 1  # the dashboard names them after what they do
+    assert cluster.priorities[-1] is None
 
 
 def test_where_features_do_not_fit_in_memory_a_worker_is_sent_the_centres_once_an_image(monkeypatch):
