@@ -6,7 +6,7 @@ import pytest
 
 from supdr import MAC
 from supdr.engine.glimpses import glimpse, glimpsed, glimpses_become
-from supdr.methods.mac import partitioned as partitioned_passes
+from supdr.methods.mac.distributed import _PartialMap
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import least_ridge
 from supdr.rows.partitions import gathered
@@ -78,10 +78,9 @@ def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_wi
     blocks = values_of(problem.rows.X)
     targets = [values_of(each.state.targets) for each in (before, after)]
     pulls = [{number: mapping.features(X).T @ Z for number, (X, Z) in enumerate(zip(blocks, each))} for each in targets]
-    partitioned_passes.PULLS[state.targets] = mapping, pulls[0]
     seen = []
     with glimpsed(seen.append), glimpses_become(lambda shown: shown):
-        arriving = partitioned_passes._Pulls(problem, problem.features(mapping), state)
+        arriving = _PartialMap(problem, problem.features(mapping), state._replace(pulls=pulls[0]))
         arriving({number: (pulls[1][number], None) for number in (0, 3)})
         # All are done: what follows is the complete map.
         arriving({number: (pull, None) for number, pull in pulls[1].items()})

@@ -1,14 +1,13 @@
 """What MAC sends and receives on a hundred workers: what the cost model says, however many rows there are."""
 
-from types import SimpleNamespace
-
 import dask.array as da
 import numpy as np
 import pytest
 
 from supdr import MAC
-from supdr.methods.mac import summed_features
+from supdr.methods.mac import distributed
 from supdr.rows import partitions
+from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import PIECES, at_home, gathered, listed, spread, spread_meanwhile
 from supdr.solvers.gaussians import Mapping
 from tests.core.simulated_cluster import SimulatedCluster, numbers_in
@@ -73,7 +72,7 @@ def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_s
 def test_where_features_do_not_fit_in_memory_a_worker_is_sent_the_centres_once_an_image(monkeypatch):
     cluster = SimulatedCluster(2).install(monkeypatch)
     monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
-    monkeypatch.setattr(summed_features, "fits_in_memory", lambda n_rows, n_numbers: False)
+    monkeypatch.setattr(distributed, "fits_in_memory", lambda n_rows, n_numbers: False)
     rng = np.random.default_rng(0)
     X, weights, mapping = (
         rng.normal(size=(400, 6)),
@@ -81,8 +80,11 @@ def test_where_features_do_not_fit_in_memory_a_worker_is_sent_the_centres_once_a
         Mapping("rbf", rng.normal(size=(50, 6)), 0.1),
     )
     blocks = at_home(list(da.from_array(X, (200, 6)).to_delayed().ravel()))
-    rows = SimpleNamespace(X=spread(np.asarray, blocks), n_rows=len(X), judged_X=X[:5], fingerprint=())
-    features = summed_features.SummedFeatures(rows, mapping)
+    rows = PartitionedRows(spread(np.asarray, blocks), (200, 200), np.arange(0), ())
+    labelled = distributed.LabelledRows(
+        **vars(rows), codes=None, judged=None, judged_X=X[:5], all_sizes=(), places=None
+    )
+    features = distributed.DistributedFeatures(labelled, mapping, None)
     images = features.image(weights)
     assert max(cluster.received.values()) <= 1.01 * numbers_in((mapping, weights))
     np.testing.assert_allclose(np.concatenate(gathered(np.asarray, images)), mapping.apply(X, weights))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from supdr.engine.parameters import Parameter, chosen, of_run
 from supdr.methods.snf.estimator import SNF
+from supdr.rows.in_partitions import PartitionSupport
 
 
 class LLR(SNF):
@@ -36,9 +37,9 @@ random_state, verbose, missing_label
         ),
         of_run("class_weight"),
     )
-    accepted_in_partitions: ClassVar[dict[str, tuple]] = {
-        name: SNF.accepted_in_partitions[name] for name in ("init", "class_weight")
-    }
+    partition_support: ClassVar[PartitionSupport] = SNF.partition_support._replace(
+        accepted={name: SNF.partition_support.accepted[name] for name in ("init", "class_weight")}
+    )
 
     # What SNF would ask for beyond the parameters below.
     kernel, degree, gamma, coef0 = "linear", 1, 0.5, 1.0

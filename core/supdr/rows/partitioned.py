@@ -52,10 +52,15 @@ class PartitionedRows:
         checkpoint()
         return total(work, *arguments, add=added if add is None else add)
 
-    def both(self, work: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
-        """Return two things that the work gives: one entry a row, kept where it was computed, and a sum."""
+    def both(
+        self, work: Callable[..., Any], *arguments: Any, so_far: Callable[[dict[int, Any]], Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return two things that the work gives: one entry a row, kept where it was computed, and a sum.
+
+        `so_far`: see `supdr.rows.partitions.spread_and_total`.
+        """
         checkpoint()
-        return spread_and_total(work, *arguments, add=added)
+        return spread_and_total(work, *arguments, add=added, so_far=so_far)
 
     def entries(self, values: Partitions, count: int) -> tuple[Partitions, ...]:
         """Return the entries of values that are tuples of so many, which `each` or `both` has kept."""

@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from itertools import chain, count, groupby
 from operator import getitem
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import dask
 import numpy as np
-from dask.delayed import Delayed, delayed
-from dask.highlevelgraph import HighLevelGraph
-from dask.optimization import cull
 
 from supdr.rows.waiting import Arrivals, Given, Part, computed, kept_and_computed, on_cluster
+
+if TYPE_CHECKING:  # Dask is an extra
+    from dask.delayed import Delayed
 
 # Partial sums that one addition takes.
 FAN_IN = 8
@@ -104,6 +103,9 @@ def at_home(blocks: list[Delayed]) -> Partitions:
 
     `blocks`: each yields the value of a partition.
     """
+    from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
+    from dask.optimization import cull
     from distributed import get_client
 
     try:
@@ -147,10 +149,12 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
     which a piece gets some rows. `*arguments`: shared by all partitions, and small: they are sent with every piece.
     `n_rows`: of all partitions.
     """
+    from dask import annotate
+
     n_pieces = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
     if n_pieces < 2 or not on_cluster():
         return spread(function, rows, *arguments)
-    with dask.annotate(priority=-1):
+    with annotate(priority=-1):
         pieces = [
             _calls(Piece(function, number, n_pieces), (rows, *arguments), rows.homes) for number in range(n_pieces)
         ]
@@ -219,12 +223,14 @@ def _calls(function: Callable[..., Any], arguments: tuple[Any, ...], homes: Iter
 
 def _call(function: Any, values: Iterable[Part], home: str = "") -> Delayed:
     """Return the call of a function on a worker; another one makes it if that one is lost."""
+    from dask import annotate, delayed
+
     name = getattr(function, "__name__", type(function).__name__)
     call = delayed(function, name=name, pure=False, traverse=False)
     key = f"{name}-{_PROCESS}-{next(_numbers)}"
     if not home:
         return call(*values, dask_key_name=key)
-    with dask.annotate(workers=[home], allow_other_workers=True):
+    with annotate(workers=[home], allow_other_workers=True):
         return call(*values, dask_key_name=key)
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
-
-import dask
-import dask.threaded
-from dask.base import get_scheduler
-from dask.delayed import Delayed
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from supdr.engine.interruption import Interrupted, checkpoint, current_flag, waiting
+
+if TYPE_CHECKING:  # Dask is an extra
+    from dask.delayed import Delayed
 
 # ``progress(done, count)``: how many of the partitions of a round are done.
 Progress = Callable[[int, int], Any]
@@ -30,8 +28,8 @@ class Given:
         self.value = value
 
 
-# What stands for the value of a partition.
-Part = Given | Delayed
+# What stands for the value of a partition: `Given` or a Delayed of Dask.
+Part = Any
 
 
 class Arrivals(NamedTuple):
@@ -115,6 +113,7 @@ def _ignore(_done: int, _count: int) -> None:
 
 def _client() -> Any:
     """Return the client that Dask uses in this thread, or None."""
+    import dask
     from distributed import get_client
 
     if dask.config.get("scheduler", None) in ("threads", "threading", "sync", "synchronous", "single-threaded"):
@@ -127,9 +126,12 @@ def _client() -> Any:
 
 def _by_threads(wanted: Sequence[Delayed], callbacks: list[tuple] | None) -> list[Any]:
     """Return values, computed by threads of this process, or as Dask's setting ``scheduler`` says."""
+    from dask.base import get_scheduler
+    from dask.threaded import get as get_by_threads
+
     # What dask.compute does besides, naming and optimising, takes longer than a round of little work.
     graph = {key: task for each in wanted for key, task in each.dask.items()}
-    get = get_scheduler() or dask.threaded.get
+    get = get_scheduler() or get_by_threads
     return list(get(graph, [each.key for each in wanted], callbacks=callbacks))
 
 

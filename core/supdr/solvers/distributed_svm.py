@@ -95,14 +95,14 @@ def solve_distributed_svms(
     start: Heads | None = None,
     *,
     tol: float = 1e-6,
-    known: Callable[[Array, Array], Any] | None = None,
+    observe: Callable[[Array, Array], Any] | None = None,
     moments: tuple[int, Array, Array] | None = None,
 ) -> Heads:
     """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
     `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
-    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `known`:
-    ``known(coef, intercept)`` is told now and then of the classifiers so far, by this thread; `moments`: see
+    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `observe`:
+    ``observe(coef, intercept)`` is called with the classifiers so far, by this thread; `moments`: see
     `supdr.solvers.margin_working_set.approached`. Returns the multipliers are `Partitions`.
     """
     columns = spread(_columns, signs)
@@ -111,8 +111,8 @@ def solve_distributed_svms(
         if start is None
         else np.column_stack([start.coef, start.intercept])
     )
-    told = None if known is None else lambda found: known(np.ascontiguousarray(found[:, :-1]), found[:, -1].copy())
-    near = approached(Z, columns, C, theta, tol, told, moments)
+    split = None if observe is None else lambda theta: observe(np.ascontiguousarray(theta[:, :-1]), theta[:, -1].copy())
+    near = approached(Z, columns, C, theta, tol, split, moments)
     theta, centres = near.theta, near.centres
     results: dict[int, tuple] = {k: (theta[k], np.ones(2), near.gaps[k], 0) for k in range(n_heads) if near.closed[k]}
     open_heads = [k for k in range(n_heads) if k not in results]

@@ -94,14 +94,14 @@ def approached(
     C: Partitions,
     start: Array,
     tol: float,
-    known: Callable[[Array], Any] | None = None,
+    observe: Callable[[Array], Any] | None = None,
     moments: tuple[int, Array, Array] | None = None,
 ) -> Approached:
     """Bring classifiers to their optimum, or near to it.
 
     `Z` (n, d): rows. `columns` (P, n): signs; 0 for a row that is not part of a classifier's problem. `C` (n,): weight
-    of the hinge. `start` (P, d + 1): coefficients and biases to begin at. `tol`: relative duality gap. `known`:
-    ``known(theta)`` is told of the classifiers after every visit. `moments`: the sum of `moments_of` over the
+    of the hinge. `start` (P, d + 1): coefficients and biases to begin at. `tol`: relative duality gap. `observe`:
+    ``observe(theta)`` is called with the classifiers after every visit. `moments`: the sum of `moments_of` over the
     partitions, where it is known: that saves a visit.
     """
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
@@ -120,8 +120,8 @@ def approached(
         go_on = partial(_next, ways, said)
         asked = dict(zip(said, map_threads(go_on, list(said), -1)))  # the workers have nothing to do now
         questions = {k: question for k, question in asked.items() if question is not None}
-        if known is not None and questions:
-            known(np.array([search.trial for search in searches]))
+        if observe is not None and questions:
+            observe(np.array([search.trial for search in searches]))
     shares = listed([search.dual.of(number) for search in searches] for number in range(len(Z)))
     centres = planned(centres_of, Z, columns, cell, shares)
     best, gaps, closed = zip(*((search.best, search.gap, search.closed) for search in searches))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,11 +18,12 @@ from supdr.methods.mac.solvers import Passes
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.target_step import cases
 from supdr.methods.mac.two_layer import TwoLayerState
+from supdr.rows.in_partitions import InPartitions
 from supdr.solvers.leave_one_out import enough_labels
 from supdr.solvers.softmax_head import loo_softmax
 
 
-class FittedMAC(Weighted):
+class FittedMAC(InPartitions, Weighted):
     """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
 
     C: float
@@ -59,6 +61,9 @@ class FittedMAC(Weighted):
 
     def _latent(self, X: NDArray) -> NDArray:
         return self._state.image(X)
+
+    def _row_map(self) -> Callable[[NDArray], NDArray]:
+        return self._state.without_rows().image
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         if calibrated and self._leaves_out():
@@ -163,7 +168,7 @@ class FittedMAC(Weighted):
         if "calibrated" not in self._memo:
             problem = self._problem(*self._training)
             assert isinstance(problem, Passes)
-            state = self.snapshot_.state if "partitions_" in vars(self) else self._state
+            state = self.snapshot_.state if self._partitioned else self._state
             self._memo["calibrated"] = loo_softmax(
                 problem.left_out_images(state), problem.judged_codes, problem.judged_weights
             )

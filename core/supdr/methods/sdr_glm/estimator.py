@@ -51,6 +51,7 @@ from supdr.methods.sdr_glm.columns import (
     feature_codes,
     target_side,
 )
+from supdr.methods.sdr_glm.distributed import SUPPORT, DistributedFast
 from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.parameters import PARAMETERS
@@ -58,6 +59,7 @@ from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.row_space import fit_in_row_space, may_be_rotated
 from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.in_memory import InMemoryRows
+from supdr.rows.in_partitions import PartitionSupport
 
 
 @dataclass(eq=False, repr=False)
@@ -229,6 +231,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    partition_support: ClassVar[PartitionSupport] = SUPPORT
 
     n_components: int | None = None
     _: KW_ONLY
@@ -334,9 +337,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self._reg_u = scaling * float(self.reg_u)
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
-            from supdr.methods.sdr_glm.partitioned import PartitionedFast  # Dask is an extra
-
-            solver, held = PartitionedFast, {"held": self.partitions_}
+            solver, held = DistributedFast, {"held": self.partitions_}
         return solver(
             **held,
             X=X,

@@ -22,6 +22,7 @@ from supdr.functions.kernels import Kernel
 from supdr.methods.snf.parameters import component_count
 from supdr.methods.snf.problem import FIRST_MOVE, MEMORY, NO_FIT, RANDOM_SPREAD, SNFState
 from supdr.methods.snf.solvers import QuasiNewton
+from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, Taken
 from supdr.rows.partitions import Partitions, gathered, planned, spread, total
 from supdr.rows.summed_columns import SummedColumns
@@ -59,10 +60,10 @@ class SNFRows(PartitionedRows):
         return super().on_sample(state._replace(search=None) if isinstance(state, SNFState) else state, known)
 
 
-def held_rows(rows: Any, run: Any) -> SNFRows:
-    """Return what `run`, a `supdr.SNF`, keeps of rows.
+def held_rows(run: Any, rows: Any) -> SNFRows:
+    """Return what `run`, a `supdr.SNF`, keeps of its `supdr.rows.running.ReadRows`.
 
-    `rows`: all rows; `run`: prepared for them. Raises ValueError if cells are missing, or there are too many monomials.
+    Raises ValueError if cells are missing, or there are too many monomials.
     """
     X, targets = run._training
     missing = total(_missing, rows.X)
@@ -82,6 +83,21 @@ def held_rows(rows: Any, run: Any) -> SNFRows:
     return SNFRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, labels, target_map)
 
 
+SUPPORT = PartitionSupport(
+    accepted={
+        "kernel": ("poly", "linear"),
+        "solver": ("lbfgs",),
+        "init": ("pca", "random"),
+        "n_init": (1,),
+        "early_stopping": (False,),
+        "class_weight": (None,),
+    },
+    held_rows=held_rows,
+    several_targets=True,
+    any_rows=False,
+)
+
+
 class Payload(NamedTuple):
     """What belongs to a point beside F and its gradient.
 
@@ -95,7 +111,7 @@ class Payload(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionedSNF(QuasiNewton):
+class DistributedSNF(QuasiNewton):
     """solver="lbfgs" on rows in partitions, with a weight for every monomial; X, rows and Y are those of the sample.
 
     `held`: all rows.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.targets import Targets
 from supdr.methods.lsdr.solvers import BlockDescent, Labels, labelled_rows
+from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import Partitions, planned
 from supdr.solvers.reconstruction import observed_sums
@@ -35,11 +36,9 @@ class FactorRows(PartitionedRows):
     scale: NDArray
 
 
-def held_rows(rows: Any, sample: Targets) -> FactorRows:
-    """Return what a run keeps of rows.
-
-    `rows`: all rows; `sample`: labels of the sample.
-    """
+def held_rows(run: Any, rows: Any) -> FactorRows:
+    """Return what a run keeps of its `supdr.rows.running.ReadRows`."""
+    sample: Targets = run._training[1]
     plain = PartitionedRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint)
     mean, scale = np.zeros(sample.values.shape[1]), np.ones(sample.values.shape[1])
     if sample.classes is None:
@@ -55,8 +54,20 @@ def held_rows(rows: Any, sample: Targets) -> FactorRows:
     return FactorRows(X, rows.sizes, rows.sampled, rows.fingerprint, observed, labels, mean, scale)
 
 
+SUPPORT = PartitionSupport(
+    accepted={
+        "solver": ("bcd",),
+        "init": ("pca", "random"),
+        "early_stopping": (False,),
+        "class_weight": (None,),
+    },
+    held_rows=held_rows,
+    several_targets=True,
+)
+
+
 @dataclass(frozen=True, eq=False)
-class PartitionedDescent(BlockDescent):
+class DistributedDescent(BlockDescent):
     """solver="bcd" on rows in partitions; X, rows, Y and weights are those of the sample.
 
     `held`: all rows.

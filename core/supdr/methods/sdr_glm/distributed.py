@@ -6,19 +6,23 @@ L + 1 for complete Gaussian data, else D packed ones), those of the heads, and [
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.targets import Targets
 from supdr.functions.families import GAUSSIAN
+from supdr.methods.sdr_glm.columns import decode_column_part
 from supdr.methods.sdr_glm.facts import Facts, gather_facts
 from supdr.methods.sdr_glm.features import SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.problem import loading_sums
 from supdr.methods.sdr_glm.solvers import Fast
 from supdr.methods.sdr_glm.targets import TargetSide
+from supdr.rows.in_partitions import PartitionSupport, decode_classes
 from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import Partitions, planned, spread
 from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
@@ -36,19 +40,38 @@ class GLMRows(PartitionedRows):
     complete: bool
 
 
-def held_rows(rows: Any, run: Any) -> GLMRows:
-    """Return what `run`, a `supdr.SDRGLM`, keeps of rows.
-
-    `rows`: all rows; `run`: prepared for them.
-    """
+def held_rows(run: Any, rows: Any) -> GLMRows:
+    """Return what `run`, a `supdr.SDRGLM`, keeps of its `supdr.rows.running.ReadRows`."""
     plain = PartitionedRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint)
     facts, sides = gather_facts(plain, rows.X, run._codes, run._training[1], rows.targets, **run._target_settings())
     complete = plain.total(_missing, rows.X) == 0
     return GLMRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, sides, facts, complete)
 
 
+def part_decoder(run: Any, targets: Targets) -> Callable[[NDArray], Targets]:
+    """Return the function that decodes labels of a partition, given the decoded labels of the sample."""
+    if run._single_target:
+        return decode_classes(run, targets)
+    return partial(decode_column_part, task=run._task(), missing_label=run.missing_label)
+
+
+SUPPORT = PartitionSupport(
+    accepted={
+        "solver": ("fast",),
+        "init": ("svd", "random"),
+        "early_stopping": (False,),
+        "class_weight": (None,),
+        "column_weight": (None,),
+        "nonnegative": (False,),
+    },
+    held_rows=held_rows,
+    several_targets=True,
+    part_decoder=part_decoder,
+)
+
+
 @dataclass(frozen=True, eq=False)
-class PartitionedFast(Fast):
+class DistributedFast(Fast):
     """solver="fast" on rows in partitions; X and targets are those of the sample.
 
     `held`: all rows.
