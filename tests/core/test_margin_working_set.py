@@ -72,7 +72,7 @@ def test_it_ends_at_the_optimum_of_all_rows_with_multipliers_that_prove_it(rows,
 
 def test_a_warm_start_takes_fewer_visits_and_whoever_wants_to_is_told(rows):
     seen = []
-    cold, _ = solved(rows, known=lambda coef, intercept: seen.append((coef, intercept)))
+    cold, _ = solved(rows, observe=lambda coef, intercept: seen.append((coef, intercept)))
     warm, _ = solved(rows, cold)
     assert warm.iterations < cold.iterations
     best = value(rows, cold.coef, cold.intercept).sum()

@@ -88,6 +88,12 @@ class PartitionedRows:
         """Return some rows, by their numbers in rising order, of arrays in partitions."""
         return taken(values, self.sizes, numbers)
 
+    def replaced(self, values: Partitions, numbers: NDArray[np.intp], new: NDArray) -> Partitions:
+        """Return arrays in partitions with other rows in some places, given by their numbers in rising order."""
+        local = _local_numbers(self.sizes, numbers)
+        parts = np.split(new, np.cumsum([len(each) for each in local])[:-1])
+        return spread(_replaced_rows, values, listed(local), listed(parts))
+
     def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return the numbers among these rows of some of all rows of a run; a method may hold labelled ones only."""
         return numbers
@@ -137,6 +143,12 @@ def _replaced(state: Any, found: Iterator[NDArray]) -> Any:
         fields: dict[str, Any] = dict(zip(state._fields, state))
         return type(state)(**{name: _replaced(value, found) for name, value in fields.items()})
     return state
+
+
+def _replaced_rows(values: NDArray, numbers: NDArray[np.intp], new: NDArray) -> NDArray:
+    replaced = values.copy()
+    replaced[numbers] = new
+    return replaced
 
 
 def _rows_of_each(numbers: NDArray[np.intp], *arrays: NDArray) -> tuple[NDArray, ...]:

@@ -4,6 +4,10 @@ A pass sends the weights (M, L) and the classifiers out.  Back come the sum Phi'
 targets, for every visit of the classifiers the rows nearest to their margins and means of the others, see
 `supdr.solvers.margin_working_set`, and a few scalars; once, Phi'Phi (M, M).  What is chosen from the data (centres,
 width, ridge, scaling) is chosen on a random sample.
+
+Two layers: widths are tried on random rows of the sample; the codes of all rows follow from the map.  The complete
+first layer, and the second at each of its widths, visit all rows twice: one visit sums Phi'Phi (M, M) and Phi'T (M, q),
+the other the errors of the left-out codes at every ridge.  Then the codes of the best ridge are formed, and stay.
 """
 
 from __future__ import annotations
@@ -21,19 +25,28 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import BoundSearch
 from supdr.methods.mac.certificate import NOTHING, certify
-from supdr.methods.mac.classes import class_scores, class_signs
+from supdr.methods.mac.classes import class_scores, class_signs, simplex_codes
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import SVM_TOL, least_ridge
 from supdr.methods.mac.solvers import MOST_JUDGED, Penalty
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.target_step import moved_rows
-from supdr.methods.mac.two_layer import TwoLayerState
+from supdr.methods.mac.two_layer import SECOND_RIDGES, FirstLayer, TwoLayerProblem, TwoLayerState, image
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, gathered, listed, planned, spread, spread_meanwhile
 from supdr.solvers.distributed_svm import solve_distributed_svms
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.leave_one_out import Choice, feature_blocks
+from supdr.solvers.leave_one_out import (
+    RIDGES,
+    SQUARE_WEIGHT,
+    Choice,
+    Spectrum,
+    feature_blocks,
+    judged_sums,
+    leave_one_out,
+    nystroem_spectrum,
+)
 from supdr.solvers.linear_svm import Heads
 from supdr.solvers.margin_working_set import moments_of
 from supdr.solvers.softmax_head import loo_softmax
@@ -387,6 +400,93 @@ class _PartialMap:
             self._problem.show_partial(start._replace(weights=weights))
 
 
+# --- two layers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedTwoLayers(TwoLayerProblem):
+    """n_layers=2 on rows in partitions; X and codes are those of the sample.
+
+    `rows`: all labelled rows.
+    """
+
+    rows: Any = None
+
+    @property
+    def all_rows(self) -> Any:
+        """The labelled rows."""
+        return self.rows
+
+    @property
+    def row_codes(self) -> Any:
+        """Their classes."""
+        return self.rows.codes
+
+    def adopt(self, state: TwoLayerState) -> TwoLayerState:
+        """Return `state`; that rows, labels and the number of latent coordinates are the same is known."""
+        return state
+
+    # --- the first layer ----------------------------------------------------------------------------------------------
+
+    def _complete(self, width: float, seed: int) -> FirstLayer:
+        centers = self._centers(seed)
+        if len(centers) == self.n_rows:
+            return super()._complete(width, seed)  # all rows are centres: the sample is all there is
+        mapping = self._around(centers, width, seed)
+        ridges = _Ridges(self.rows, mapping, self.rows.X, simplex_codes(self.n_classes), RIDGES)
+        best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in ridges.scores]))
+        hidden, left_out = self.rows.entries(self.rows.each(_ridge_codes, *ridges.at(best)), 2)
+        return FirstLayer(
+            mapping, ridges.coef(best), hidden, left_out, *ridges.scores[best], width, float(RIDGES[best])
+        )
+
+    def _among_all(self, first: FirstLayer, rows: NDArray) -> FirstLayer:
+        """Return a first layer fitted to rows of the sample with codes of all rows, in partitions."""
+        numbers = self.rows.sampled[rows]
+        hidden = self.rows.each(image, first.mapping, self.rows.X, first.coef)
+        left_out = self.rows.replaced(hidden, numbers, first.left_out)
+        if len(rows) == self.n_rows:
+            hidden = self.rows.replaced(hidden, numbers, first.hidden)
+        return first._replace(hidden=hidden, left_out=left_out)
+
+    # --- the second layer ---------------------------------------------------------------------------------------------
+
+    def _seen(self, hidden: Any) -> Array:
+        """Return the codes of the sample."""
+        return self.rows.taken(hidden, self.rows.sampled)
+
+    def _second_fits(self, hidden: Any, mapping: Mapping, corners: Array) -> Iterator[tuple[float, float, Array, Any]]:
+        """Yield error, mean square, weights and left-out images, not yet computed, at every ridge."""
+        ridges = _Ridges(self.rows, mapping, hidden, corners, SECOND_RIDGES)
+        for number, (error, square) in enumerate(ridges.scores):
+            yield error, square, ridges.coef(number), planned(_left_out_codes, *ridges.at(number))
+
+
+class _Ridges:
+    """Ridge regression of class codes on Gaussian features of rows in partitions, at many ridges.
+
+    `rows`: all labelled rows. `X` (n, D): what the features are of. `corners` (K, q): codes of the classes. `ridges`
+    (R,). `scores`: error and mean square of the left-out codes at each ridge.
+    """
+
+    def __init__(self, rows: LabelledRows, mapping: Mapping, X: Partitions, corners: Array, ridges: Array) -> None:
+        sums = rows.total(_moments, mapping, X, rows.codes, corners)
+        M = mapping.n_features
+        self.spectrum = nystroem_spectrum(sums[:, :M], mapping.features(mapping.centers))
+        self.pulled, self.ridges = self.spectrum.back.T @ sums[:, M:], ridges
+        self._rows = mapping, X, rows.codes, corners, self.spectrum, self.pulled
+        wrong, squares = rows.total(_left_out_sums, *self._rows, ridges).T / rows.n_rows
+        self.scores = list(zip(wrong.tolist(), squares.tolist()))
+
+    def coef(self, number: int) -> Array:
+        """Return the weights (M, q) of the features at a ridge."""
+        return self.spectrum.back @ (self.pulled / (self.spectrum.e + self.ridges[number])[:, None])
+
+    def at(self, number: int) -> tuple:
+        """Return the arguments of `_ridge_codes` for a ridge."""
+        return *self._rows, self.ridges[number : number + 1]
+
+
 # --- on a partition ---------------------------------------------------------------------------------------------------
 
 
@@ -442,3 +542,41 @@ def _balances(signs: Array, alpha: NDArray) -> Array:
 
 def _signed(signs: Array, alpha: NDArray, factors: Array) -> Array:
     return alpha * np.where(signs > 0.0, factors[0], factors[1]) * signs
+
+
+def _moments(mapping: Mapping, X: Array, codes: NDArray, corners: Array) -> Array:
+    """Return Phi'[Phi, T] (M, M + q)."""
+    M, wanted = mapping.n_features, corners[codes]
+    sums = np.zeros((M, M + wanted.shape[1]))
+    for part, block in feature_blocks(X, mapping):
+        sums[:, :M] += block.T @ block
+        sums[:, M:] += block.T @ wanted[part]
+    return sums
+
+
+def _left_out_sums(
+    mapping: Mapping, X: Array, codes: NDArray, corners: Array, spectrum: Spectrum, pulled: Array, ridges: Array
+) -> Array:
+    """Return the number of wrong left-out codes and the sum of their squares (R, 2)."""
+    sums = np.zeros((len(ridges), 2))
+    for part, block in feature_blocks(X, mapping):
+        wanted = corners[codes[part]]
+        _, lefts = leave_one_out(block @ spectrum.back, pulled, spectrum.e, ridges, wanted)
+        sums += [judged_sums(left, codes[part], corners) for left in lefts]
+    return sums
+
+
+def _ridge_codes(
+    mapping: Mapping, X: Array, codes: NDArray, corners: Array, spectrum: Spectrum, pulled: Array, ridge: Array
+) -> tuple[Array, Array]:
+    """Return fitted and left-out codes (n, q) at one ridge."""
+    fits, lefts = np.empty((len(X), corners.shape[1])), np.empty((len(X), corners.shape[1]))
+    for part, block in feature_blocks(X, mapping):
+        (fits[part],), (lefts[part],) = leave_one_out(
+            block @ spectrum.back, pulled, spectrum.e, ridge, corners[codes[part]]
+        )
+    return fits, lefts
+
+
+def _left_out_codes(*arguments: Any) -> Array:
+    return _ridge_codes(*arguments)[1]

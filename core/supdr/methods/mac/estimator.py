@@ -31,8 +31,7 @@ from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
-from supdr.methods.mac.distributed import SUPPORT, PartitionedPenalty
-from supdr.methods.mac.distributed_two_layers import PartitionedTwoLayers
+from supdr.methods.mac.distributed import SUPPORT, PartitionedPenalty, PartitionedTwoLayers
 from supdr.methods.mac.fitted import FittedMAC
 from supdr.methods.mac.parameters import PARAMETERS, check_beside_data
 from supdr.methods.mac.problem import MACProblem
