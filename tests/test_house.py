@@ -3,12 +3,14 @@
 import ast
 import functools
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MOST_FLOORS = 10
+MOST_FLOORS = 11
+MOST_ROOMS, MOST_FLOORS_OF_ROOMS, MOST_FILES = 14, 9, 20
 
 FLOORS = {
     "supdr": [
@@ -24,24 +26,26 @@ FLOORS = {
         "supdr",
     ],
     "supdr_viz": [
-        "supdr_viz.kit",
-        "supdr_viz.settings",
+        "supdr_viz.data",
+        "supdr_viz.experiment",
         "supdr_viz.presets",
-        "supdr_viz.studies",
-        "supdr_viz.frames",
-        "supdr_viz.frames.modes",
+        "supdr_viz.papers",
+        "supdr_viz.pictures",
+        "supdr_viz.pictures.methods",
         "supdr_viz.run",
-        "supdr_viz.stage",
+        "supdr_viz.ui",
+        "supdr_viz.views.stage",
         "supdr_viz.views",
-        "supdr_viz.compare",
         "supdr_viz.export",
         "supdr_viz.lessons",
-        "supdr_viz.sweeps",
-        "supdr_viz.reproduce",
         "supdr_viz.controls",
+        "supdr_viz.serving",
         "supdr_viz.pages",
-        "supdr_viz.plots",
-        "supdr_viz.watching",
+        "supdr_viz.pages.explorer",
+        "supdr_viz.pages.compare",
+        "supdr_viz.pages.sensitivity",
+        "supdr_viz.pages.lessons",
+        "supdr_viz.notebook",
         "supdr_viz",
     ],
 }
@@ -130,6 +134,26 @@ def test_few_floors(package):
 
     tallest = max(below, key=height)
     assert height(tallest) <= MOST_FLOORS, f"{tallest} stands on floor {height(tallest)}"
+
+
+def room_of(folder):
+    return ".".join(folder.split(".")[:2])
+
+
+def test_few_rooms_on_few_floors_with_few_files():
+    files = Counter(folder_of(module) for module in modules() if module.startswith("supdr_viz."))
+    rooms = {room_of(folder) for folder in files} - {"supdr_viz"}
+    assert len(rooms) <= MOST_ROOMS
+    assert not {folder: count for folder, count in files.items() if count > MOST_FILES}
+    below = {}
+    for start, end in arrows("supdr_viz"):
+        below.setdefault(room_of(start), set()).add(room_of(end))
+
+    @functools.cache
+    def height(room):
+        return 1 + max((height(other) for other in below.get(room, set()) - {room}), default=0)
+
+    assert max(height(room) for room in rooms) <= MOST_FLOORS_OF_ROOMS
 
 
 def test_methods_and_solvers_keep_no_state_of_a_thread():

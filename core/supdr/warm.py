@@ -105,7 +105,7 @@ class Warming:
     def when_finished(self, callback: Callable[[Warming], None]) -> None:
         """Call back once with this object when the process has ended; at once if it already has.
 
-        The call comes from the watching thread: a page hands it on by `supdr_viz.kit.page_thread`.
+        The call comes from the watching thread: a page hands it on by `supdr_viz.ui.page_thread`.
 
         `callback`: takes this object.
         """

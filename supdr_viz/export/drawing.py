@@ -12,9 +12,9 @@ from PIL import Image
 
 from supdr_viz.export.pen import Pen, channels, joined_rows
 from supdr_viz.export.picture import draw_above, draw_below, draw_tips, framed
-from supdr_viz.frames.places import unpacked_places
-from supdr_viz.kit.theme import palette
-from supdr_viz.stage.wire import Tree
+from supdr_viz.pictures.packed_positions import unpacked_places
+from supdr_viz.ui.theme import palette
+from supdr_viz.views.stage.wire import Tree
 
 # By how many pixels a ring is wider than the mark in it.
 RING_GAP = 5.5
@@ -34,7 +34,7 @@ TEST, HIDDEN = 1, 2
 def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int = 1) -> Image.Image:
     """Draw a square: regions, density, boundary, margins, marks and rings, or the method's picture.
 
-    `tree`: what the stage shows, see `supdr_viz.stage.stage.Stage`; `view`: one of "input", "latent", "method"; `side`:
+    `tree`: what the stage shows, see `views.stage.stage.Stage`; `view`: one of "input", "latent", "method"; `side`:
     pixels of the image; `scale`: pixels of the image for each pixel of the page. Returns in RGB.
     """
     plane = tree["planes"][view]

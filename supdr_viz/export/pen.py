@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from supdr_viz.frames.scene import Extent
-from supdr_viz.views.marks import corners_of
+from supdr_viz.pictures.scene import Extent
+from supdr_viz.views.marker_shapes import corners_of
 
 # Marks are drawn at this many times their size and scaled down: smooth edges.
 FINE = 4

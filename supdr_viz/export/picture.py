@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from supdr_viz.export.pen import DASHES, SPELT, Pen, channels, joined_rows
-from supdr_viz.kit.theme import palette
+from supdr_viz.ui.theme import palette
 
 # Room for axes, in pixels of the page.
 LEFT, BELOW, ABOVE = 50, 42, 8

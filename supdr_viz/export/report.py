@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from supdr_viz.export.replay import Moment, Replay
-from supdr_viz.kit.markup import escape
-from supdr_viz.kit.theme import css_variables, palette
-from supdr_viz.stage.components import DRAWING
-from supdr_viz.stage.wire import encode
+from supdr_viz.ui.markup import escape
+from supdr_viz.ui.theme import css_variables, palette
 from supdr_viz.views.board import Squares
 from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
-from supdr_viz.views.marks import SHAPES, clip_path
+from supdr_viz.views.marker_shapes import SHAPES, clip_path
+from supdr_viz.views.stage.components import DRAWING
+from supdr_viz.views.stage.wire import encode
 
 
 def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "", told: str = "") -> str:
@@ -118,7 +118,7 @@ def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
 
 
 def _patches(replay: Replay, tool: str) -> list[bytes]:
-    """Return what squares and losses are told of every moment, of the first one all: see `supdr_viz.stage.wire`."""
+    """Return what squares and losses are told of every moment, of the first one all: see `views.stage.wire`."""
     squares = Squares()
     losses, steps = Losses(squares.stage, "losses"), replay.losses.iteration
     patches: list[bytes] = []

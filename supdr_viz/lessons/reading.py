@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from supdr.engine.parameters import quoted
-from supdr_viz.frames.modes import Mode, modes_of
+from supdr_viz.data.sources import SOURCES
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.codec import Reader, link_entries
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings, read_settings
 from supdr_viz.lessons.claims import Claim, read_claim
 from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
-from supdr_viz.settings.entries import Reader, link_entries
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings, read_settings
+from supdr_viz.pictures.methods import Mode, modes_of
 
 FORMAT = 1
 MAX_BYTES = 200_000

@@ -12,9 +12,9 @@ from typing import Any
 import param
 from panel.custom import Child
 
-from supdr_viz.kit import widgets
-from supdr_viz.kit.bar import Bar, Part, script, style
-from supdr_viz.kit.own_files import Script
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bar import Bar, Part, script, style
+from supdr_viz.ui.own_files import Script
 from supdr_viz.views import Board
 
 _BESIDE = ("keys", "numbers", "numbers of the map")

@@ -8,12 +8,12 @@ from importlib import resources
 
 from tornado.web import RequestHandler
 
-from supdr_viz.controls.class_link import FOLLOW
-from supdr_viz.controls.training import STATUS_CSS
-from supdr_viz.kit.markup import HEAD_CSS, TEXT_CSS
-from supdr_viz.kit.own_files import OwnFile
-from supdr_viz.kit.theme import css_variables, palette
-from supdr_viz.stage.components import DRAWING
+from supdr_viz.pages.class_link import FOLLOW
+from supdr_viz.pages.training_bar import STATUS_CSS
+from supdr_viz.ui.markup import HEAD_CSS, TEXT_CSS
+from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.ui.theme import css_variables, palette
+from supdr_viz.views.stage.components import DRAWING
 
 SCRIPTS = (*(f"stage/{part}.js" for part in DRAWING), "follow.js")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.class_atlas import atlas_of_digits
 from supdr_viz.presets.mac import mac_presets, ten_digits, three_spirals
 from supdr_viz.presets.preset import Needs as Needs
@@ -16,7 +17,6 @@ from supdr_viz.presets.preset import Presets
 from supdr_viz.presets.sdr_glm import sdr_glm_presets
 from supdr_viz.presets.sldr import sldr_presets
 from supdr_viz.presets.snf import few_labels_presets, snf_presets
-from supdr_viz.settings.state import Settings
 
 IONOSPHERE = Needs("Ionosphere", 351, 34, "59")
 SONAR = Needs("Sonar", 208, 60, "40")

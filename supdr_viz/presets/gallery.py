@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from supdr_viz.data.sources import SOURCES
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.preset import Preset
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings
 
 # Where ``python -m supdr_viz.export.thumbnails`` puts a picture of every example whose data are included.
 PICTURES = Path(__file__).parent.parent / "assets" / "gallery"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.preset import Preset
-from supdr_viz.settings.state import Settings
 
 GROUP = "Figures of the SDR-GLM paper"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.preset import Needs, Preset
-from supdr_viz.settings.state import Settings
 
 GROUP = "Figures of the SLDR paper"
 MULTIFEAT = Needs(

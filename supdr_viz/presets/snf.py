@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.preset import Needs, Preset
-from supdr_viz.settings.state import Settings
 
 GROUP = "Figures of the SNF paper"
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from threadpoolctl import threadpool_limits
 
 from supdr.engine.interruption import lending
-from supdr_viz.kit.quotas import most
+from supdr_viz.data.quotas import most
 
 # Seconds of work per turn. Shorter wastes time on turns, longer makes other sessions wait.
 SLICE = 0.012
@@ -198,7 +198,7 @@ class Pool:
                 self._used[job] = least
 
 
-class ByHand(Pool):
+class ManualPool(Pool):
     """A pool without threads: whoever holds it lets the jobs take their turns.
 
     `clock`: see `Pool`.

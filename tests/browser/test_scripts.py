@@ -6,7 +6,7 @@ import pytest
 
 from supdr_viz.export.report import PLAYER_SCRIPTS
 from supdr_viz.pages.follow import SCRIPTS
-from supdr_viz.stage.components import DRAWING
+from supdr_viz.views.stage.components import DRAWING
 
 JOINED = {
     "stage": [f"stage/{part}.js" for part in (*DRAWING, "svg", "saving", "hub")],

@@ -6,7 +6,9 @@ from urllib.parse import parse_qs, quote
 import numpy as np
 import pytest
 
-from supdr_viz.compare.comparison import (
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.settings import Settings, to_query
+from supdr_viz.pages.compare.comparison import (
     Comparison,
     comparison_from_json,
     comparison_json,
@@ -14,9 +16,7 @@ from supdr_viz.compare.comparison import (
     differences,
     parse_comparison,
 )
-from supdr_viz.compare.presets import COMPARISON_PRESETS, spokes_or_atlas
-from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.state import Settings, to_query
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS, spokes_or_atlas
 
 DATA = {"data": "moons", "data_options": {"n_samples": 80, "noise": 0.1}, "seed": 3, "test_share": 0.4}
 A = Settings(**DATA, method="NSDR", method_options={"C": 10.0})

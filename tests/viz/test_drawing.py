@@ -8,18 +8,18 @@ from importlib import resources
 import numpy as np
 import pytest
 
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.drawing import FILLS, HIDDEN, TEST, square
 from supdr_viz.export.film import GAP, HEAD, picture
 from supdr_viz.export.film import SIDE as SIDE_OF_FILM
 from supdr_viz.export.pen import Pen, dashed, stamp
 from supdr_viz.export.picture import draw_above, draw_below, round_ticks
-from supdr_viz.frames.modes import modes_of
-from supdr_viz.frames.types import Density, Lines
-from supdr_viz.kit.theme import palette
-from supdr_viz.settings.state import Settings
+from supdr_viz.pictures.methods import modes_of
+from supdr_viz.pictures.types import Density, Lines
+from supdr_viz.ui.theme import palette
 from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
-from supdr_viz.views.marks import FARTHEST, SHAPES, corners_of
+from supdr_viz.views.marker_shapes import FARTHEST, SHAPES, corners_of
 from tests.viz.test_report import film, finished
 from tests.viz.test_views import make_frame, make_scene, make_surface
 

@@ -10,14 +10,14 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 
+from supdr_viz.data.csv_safety import escape_formula
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work
-from supdr_viz.kit.cells import harmless
 from supdr_viz.lessons import read_lesson
 from supdr_viz.lessons.document import lesson_html
-from supdr_viz.pages import explorer
+from supdr_viz.pages.explorer import page as explorer
 from supdr_viz.run.session import Session
-from supdr_viz.stage.socket import StageSocket
+from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.visitor import Visitor
 
 MARKUP = "</script></svg><img src=x onerror=harm()>"
@@ -106,7 +106,7 @@ def test_a_visitors_names_act_nowhere(sessions):
         for table in (session.embedding_csv(), session.labels_csv()):
             cells = {cell for row in csv.reader(io.StringIO(table)) for cell in row}
             assert f"'{FORMULA}" in cells
-            assert not [cell for cell in cells if harmless(cell) != cell]
+            assert not [cell for cell in cells if escape_formula(cell) != cell]
         visitor.upload(f"{MARKUP}{QUOTED}.csv", "a,b\n1,2")  # and what is said of a file that will not do
         assert [found for text in shown(visitor) for found in acts(text)] == []
 
@@ -149,9 +149,9 @@ def test_scripts_write_names_as_text():
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-cmd|x", "@SUM(A1)", "\t=1", "\r=1"])
 def test_formulas_are_no_formulas_any_more(text):
-    assert harmless(text) == f"'{text}"
+    assert escape_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "a=b", "-1", "+1.5e3", "class 1", "1-2"])
 def test_what_is_no_formula_stays(text):
-    assert harmless(text) == text
+    assert escape_formula(text) == text

@@ -6,11 +6,11 @@ from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import Bridge
-from supdr_viz.kit.own_files import OwnFile, image, sheet
-from supdr_viz.stage.components import Hub, script
-from supdr_viz.stage.stage import Stage
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.own_files import OwnFile, image, sheet
+from supdr_viz.views.stage.components import Hub, script
+from supdr_viz.views.stage.stage import Stage
 from tests.viz import asking
 
 CSS = "p { margin: 0; } /* a style sheet of these tests */"

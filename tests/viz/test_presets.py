@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
-from supdr_viz.compare.presets import COMPARISON_PRESETS
-from supdr_viz.frames.modes import modes_of
+from supdr_viz.experiment.build import NotAtHand, build_dataset, build_estimator
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.settings import from_json, parse_query, to_json, to_query
+from supdr_viz.experiment.splitting import split
 from supdr_viz.lessons.claims import read_claim
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.recorded import ends
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pictures.methods import modes_of
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.claims import CLAIMS
-from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator
-from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import from_json, parse_query, to_json, to_query
-from supdr_viz.sweeps.presets import SWEEP_PRESETS
+from tests.viz.preset_claims import CLAIMS
 
 
 def as_arguments(query):
