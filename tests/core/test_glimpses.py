@@ -75,7 +75,7 @@ def values_of(partitions):
 def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_with_the_old(rows):
     *_, before, after = model().iterate(*partitions(rows))
     problem, mapping, state = before.run._problem(*before.run._training), before.state.mapping, before.state
-    blocks = values_of(problem.rows.X)
+    blocks = values_of(problem.all_rows.X)
     targets = [values_of(each.state.targets) for each in (before, after)]
     pulls = [{number: mapping.features(X).T @ Z for number, (X, Z) in enumerate(zip(blocks, each))} for each in targets]
     seen = []

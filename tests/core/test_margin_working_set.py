@@ -84,8 +84,8 @@ def test_a_warm_start_takes_fewer_visits_and_whoever_wants_to_is_told(rows):
 def test_where_groups_cross_their_margin_more_rows_are_asked_for(rows, monkeypatch):
     monkeypatch.setattr(margin_working_set, "NEAR_ROWS", 60)
     monkeypatch.setattr(margin_working_set, "MOST_WORSE", 12)
-    asked, original = [], margin_visits.near_of
-    monkeypatch.setattr(margin_visits, "near_of", lambda *a: asked.append(a[-1].quota) or original(*a))
+    asked, original = [], margin_visits.working_set
+    monkeypatch.setattr(margin_visits, "working_set", lambda *a: asked.append(a[-1].quota) or original(*a))
     visits = []
     for factor in (1, 4):
         monkeypatch.setattr(margin_working_set, "MORE_ROWS", factor)
@@ -153,7 +153,7 @@ def test_what_a_visit_brings_does_not_grow_with_the_rows(rows):
     for count in (1, 2):
         Z, columns, C = (np.tile(values, (count, *(1,) * (values.ndim - 1))) for values in rows)
         cell = cells(Z, Z.mean(axis=0), Z.std(axis=0))
-        point = margin_visits.Point(np.ones(D + 1), 50, (np.arange(40, dtype=np.int32),), np.zeros(D + 1))
-        found = margin_visits.near_of(Z, columns[:, 0].astype(np.int8), C, cell, point)
+        point = margin_visits.PointQuery(np.ones(D + 1), 50, (np.arange(40, dtype=np.int32),), np.zeros(D + 1))
+        found = margin_visits.working_set(Z, columns[:, 0].astype(np.int8), C, cell, point)
         sizes.append([np.size(values) for values in (*found[:-1], *found.numbers)])
     assert sizes[0] == sizes[1]

@@ -37,7 +37,7 @@ def test_a_pass_of_mac_on_a_hundred_workers_moves_what_the_cost_model_says(n_row
     for _ in range(3):
         cluster.forget()
         next(stream)
-        sent, received = bounds(cluster.rounds["answers"])
+        sent, received = bounds(cluster.rounds["query_results"])
         # Some workers add up what others send: half of them do no more than their own share.
         assert 0.5 * sent < np.median(list(cluster.sent.values())) <= sent + 50
         assert 0.9 * received < np.median(list(cluster.received.values())) <= received + 50

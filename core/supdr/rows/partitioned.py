@@ -98,20 +98,20 @@ class PartitionedRows:
         """Return the numbers among these rows of some of all rows of a run; a method may hold labelled ones only."""
         return numbers
 
-    def on_sample(self, state: Any, known: Taken = ()) -> tuple[Any, Taken]:
+    def on_sample(self, state: Any, fetched: Taken = ()) -> tuple[Any, Taken]:
         """Return a state with the rows of the sample in place of references to all rows, fetched in one round.
 
-        `state`: holds `Partitions`, itself or in states within it; `known`: what an earlier call has returned second:
-        these rows need not be fetched again. Returns `state`; `taken`: the rows of the sample of those in the state.
+        `state`: holds `Partitions`, itself or in states within it; `fetched`: the second result of an earlier call,
+        whose rows are not fetched again. Returns `state`; `taken`: the rows of the sample of those in the state.
         """
-        asked = list(_partitions_in(state))
-        rows = {id(values): found for values, found in known}
-        new = [values for values in dict.fromkeys(asked) if id(values) not in rows]
+        needed = list(_partitions_in(state))
+        rows = {id(values): of_sample for values, of_sample in fetched}
+        new = [values for values in dict.fromkeys(needed) if id(values) not in rows]
         if new:
             parts = gathered(_rows_of_each, listed(_local_numbers(self.sizes, self.sampled)), *new)
             rows |= {id(values): np.concatenate(each) for values, each in zip(new, zip(*parts, strict=True))}
-        taken = tuple((values, rows[id(values)]) for values in dict.fromkeys(asked))
-        return _replaced(state, (rows[id(values)] for values in asked)), taken
+        taken = tuple((values, rows[id(values)]) for values in dict.fromkeys(needed))
+        return _replaced(state, (rows[id(values)] for values in needed)), taken
 
 
 def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
@@ -135,13 +135,13 @@ def _partitions_in(state: Any) -> Iterator[Partitions]:
             yield from _partitions_in(value)
 
 
-def _replaced(state: Any, found: Iterator[NDArray]) -> Any:
+def _replaced(state: Any, arrays: Iterator[NDArray]) -> Any:
     """Return a state with arrays in place of its partitions, in the order of `_partitions_in`."""
     if isinstance(state, Partitions):
-        return next(found)
+        return next(arrays)
     if isinstance(state, tuple) and hasattr(state, "_fields"):
         fields: dict[str, Any] = dict(zip(state._fields, state))
-        return type(state)(**{name: _replaced(value, found) for name, value in fields.items()})
+        return type(state)(**{name: _replaced(value, arrays) for name, value in fields.items()})
     return state
 
 

@@ -254,7 +254,7 @@ def _check_origin(start: Snapshot | None, tokens: tuple, fingerprint: tuple | No
 def lazily_embedded(
     X: Any, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], width: int, may_miss: bool
 ) -> Any:
-    """Return the latent rows of a Dask collection as a Dask array that is computed when it is asked for.
+    """Return the latent rows of a Dask collection as a Dask array that is computed when it is needed.
 
     `X` (N, D): rows; `preprocessing`: what is applied to them first; `work`: maps preprocessed rows to latent rows;
     `width`: L; `may_miss`: whether cells may be missing. Returns (N, L).

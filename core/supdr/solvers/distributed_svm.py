@@ -1,12 +1,12 @@
 """Linear support vector machines on rows in partitions: the method of `linear_svm` on summed gradients and Hessians.
 
-It finishes what the rows near the margins (`margin_working_set`) leave of the gap, and begins where they have come to.
-A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that asks for sums;
-one pass over the partitions answers what all heads ask for at that time.  Between passes the partitions keep the
+It closes the gap that the working set of rows near the margins (`margin_working_set`) leaves, and begins at its end.
+A head's Newton steps need sums over rows only, (d + 1)^2 numbers.  Each head is a generator that yields queries for
+sums; one pass over the partitions serves the queries of all heads.  Between passes the partitions keep the
 centre of the proximal term, one number per row and head.
 
-A pass costs a message to every partition, whatever it computes.  So it brings all that may be asked next: the sums for
-a step and those for the end of a round.  The line search is content with any clear descent, and no rows are held.
+A pass costs a message to every partition, whatever it computes.  So it brings all sums that may be needed next: those
+for a step and those for the end of a round.  The line search is content with any clear descent, and no rows are held.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from supdr.solvers.linear_svm import (
     WARM_TAU,
     Heads,
 )
-from supdr.solvers.margin_working_set import approached
+from supdr.solvers.margin_working_set import approach_optimum
 from supdr.solvers.positive_definite import solve_in_place
 
 Array = NDArray[np.float64]
@@ -43,15 +43,15 @@ MAX_STEPS = 1000
 # A step that lowers the value is taken when the slope has fallen to this share.
 CLEAR_DESCENT = 0.9
 
-# Where the slope is asked for at once when a whole step is too long.
+# Shares of a step that is too long at which a `LineQuery` asks for the slope.
 SHORTER_STEPS: Array = 0.5 ** np.arange(1.0, 17.0)
 
 
-class Where(NamedTuple):
-    """What a head asks about: a point of its proximal problem.
+class PointQuery(NamedTuple):
+    """A head's query for the sums at a point of its proximal problem.
 
     `theta` (d + 1,): coefficients and, last, the bias; `tau`: width of the proximal term; `predicts`: whether the sums
-    for the first direction of a round are wanted too.
+    for the first direction of a round are needed too.
     """
 
     theta: Array
@@ -60,7 +60,7 @@ class Where(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """The answer, see `supdr.solvers._distributed_kernels.head_sums`: sums over the rows of a head."""
+    """Sums over the rows of a head, for a `PointQuery`; see `supdr.solvers._distributed_kernels.head_sums`."""
 
     totals: Array
     pulls: Array
@@ -69,8 +69,8 @@ class Sums(NamedTuple):
     predicted_square: Array
 
 
-class Along(NamedTuple):
-    """What a head asks about a step that is too long: its pulls at `SHORTER_STEPS`.
+class LineQuery(NamedTuple):
+    """A head's query for its pulls at `SHORTER_STEPS` along a step that is too long.
 
     `theta` (d + 1,): where it begins; `tau`: width of the proximal term; `direction` (d + 1,): of ascent.
     """
@@ -103,7 +103,7 @@ def solve_distributed_svms(
     `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
     hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `observe`:
     ``observe(coef, intercept)`` is called with the classifiers so far, by this thread; `moments`: see
-    `supdr.solvers.margin_working_set.approached`. Returns the multipliers are `Partitions`.
+    `supdr.solvers.margin_working_set.approach_optimum`. In what is returned the multipliers are `Partitions`.
     """
     columns = spread(_columns, signs)
     theta = (
@@ -112,34 +112,34 @@ def solve_distributed_svms(
         else np.column_stack([start.coef, start.intercept])
     )
     split = None if observe is None else lambda theta: observe(np.ascontiguousarray(theta[:, :-1]), theta[:, -1].copy())
-    near = approached(Z, columns, C, theta, tol, split, moments)
+    near = approach_optimum(Z, columns, C, theta, tol, split, moments)
     theta, centres = near.theta, near.centres
     results: dict[int, tuple] = {k: (theta[k], np.ones(2), near.gaps[k], 0) for k in range(n_heads) if near.closed[k]}
     open_heads = [k for k in range(n_heads) if k not in results]
     sizes = total(_sizes, columns, C) if open_heads else []
     centres = spread(list, centres) if open_heads else centres
     heads = {k: _head(theta[k].copy(), False, sizes[k], tol, MAX_STEPS) for k in open_heads}
-    wishes: dict[int, Where | Along | Move] = {}
+    queries: dict[int, PointQuery | LineQuery | Move] = {}
 
-    def go_on(k: int, answer: Any) -> None:
-        """Let head k take an answer, and hear what it wants next."""
+    def advance(k: int, result: Any) -> None:
+        """Let head k take a result, and note its next query."""
         try:
-            wishes[k] = heads[k].send(answer)
+            queries[k] = heads[k].send(result)
         except StopIteration as end:
             results[k] = end.value
-            wishes.pop(k, None)
+            queries.pop(k, None)
 
     for k in heads:
-        go_on(k, None)
-    while wishes:
+        advance(k, None)
+    while queries:
         checkpoint()
-        while moves := {k: wish for k, wish in wishes.items() if isinstance(wish, Move)}:
+        while moves := {k: query for k, query in queries.items() if isinstance(query, Move)}:
             centres = spread(_moved_centres, Z, columns, centres, moves)
             for k in moves:
-                go_on(k, None)
-        if wishes:
-            for k, answer in total(_answers, Z, columns, C, centres, dict(wishes), add=_joined).items():
-                go_on(k, answer)
+                advance(k, None)
+        if queries:
+            for k, result in total(_query_results, Z, columns, C, centres, dict(queries), add=_joined).items():
+                advance(k, result)
     factors = np.array([results[k][1] for k in range(n_heads)])
     theta = np.array([results[k][0] for k in range(n_heads)])
     gap, steps = (sum(results[k][place] for k in range(n_heads)) for place in (2, 3))
@@ -154,7 +154,7 @@ def _heads(theta: Array, alpha: Any, gap: float, steps: int) -> Heads:
 
 
 def _head(theta: Array, cold: bool, size: Array, tol: float, max_steps: int) -> Generator[Any, Any, tuple]:
-    """Ask for sums until the gap is closed; return theta, the factors of the multipliers, the gap and the steps.
+    """Yield queries until the gap is closed; return theta, the factors of the multipliers, the gap and the steps.
 
     size holds the number of rows and their summed weight.
     """
@@ -181,8 +181,8 @@ def _head(theta: Array, cold: bool, size: Array, tol: float, max_steps: int) -> 
 def _newton(
     theta: Array, tau: float, accuracy: float, unit: float, max_steps: int
 ) -> Generator[Any, Any, tuple[Array, Sums, int]]:
-    """Ask for sums along Newton steps; return theta where the gradient vanishes, the sums there, and the steps made."""
-    sums = yield Where(theta, tau, True)
+    """Yield queries along Newton steps; return theta where the gradient vanishes, the sums there, and the steps made."""
+    sums = yield PointQuery(theta, tau, True)
     for step in range(max_steps):
         g = _gradient(theta, sums.pulls.sum(axis=0))
         small = 1e-3 * unit
@@ -201,30 +201,30 @@ def _newton(
             slope = -float(g @ direction)
         if not -np.inf < slope < 0.0:
             return theta, sums, step
-        found = yield from _searched(theta, direction, tau, slope, _value(theta, sums))
-        if found is None:
+        lower = yield from _searched(theta, direction, tau, slope, _value(theta, sums))
+        if lower is None:
             return theta, sums, step
-        theta, sums = found
+        theta, sums = lower
     return theta, sums, max_steps
 
 
 def _searched(
     theta: Array, direction: Array, tau: float, slope: float, value: float
 ) -> Generator[Any, Any, tuple[Array, Sums] | None]:
-    """Ask for sums along a direction; return a point that is lower, and the sums there, if there is one."""
+    """Yield queries along a direction; return a point that is lower, and the sums there, if there is one."""
     low, high, s = 0.0, np.inf, 1.0
     for trial in range(MAX_LINE_TRIALS + 1):
         if not s < np.inf:
             return None
         there = theta - s * direction
-        sums = yield Where(there, tau, False)
+        sums = yield PointQuery(there, tau, False)
         rise = -float(direction @ _gradient(there, sums.pulls.sum(axis=0)))
         lower = abs(rise) <= CLEAR_DESCENT * abs(slope) and _value(there, sums) <= value
         if lower or abs(rise) <= LINE_TOL * abs(slope) or trial == MAX_LINE_TRIALS:
             return there, sums
         low, high = (s, high) if rise < 0.0 else (low, s)
         if trial == 0 and rise > 0.0:
-            low, high, s = _crossing(slope, rise, direction, (yield Along(theta, tau, direction)), theta)
+            low, high, s = _crossing(slope, rise, direction, (yield LineQuery(theta, tau, direction)), theta)
             continue
         curvature = float(direction @ sums.square @ direction) / tau + float(direction[:-1] @ direction[:-1])
         s = s - rise / curvature if curvature > 0.0 else np.inf
@@ -307,18 +307,18 @@ def _multipliers(columns: NDArray[np.int8], C: Array, centres: list[Array], fact
     return np.nextafter(alpha, np.float32(0.0))
 
 
-def _answers(
-    Z: Array, columns: NDArray[np.int8], C: Array, centres: list[Array], questions: dict[int, Where | Along]
+def _query_results(
+    Z: Array, columns: NDArray[np.int8], C: Array, centres: list[Array], queries: dict[int, PointQuery | LineQuery]
 ) -> dict[int, Any]:
-    """Return this partition's part of the sums that the heads ask for."""
-    answers: dict[int, Any] = {}
-    for k, question in questions.items():
+    """Return this partition's part of the sums for the queries of all heads."""
+    results: dict[int, Any] = {}
+    for k, query in queries.items():
         rows = (Z, columns[k], C, centres[k])
-        if isinstance(question, Where):
-            answers[k] = Sums(*head_sums(*rows, *question))
+        if isinstance(query, PointQuery):
+            results[k] = Sums(*head_sums(*rows, *query))
         else:
-            answers[k] = pulls_along(*rows, *question, SHORTER_STEPS)
-    return answers
+            results[k] = pulls_along(*rows, *query, SHORTER_STEPS)
+    return results
 
 
 def _joined(parts: list[dict[int, Any]]) -> dict[int, Any]:

@@ -250,7 +250,7 @@ class LSDR(Weighted, InPartitions, Factorisation):
         )
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
-            solver, held = DistributedDescent, {"held": self.partitions_}
+            solver, held = DistributedDescent, {"all_rows": self.partitions_}
         return solver(
             **held,
             X=filled,

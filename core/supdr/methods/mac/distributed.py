@@ -236,29 +236,24 @@ class PartitionedPenalty(Penalty):
 
     X, pool, codes and row_weights are those of the sample on which mapping, width and ridge are chosen.
 
-    `rows`: all labelled rows.
+    `all_rows`: all labelled rows.
     """
 
-    rows: Any = None
+    all_rows: Any = None
 
     precision = np.float32  # of multipliers of the Z step, which only say where the next search begins
 
     def __post_init__(self) -> None:
         super().__post_init__()
         name, features, _, *rest = self.settings
-        object.__setattr__(self, "settings", (name, features, (self.rows.fingerprint, self.scheme), *rest))
-        object.__setattr__(self, "signs", planned(class_signs, self.rows.codes, self.n_classes, self.scheme))
-        object.__setattr__(self, "costs", spread(_costs, self.rows.codes, self.C))
-
-    @property
-    def all_rows(self) -> Any:
-        """The rows that E is a sum over."""
-        return self.rows
+        object.__setattr__(self, "settings", (name, features, (self.all_rows.fingerprint, self.scheme), *rest))
+        object.__setattr__(self, "signs", planned(class_signs, self.all_rows.codes, self.n_classes, self.scheme))
+        object.__setattr__(self, "costs", spread(_costs, self.all_rows.codes, self.C))
 
     @property
     def row_codes(self) -> Any:
         """Their classes."""
-        return self.rows.codes
+        return self.all_rows.codes
 
     # --- the mapping --------------------------------------------------------------------------------------------------
 
@@ -267,18 +262,18 @@ class PartitionedPenalty(Penalty):
         features = self._features.get(id(mapping))
         if features is None:
             self._features.clear()
-            features = self._features[id(mapping)] = DistributedFeatures(self.rows, mapping, gram)
+            features = self._features[id(mapping)] = DistributedFeatures(self.all_rows, mapping, gram)
         return features
 
     def chosen(self, seed: int) -> tuple[Mapping, float]:
         """Return what is chosen on the sample; a chosen reg_w grows with the rows as Phi'Phi does."""
         mapping, reg_w = self._chosen(seed)
-        return mapping, reg_w * (self.rows.n_rows / len(self.X) if isinstance(self.reg_w, str) else 1.0)
+        return mapping, reg_w * (self.all_rows.n_rows / len(self.X) if isinstance(self.reg_w, str) else 1.0)
 
     def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
         """Return the best width and ridge, on some of the sample where there are more rows than it has."""
         n = len(self.X)
-        if n == self.rows.n_rows or n <= SEARCH_ROWS:
+        if n == self.all_rows.n_rows or n <= SEARCH_ROWS:
             return super()._search(centers, unit, widths, rng)
         some = np.sort(rng.choice(n, SEARCH_ROWS, replace=False))
         given = {each.name: getattr(self, each.name) for each in fields(Penalty) if each.init}
@@ -306,10 +301,10 @@ class PartitionedPenalty(Penalty):
         """Return targets and multipliers of the Z step, in partitions, and Phi' targets: one visit of the rows."""
         features: Any = self.features(state.mapping)
         partial_map = _PartialMap(self, features, state) if looked_at() else None
-        both, (pulled, moments) = self.rows.both(
+        both, (pulled, moments) = self.all_rows.both(
             _moved_and_pulled, features.part, *self._of_move(state), so_far=partial_map
         )
-        targets, multiplier = self.rows.entries(both, 2)
+        targets, multiplier = self.all_rows.entries(both, 2)
         return targets, multiplier, Pulled(pulled, moments, None if partial_map is None else partial_map.pulls)
 
     # --- the classifiers ----------------------------------------------------------------------------------------------
@@ -339,7 +334,7 @@ class PartitionedPenalty(Penalty):
         """Return the shares of rows that support the classifiers, and of those that are wrong, and the bound."""
         heads = state.heads
         of_rows = self.row_codes, state.latent, heads.coef, heads.intercept, heads.alpha
-        wrong, support = self.rows.total(_counts, *of_rows, self.n_classes, self.scheme) / self.rows.n_rows
+        wrong, support = self.all_rows.total(_counts, *of_rows, self.n_classes, self.scheme) / self.all_rows.n_rows
         search = self._search_of(state)
         with search.lock:
             self._certify(state, search)
@@ -351,7 +346,7 @@ class PartitionedPenalty(Penalty):
 
     def _certify(self, state: MACState, search: BoundSearch) -> None:
         """Let the multipliers of a state prove what they can, by sums over partitions."""
-        up, down = self.rows.total(_balances, self.signs, state.heads.alpha)
+        up, down = self.all_rows.total(_balances, self.signs, state.heads.alpha)
         least = np.minimum(up, down)
         factors = np.divide(least, [up, down], out=np.zeros((2, len(up))), where=np.array([up, down]) > 0.0)
         signed = planned(_signed, self.signs, state.heads.alpha, factors)
@@ -364,19 +359,19 @@ class PartitionedPenalty(Penalty):
     @property
     def judged_rows(self) -> NDArray[np.intp]:
         """Rows that are left out in turn."""
-        return self.rows.judged
+        return self.all_rows.judged
 
     @property
     def judged_weights(self) -> Array:
         """Their weights."""
-        return np.ones(len(self.rows.judged))
+        return np.ones(len(self.all_rows.judged))
 
     def left_out_images(self, state: MACState) -> Array:
         """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
         features = self.features(state.mapping, state.gram)
-        numbers = np.arange(len(self.rows.judged))
+        numbers = np.arange(len(self.all_rows.judged))
         q = np.minimum(features.leverages(numbers, least_ridge(state.reg_w, state.mu, features)), 1.0 - 1e-10)[:, None]
-        targets = self.rows.taken(state.targets, self.rows.judged)
+        targets = self.all_rows.taken(state.targets, self.all_rows.judged)
         return (state.image(features.X) - q * targets) / (1.0 - q)
 
 
@@ -407,20 +402,15 @@ class _PartialMap:
 class PartitionedTwoLayers(TwoLayerProblem):
     """n_layers=2 on rows in partitions; X and codes are those of the sample.
 
-    `rows`: all labelled rows.
+    `all_rows`: all labelled rows.
     """
 
-    rows: Any = None
-
-    @property
-    def all_rows(self) -> Any:
-        """The labelled rows."""
-        return self.rows
+    all_rows: Any = None
 
     @property
     def row_codes(self) -> Any:
         """Their classes."""
-        return self.rows.codes
+        return self.all_rows.codes
 
     def adopt(self, state: TwoLayerState) -> TwoLayerState:
         """Return `state`; that rows, labels and the number of latent coordinates are the same is known."""
@@ -433,31 +423,31 @@ class PartitionedTwoLayers(TwoLayerProblem):
         if len(centers) == self.n_rows:
             return super()._complete(width, seed)  # all rows are centres: the sample is all there is
         mapping = self._around(centers, width, seed)
-        ridges = _Ridges(self.rows, mapping, self.rows.X, simplex_codes(self.n_classes), RIDGES)
+        ridges = _Ridges(self.all_rows, mapping, self.all_rows.X, simplex_codes(self.n_classes), RIDGES)
         best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in ridges.scores]))
-        hidden, left_out = self.rows.entries(self.rows.each(_ridge_codes, *ridges.at(best)), 2)
+        hidden, left_out = self.all_rows.entries(self.all_rows.each(_ridge_codes, *ridges.at(best)), 2)
         return FirstLayer(
             mapping, ridges.coef(best), hidden, left_out, *ridges.scores[best], width, float(RIDGES[best])
         )
 
     def _among_all(self, first: FirstLayer, rows: NDArray) -> FirstLayer:
         """Return a first layer fitted to rows of the sample with codes of all rows, in partitions."""
-        numbers = self.rows.sampled[rows]
-        hidden = self.rows.each(image, first.mapping, self.rows.X, first.coef)
-        left_out = self.rows.replaced(hidden, numbers, first.left_out)
+        numbers = self.all_rows.sampled[rows]
+        hidden = self.all_rows.each(image, first.mapping, self.all_rows.X, first.coef)
+        left_out = self.all_rows.replaced(hidden, numbers, first.left_out)
         if len(rows) == self.n_rows:
-            hidden = self.rows.replaced(hidden, numbers, first.hidden)
+            hidden = self.all_rows.replaced(hidden, numbers, first.hidden)
         return first._replace(hidden=hidden, left_out=left_out)
 
     # --- the second layer ---------------------------------------------------------------------------------------------
 
     def _seen(self, hidden: Any) -> Array:
         """Return the codes of the sample."""
-        return self.rows.taken(hidden, self.rows.sampled)
+        return self.all_rows.taken(hidden, self.all_rows.sampled)
 
     def _second_fits(self, hidden: Any, mapping: Mapping, corners: Array) -> Iterator[tuple[float, float, Array, Any]]:
         """Yield error, mean square, weights and left-out images, not yet computed, at every ridge."""
-        ridges = _Ridges(self.rows, mapping, hidden, corners, SECOND_RIDGES)
+        ridges = _Ridges(self.all_rows, mapping, hidden, corners, SECOND_RIDGES)
         for number, (error, square) in enumerate(ridges.scores):
             yield error, square, ridges.coef(number), planned(_left_out_codes, *ridges.at(number))
 
@@ -546,11 +536,11 @@ def _signed(signs: Array, alpha: NDArray, factors: Array) -> Array:
 
 def _moments(mapping: Mapping, X: Array, codes: NDArray, corners: Array) -> Array:
     """Return Phi'[Phi, T] (M, M + q)."""
-    M, wanted = mapping.n_features, corners[codes]
-    sums = np.zeros((M, M + wanted.shape[1]))
+    M, targets = mapping.n_features, corners[codes]
+    sums = np.zeros((M, M + targets.shape[1]))
     for part, block in feature_blocks(X, mapping):
         sums[:, :M] += block.T @ block
-        sums[:, M:] += block.T @ wanted[part]
+        sums[:, M:] += block.T @ targets[part]
     return sums
 
 
@@ -560,8 +550,8 @@ def _left_out_sums(
     """Return the number of wrong left-out codes and the sum of their squares (R, 2)."""
     sums = np.zeros((len(ridges), 2))
     for part, block in feature_blocks(X, mapping):
-        wanted = corners[codes[part]]
-        _, lefts = leave_one_out(block @ spectrum.back, pulled, spectrum.e, ridges, wanted)
+        targets = corners[codes[part]]
+        _, lefts = leave_one_out(block @ spectrum.back, pulled, spectrum.e, ridges, targets)
         sums += [judged_sums(left, codes[part], corners) for left in lefts]
     return sums
 

@@ -297,12 +297,12 @@ class MAC(FittedMAC):
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
             shared |= {"n_centers": n_centers, "head": self.head, "scaling": self._preprocessing.kind}
             if self._partitioned:
-                return PartitionedTwoLayers(**shared, rows=self.partitions_)
+                return PartitionedTwoLayers(**shared, all_rows=self.partitions_)
             return TwoLayerProblem(**shared)
         mapping = as_mapping(self.mapping, X.shape[1])
         solver, spread = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty, {}
         if self._partitioned:
-            solver, spread = PartitionedPenalty, {"rows": self.partitions_}
+            solver, spread = PartitionedPenalty, {"all_rows": self.partitions_}
         return solver(
             **shared,
             **spread,

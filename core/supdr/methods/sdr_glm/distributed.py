@@ -74,44 +74,39 @@ SUPPORT = PartitionSupport(
 class DistributedFast(Fast):
     """solver="fast" on rows in partitions; X and targets are those of the sample.
 
-    `held`: all rows.
+    `rows`: all rows.
     """
 
-    held: Any = None
-
-    @property
-    def rows(self) -> Any:
-        """What works on the rows."""
-        return self.held
+    rows: Any = None
 
     @property
     def cells(self) -> Any:
         """The rows of X that it works on."""
-        return self.held.X
+        return self.rows.X
 
     @cached_property
     def feature_part(self) -> Any:
         """The features that it works on."""
         if self.features.__class__ is WeightedFeatures:
-            return planned(_weighted_features, self.held.X, self.codes, self.c, self.bound, self.size)
-        return planned(SharedFeatures, self.held.X, self.c)
+            return planned(_weighted_features, self.rows.X, self.codes, self.c, self.bound, self.size)
+        return planned(SharedFeatures, self.rows.X, self.c)
 
     @property
     def target_part(self) -> Any:
         """The targets that it works on."""
-        return self.held.sides
+        return self.rows.sides
 
     @cached_property
     def features(self) -> Any:
         """The feature side in the form that suits all rows."""
-        if not (self.codes == GAUSSIAN).all() or not self.held.complete:
+        if not (self.codes == GAUSSIAN).all() or not self.rows.complete:
             return self.weighted_features
-        return SummedFeatures(self.held, self.c)
+        return SummedFeatures(self.rows, self.c)
 
     @property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return self.held.facts.column_null
+        return self.rows.facts.column_null
 
     def gaussian_fit(self, latent: Any, loadings: NDArray, sums: Any) -> float:
         """Return L_X, complete Gaussian data: of the sums that loadings are made of, without a visit of its own."""
@@ -121,14 +116,14 @@ class DistributedFast(Fast):
 
     def without_targets(self) -> Self:
         """Return the same problem for features alone: unsupervised reduction."""
-        held = replace(self.held, sides=spread(_without_targets, self.held.sides, self.bound))
+        rows = replace(self.rows, sides=spread(_without_targets, self.rows.sides, self.bound))
         nothing = TargetSide(np.zeros((len(self.X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
-        return replace(self, targets=nothing, held=held)
+        return replace(self, targets=nothing, rows=rows)
 
     def first_latent(self, rng: np.random.Generator) -> Any:
         """Return the U that a run starts from; few rows, of which the sample holds all, as in memory."""
-        if self.init == "svd" and self.held.n_rows <= min(self.X.shape[1], SMALL_SIDE):
-            return self.held.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
+        if self.init == "svd" and self.rows.n_rows <= min(self.X.shape[1], SMALL_SIDE):
+            return self.rows.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
         return super().first_latent(rng)
 
     def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:

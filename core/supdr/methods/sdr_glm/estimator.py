@@ -337,7 +337,7 @@ class SDRGLM(Weighted, FittedSDRGLM):
         self._reg_u = scaling * float(self.reg_u)
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
-            solver, held = DistributedFast, {"held": self.partitions_}
+            solver, held = DistributedFast, {"rows": self.partitions_}
         return solver(
             **held,
             X=X,

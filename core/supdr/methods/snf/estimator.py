@@ -237,7 +237,7 @@ class SNF(Weighted, FittedSNF):
         Y = np.ascontiguousarray(targets.values[self._labelled])
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
-            solver, held = DistributedSNF, {"held": self.partitions_}
+            solver, held = DistributedSNF, {"all_rows": self.partitions_}
             self._target_map = self.partitions_.target_map
         else:
             self._target_map = fit_preprocessing(Y, self._target_scaling(targets))
