@@ -181,7 +181,7 @@ def _head(theta: Array, cold: bool, size: Array, tol: float, max_steps: int) -> 
 def _newton(
     theta: Array, tau: float, accuracy: float, unit: float, max_steps: int
 ) -> Generator[Any, Any, tuple[Array, Sums, int]]:
-    """Yield queries along Newton steps; return theta where the gradient vanishes, the sums there, and the steps made."""
+    """Yield queries along Newton steps; return theta where the gradient vanishes, its sums, and the steps made."""
     sums = yield PointQuery(theta, tau, True)
     for step in range(max_steps):
         g = _gradient(theta, sums.pulls.sum(axis=0))

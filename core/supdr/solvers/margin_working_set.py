@@ -35,16 +35,16 @@ from supdr.solvers.margin_visits import (
     SHORTER,
     Dual,
     LineQuery,
-    WorkingSet,
     PointQuery,
-    query_results,
-    row_cells,
-    shares_of_rows,
+    WorkingSet,
     ends,
     joined,
     joined_rows,
     moments_of,
+    query_results,
+    row_cells,
     selected_rows,
+    shares_of_rows,
 )
 
 Array = NDArray[np.float64]
