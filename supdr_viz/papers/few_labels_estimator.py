@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from supdr import SNF
+from supdr.engine.reuse import cached
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_ridge import regression
-from supdr.solvers.remembering import remembered
 from supdr_viz.papers.few_labels import PLAIN, finished, folds, predictions
 
 RIDGES = (0.1, 1.0, 10.0)
@@ -102,7 +102,7 @@ class Searched(_Transductive):
             }
 
 
-@remembered
+@cached
 def _latents(X: NDArray, degrees: tuple[int, ...], n_settings: int) -> tuple[NDArray, ...]:
     """Return the latent rows of every setting of `Searched`; with a target weight of 0 labels have no part in them."""
     y = np.full(len(X), np.nan)

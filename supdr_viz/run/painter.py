@@ -208,11 +208,11 @@ class Painter:
         return True
 
     def glimpse(self, incomplete: Snapshot, last: Snapshot | None, estimator: Any, current: Callable[[], bool]) -> bool:
-        """Make a frame of what is known of a step before it is complete, if it is time for one.
+        """Make a frame of a partial state of a step, if it is time for one; return whether one was made.
 
-        `incomplete`: see `supdr.engine.glimpses`; one with losses is of the sample, which is run by itself. `last`: the
-        newest complete one, of which numbers and curves are; None: the run has not begun. `estimator`: whose step it
-        is. `current`: whether the result is still wanted. Returns whether one was made.
+        `incomplete`: see `supdr.engine.context.RunContext.observe`; with losses it belongs to a run on the sample
+        alone. `last`: the newest complete snapshot, of which numbers and curves are; None: the run has not begun.
+        `estimator`: whose step it is. `current`: whether the frame is still needed.
         """
         now = self._clock()
         with self._lock:

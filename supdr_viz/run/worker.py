@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
-from supdr.engine.glimpses import glimpsed
-from supdr.engine.interruption import Interrupted, interruptible
+from supdr.engine.context import run_context
+from supdr.engine.interruption import Interrupted
 from supdr.engine.iterate import Snapshot, Stop
 from supdr_viz.data.split import Split
 from supdr_viz.run.cluster import lost
@@ -169,8 +169,6 @@ class Worker:
     @contextmanager
     def _told(self, what: str, version: int, estimator: Any) -> Iterator[None]:
         """Tell the page how far the work on partitions is, show what it knows so far, and break it off if it may."""
-        from supdr.rows.waiting import followed
-
         rounds, before = 1, 0
 
         def tell(done: int, count: int) -> None:
@@ -184,7 +182,7 @@ class Worker:
 
         try:
             look = partial(self._glimpse, estimator=estimator, version=version)
-            with followed(tell), glimpsed(look), interruptible(lambda: self._breaks_off(version)):
+            with run_context(report_progress=tell, observe=look, stop_requested=lambda: self._breaks_off(version)):
                 yield
         finally:
             self._reel.progress = ""
@@ -210,8 +208,7 @@ class Worker:
             painter, last, shown = state.painter, state.newest, state.machine.shown
         if painter is None or shown is not None:
             return
-        # What is asked of the rows for this is no part of the pass: nobody is told how far it is.
-        with glimpsed(None):
+        with run_context(observe=None):  # the picture of a partial state may need rows, and shows no partial states
             made = painter.glimpse(incomplete, last, estimator, lambda: version == state.machine.version)
         if made:
             self._notify()
@@ -233,7 +230,7 @@ class Worker:
 
         try:
             # Counting all rows of a cluster takes a while: who has changed something does not wait for it.
-            with interruptible(gives_way if elsewhere else None):
+            with run_context(stop_requested=gives_way) if elsewhere else nullcontext():
                 painter.paint(
                     snapshot,
                     live=machine.shown is None,

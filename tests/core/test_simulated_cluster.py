@@ -84,7 +84,7 @@ def test_where_features_do_not_fit_in_memory_a_worker_is_sent_the_centres_once_a
     labelled = distributed.LabelledRows(
         **vars(rows), codes=None, judged=None, judged_X=X[:5], all_sizes=(), places=None
     )
-    features = distributed.DistributedFeatures(labelled, mapping, None)
+    features = distributed.DistributedFeatures(labelled, mapping)
     images = features.image(weights)
     assert max(cluster.received.values()) <= 1.01 * numbers_in((mapping, weights))
     np.testing.assert_allclose(np.concatenate(gathered(np.asarray, images)), mapping.apply(X, weights))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from supdr.baselines import PCAProjection
-from supdr.engine.interruption import awaited
+from supdr.engine.interruption import result_of
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.pages.compare.lockstep import SLACK, LockStep
@@ -205,7 +205,7 @@ def test_nobody_waits_for_the_one_fit_of_a_method_without_iterations(measure, mo
     fit, elsewhere = PCAProjection._once, Future()
 
     def when_told(*given):
-        awaited(elsewhere)
+        result_of(elsewhere)
         yield from fit(*given)
 
     monkeypatch.setattr(PCAProjection, "_once", when_told)

@@ -34,6 +34,7 @@ class DirectMethod(OneShot):
 
     task: str
     preprocessing: str
+    prepared_attributes: ClassVar[tuple[str, ...]] = (*OneShot.prepared_attributes, "_mean")
     embedding_note: ClassVar[str] = "predicted values"
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, Predictor]:

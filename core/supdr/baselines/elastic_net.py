@@ -38,6 +38,7 @@ class ElasticNet(SingleTarget):
         As in `OneShot`.
     """
 
+    prepared_attributes: ClassVar[tuple[str, ...]] = (*SingleTarget.prepared_attributes, "_centre", "_deviation")
     parameters: ClassVar[tuple[Parameter, ...]] = (
         scale(
             "alpha",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from supdr.baselines.tsne import between_neighbours
-from supdr.engine.interruption import awaited
+from supdr.engine.interruption import result_of
 from supdr.engine.processes import shared_executor
 
 
@@ -39,7 +39,7 @@ class FixedEmbedding(BaseEstimator):
         if threading.current_thread() is threading.main_thread():
             latent = self.package(*arguments)
         else:
-            latent = awaited(shared_executor(1).submit(self.package, *arguments))
+            latent = result_of(shared_executor(1).submit(self.package, *arguments))
         self.guides_ = between_neighbours(X, latent)
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
+from supdr.engine.context import RunContext, run_context
 from supdr.engine.diagnostics import Diagnostics
-from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.interruption import Interrupted, abandonable, interruptible
+from supdr.engine.interruption import Interrupted, abandonable
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 
 
 class Fitted(NamedTuple):
@@ -29,7 +30,7 @@ class Fitted(NamedTuple):
     iteration: int = 1
 
 
-class OneShot(SupervisedReducer):
+class OneShot(Unweighted):
     """A scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
 
     Parameters
@@ -47,6 +48,12 @@ class OneShot(SupervisedReducer):
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
     embedding_note: ClassVar[str] = "as new rows"
+    conditional_attributes: ClassVar[tuple[str, ...]] = (
+        *Unweighted.conditional_attributes,
+        "support_",
+        "n_support_",
+        "support_fraction_",
+    )
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -55,19 +62,15 @@ class OneShot(SupervisedReducer):
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
-    def _snapshots(
-        self, *, interrupted: Callable[[], bool] | None = None, **settings: Any
-    ) -> Generator[Snapshot, None, None]:
+    def _snapshots(self, *, monitor: Any, context: RunContext, **settings: Any) -> Generator[Snapshot, None, None]:
         """Return the one snapshot: a fit depends on nothing but data and hyper-parameters."""
-        return self._timed(self._once(*self._training), interrupted)
+        return self._timed(self._once(*self._training), context)
 
-    def _timed(
-        self, snapshots: Iterator[Snapshot], interrupted: Callable[[], bool] | None
-    ) -> Generator[Snapshot, None, None]:
+    def _timed(self, snapshots: Iterator[Snapshot], context: RunContext) -> Generator[Snapshot, None, None]:
         """Note in the one snapshot whose it is and how long the fit took; most fits know nothing of a stop."""
         began = time.perf_counter()
         try:
-            with interruptible(interrupted):
+            with run_context(**context.given()):
                 snapshot = abandonable(lambda: next(snapshots))
         except Interrupted:
             return
@@ -99,7 +102,6 @@ class OneShot(SupervisedReducer):
         self : estimator
         """
         snapshot = next(self.iterate(X, y))
-        self._use(snapshot)
         self.history_ = {key: np.array([value]) for key, value in {**snapshot.losses, **snapshot.diagnostics}.items()}
         return self
 

@@ -93,6 +93,7 @@ class PLS(SingleTarget):
         As in `OneShot`.
     """
 
+    prepared_attributes: ClassVar[tuple[str, ...]] = (*SingleTarget.prepared_attributes, "_mean")
     parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *SHELL)
 
     n_components: int = 2

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from supdr.baselines._parameters import SEEDED
 from supdr.engine.checks import check_cells
 from supdr.engine.common_parameters import CALIBRATE, COMPONENTS, LIMITS, PREPROCESSING
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
 from supdr.engine.parameters import Parameter, chosen
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.methods.sdr_glm.parameters import PARAMETERS as OF_SDR_GLM
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
@@ -182,7 +182,7 @@ def fold_in(
 
 
 @dataclass(eq=False, repr=False)
-class SVDM(SupervisedReducer):
+class SVDM(Unweighted):
     """Support vector decomposition machine: factorise X so that linear SVMs read the latent rows.
 
     Parameters
@@ -236,6 +236,12 @@ class SVDM(SupervisedReducer):
     random_state: int | None = None
     verbose: int = 0
     missing_label: Any = np.nan
+
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *Unweighted.prepared_attributes,
+        "recon_weight_",
+        "_reg_u",
+    )
 
     @property
     def reconstruction_(self) -> NDArray:

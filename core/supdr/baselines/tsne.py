@@ -28,11 +28,11 @@ from sklearn.neighbors import KNeighborsRegressor, NearestNeighbors
 from supdr.baselines._parameters import HEAD, SEEDED
 from supdr.baselines.projections import head_scores, make_head
 from supdr.engine.common_parameters import COMPONENTS, LIMITS
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
 from supdr.engine.parameters import NONNEGATIVE, POSITIVE, Parameter, count, scale
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.solvers.pair_sums import pair_sums
 
 EXAGGERATION = 12.0
@@ -172,7 +172,7 @@ class TSNEProblem(Problem):
 
 
 @dataclass(eq=False, repr=False)
-class TSNE(SupervisedReducer):
+class TSNE(Unweighted):
     """t-SNE of all training rows, then k nearest neighbours or an SVM on the labelled ones.
 
     t-SNE knows no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training

@@ -14,13 +14,13 @@ from sklearn.svm import SVC
 from supdr.baselines._parameters import SEEDED
 from supdr.baselines.pipelines import _SVM
 from supdr.engine.common_parameters import SVM_WEIGHT, UNWHITENED
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.parameters import Parameter, Whole, count, of_run
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.engine.view_layout import Layout, make_layout
 
 
-class OnViews(SupervisedReducer):
+class OnViews(Unweighted):
     """Base of comparison methods on several views, each divided by the root of its number of columns.
 
     Subclasses have the constructor parameters ``views`` and ``preprocessing``.
@@ -126,6 +126,7 @@ class BestViewSVM(_ViewsSVM):
         Accuracy of every view.
     """
 
+    prepared_attributes: ClassVar[tuple[str, ...]] = (*_ViewsSVM.prepared_attributes, "view_scores_", "best_view_")
     parameters: ClassVar[tuple[Parameter, ...]] = (
         SVM_WEIGHT,
         of_run("views"),

@@ -265,7 +265,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if not changed:
             return self
         fitted = copy.copy(self)
-        fitted.__dict__.update(changed)
+        for name, value in changed.items():
+            setattr(fitted, name, value)
         return fitted
 
     def _task(self) -> str:

@@ -100,6 +100,13 @@ class InPartitions(SupervisedReducer):
     takes_partitions: ClassVar[bool] = True
     partition_support: ClassVar[PartitionSupport]
 
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *SupervisedReducer.prepared_attributes,
+        "partitions_",
+        "_prepared",
+        "_sample_cache",
+    )
+
     partitions_: Any = None
     _all_rows: Any = None
     _prepared: Prepared | None = None
@@ -220,8 +227,7 @@ class InPartitions(SupervisedReducer):
         for name in self.answer_parameters & run.get_params(deep=False).keys():
             setattr(fitted, name, getattr(self, name))
         fitted.partitions_, fitted._training = cache.prepared[1]
-        fitted.snapshot_, fitted.n_iter_, fitted.stop_ = snapshot, max(snapshot.iteration, 1), snapshot.stop
-        fitted._stand_at(snapshot.state)
+        fitted._apply(snapshot)
         # That head is of the run's own sample, whatever rows are looked at; before a step is complete there is none.
         if snapshot.losses and fitted._calibrated():
             if cache.calibration[0] is not snapshot.state:

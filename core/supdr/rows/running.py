@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 from supdr.engine.checks import check_snapshot, check_unchanged
+from supdr.engine.context import RunContext
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot, Stop
@@ -128,10 +128,9 @@ def _started(
 
     The fingerprint is that of the rows that `start` belongs to, where its run does not know them any more.
     """
-    run = copy.copy(model)
+    run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter
-    run._forget()
     run._sample_cache = SampleCache()
     run._check_declared()
     if start is not None:
@@ -176,7 +175,8 @@ def _started(
         n_features=run.n_features_in_,
         single_target=run._single_target,
     )
-    snapshots = run._snapshots(seed=seed, start=start, monitor=None, interrupted=interrupted, fixed=fixed)
+    context = RunContext(stop_requested=interrupted)
+    snapshots = run._snapshots(seed=seed, start=start, monitor=None, context=context, fixed=fixed)
     return model._followed(snapshots)
 
 
@@ -203,7 +203,8 @@ def _continued(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], 
     run._single_target = prepared.single_target
     run._check_parameters(*run._training)
     run._kept_components = run._components_of(start.state)
-    snapshots = run._snapshots(seed=run._seed(), start=start, monitor=None, interrupted=interrupted, fixed=fixed)
+    context = RunContext(stop_requested=interrupted)
+    snapshots = run._snapshots(seed=run._seed(), start=start, monitor=None, context=context, fixed=fixed)
     return model._followed(snapshots)
 
 

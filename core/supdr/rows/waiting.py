@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from supdr.engine.interruption import Interrupted, checkpoint, current_flag, waiting
+from supdr.engine.context import current_context
+from supdr.engine.interruption import Interrupted, checkpoint, lent_thread
 
 if TYPE_CHECKING:  # Dask is an extra
     from dask.delayed import Delayed
@@ -43,21 +42,6 @@ class Arrivals(NamedTuple):
     receive: Callable[[dict[int, Any]], Any]
 
 
-_current = threading.local()
-
-
-@contextmanager
-def followed(progress: Progress) -> Iterator[None]:
-    """Call ``progress(done, count)`` as each round over the partitions of this thread advances, within the block.
-
-    `progress`: called often, by the thread that waits; must return at once.
-    """
-    before = getattr(_current, "progress", None)
-    _current.progress = progress
-    try:
-        yield
-    finally:
-        _current.progress = before
 
 
 def kept_and_computed(
@@ -100,8 +84,9 @@ def _progress() -> Progress | None:
 
     Raises Interrupted if the run of this thread was asked to stop.
     """
-    progress = getattr(_current, "progress", None)
-    if progress is None and current_flag() is None:
+    context = current_context()
+    progress = context.report_progress
+    if progress is None and context.stop_requested is None:
         return None
     checkpoint()
     return progress or _ignore
@@ -168,7 +153,7 @@ def _await(client: Any, futures: list[list[Any]], progress: Progress, arrivals: 
             arrivals.receive(values)
 
     try:
-        with waiting():
+        with lent_thread():
             while True:
                 progress(sum(future.done() for future in parts), len(parts))
                 checkpoint()

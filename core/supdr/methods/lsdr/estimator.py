@@ -34,7 +34,6 @@ from supdr.engine.parameters import Parameter
 from supdr.engine.probabilities import class_probabilities
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
-from supdr.engine.weighted import Weighted
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
 from supdr.methods.lsdr.distributed import SUPPORT, DistributedDescent
 from supdr.methods.lsdr.parameters import PARAMETERS
@@ -47,7 +46,7 @@ from supdr.solvers.softmax_head import loo_softmax
 
 
 @dataclass(eq=False, repr=False)
-class LSDR(Weighted, InPartitions, Factorisation):
+class LSDR(InPartitions, Factorisation):
     """Linearly supervised dimensionality reduction: factorise X so that a linear predictor reads the latent rows.
 
     X ~ U V + bv, and the labels of labelled rows are predicted from U by one linear head per class (one-vs-rest), all
@@ -174,6 +173,13 @@ class LSDR(Weighted, InPartitions, Factorisation):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     accepts_missing_cells: ClassVar[bool] = True
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *InPartitions.prepared_attributes,
+        "_target_mean",
+        "_target_scale",
+        "_reg_u",
+        "_reg_v",
+    )
 
     n_components: int | None = None
     _: KW_ONLY

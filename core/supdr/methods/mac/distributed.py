@@ -20,11 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.glimpses import glimpse, looked_at
+from supdr.engine.context import partial_states_observed, show_partial_state
 from supdr.engine.iterate import Snapshot
 from supdr.engine.targets import Targets
-from supdr.methods.mac.bounds import BoundSearch
-from supdr.methods.mac.certificate import NOTHING, certify
+from supdr.methods.mac.certificate import NOTHING, BoundSearch, certify
 from supdr.methods.mac.classes import class_scores, class_signs, simplex_codes
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import SVM_TOL, least_ridge
@@ -177,13 +176,18 @@ class PartFeatures(NamedTuple):
 class DistributedFeatures(Features):
     """Features of rows in partitions: only their products are here; `X` are the rows that are left out in turn.
 
-    `rows`: all labelled rows; `gram` (M, M): Phi'Phi, if it is known.
+    `rows`: all labelled rows.
     """
 
-    def __init__(self, rows: LabelledRows, mapping: Mapping, gram: Array | None) -> None:
+    def __init__(self, rows: LabelledRows, mapping: Mapping) -> None:
         super().__init__(rows.judged_X, mapping)
         self.matrix, self.symmetric = None, False
-        self._labelled, self._gram = rows, gram
+        self._labelled = rows
+
+    def use_gram(self, gram: Array | None) -> None:
+        """Take Phi'Phi (M, M), if it is known, in place of summing it."""
+        if self._gram is None:
+            self._gram = gram
 
     @cached_property
     def _matrix(self) -> Partitions | None:
@@ -245,8 +249,7 @@ class PartitionedPenalty(Penalty):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, features, _, *rest = self.settings
-        object.__setattr__(self, "settings", (name, features, (self.all_rows.fingerprint, self.scheme), *rest))
+        object.__setattr__(self, "settings", self.settings._replace(rows=(self.all_rows.fingerprint, self.scheme)))
         object.__setattr__(self, "signs", planned(class_signs, self.all_rows.codes, self.n_classes, self.scheme))
         object.__setattr__(self, "costs", spread(_costs, self.all_rows.codes, self.C))
 
@@ -257,12 +260,14 @@ class PartitionedPenalty(Penalty):
 
     # --- the mapping --------------------------------------------------------------------------------------------------
 
-    def features(self, mapping: Mapping, gram: Array | None = None) -> Features:
-        """Return the features of `mapping`, whose products are summed once, or known."""
-        features = self._features.get(id(mapping))
-        if features is None:
-            self._features.clear()
-            features = self._features[id(mapping)] = DistributedFeatures(self.all_rows, mapping, gram)
+    def new_features(self, mapping: Mapping) -> Features:
+        """Return the features of `mapping`, whose products are summed once."""
+        return DistributedFeatures(self.all_rows, mapping)
+
+    def features_of(self, state: MACState) -> Features:
+        """Return the features of a state, which knows the sum of Phi'Phi."""
+        features: Any = self.features(state.mapping)
+        features.use_gram(state.gram)
         return features
 
     def chosen(self, seed: int) -> tuple[Mapping, float]:
@@ -283,7 +288,7 @@ class PartitionedPenalty(Penalty):
 
     def adopt(self, state: MACState) -> MACState:
         """Return `state` made consistent with this problem; observers see at once what it continues from."""
-        self.features(state.mapping, state.gram)
+        self.features_of(state)
         if state.n_components == self.n_components:
             self.show_partial(state)
         return super().adopt(state)
@@ -300,7 +305,7 @@ class PartitionedPenalty(Penalty):
     def move_and_pull(self, state: MACState) -> tuple[Any, Any, Pulled]:
         """Return targets and multipliers of the Z step, in partitions, and Phi' targets: one visit of the rows."""
         features: Any = self.features(state.mapping)
-        partial_map = _PartialMap(self, features, state) if looked_at() else None
+        partial_map = _PartialMap(self, features, state) if partial_states_observed() else None
         both, (pulled, moments) = self.all_rows.both(
             _moved_and_pulled, features.part, *self._of_move(state), so_far=partial_map
         )
@@ -318,12 +323,12 @@ class PartitionedPenalty(Penalty):
 
     def reclassified(self, state: MACState, targets: Any, pulled: Pulled) -> Heads:
         """Return classifiers fitted to new targets, from those of `state` on, which observers see change."""
-        show = partial(self._show_classifiers, state) if looked_at() else None
+        show = partial(self._show_classifiers, state) if partial_states_observed() else None
         return self.classify(targets, state.heads, observe=show, moments=pulled.moments)
 
     def show_partial(self, state: MACState) -> None:
         """Show a partial state: its rows are the images of the map, whatever partition they are in."""
-        glimpse(state._replace(latent=None))  # type: ignore[arg-type]
+        show_partial_state(state._replace(latent=None))  # type: ignore[arg-type]
 
     def _show_classifiers(self, state: MACState, coef: Array, intercept: Array) -> None:
         self.show_partial(state._replace(heads=state.heads._replace(coef=coef, intercept=intercept)))
@@ -350,7 +355,7 @@ class PartitionedPenalty(Penalty):
         least = np.minimum(up, down)
         factors = np.divide(least, [up, down], out=np.zeros((2, len(up))), where=np.array([up, down]) > 0.0)
         signed = planned(_signed, self.signs, state.heads.alpha, factors)
-        pulled = self.features(state.mapping, state.gram).pull_back(signed)
+        pulled = self.features_of(state).pull_back(signed)
         known = search.best if search.best is not NOTHING else None
         search.best = certify(2.0 * least, pulled, state.reg_w, known)
 
@@ -368,7 +373,7 @@ class PartitionedPenalty(Penalty):
 
     def left_out_images(self, state: MACState) -> Array:
         """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
-        features = self.features(state.mapping, state.gram)
+        features = self.features_of(state)
         numbers = np.arange(len(self.all_rows.judged))
         q = np.minimum(features.leverages(numbers, least_ridge(state.reg_w, state.mu, features)), 1.0 - 1e-10)[:, None]
         targets = self.all_rows.taken(state.targets, self.all_rows.judged)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.methods.mac.certificate import BoundSearch
 from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.linear_svm import Heads
 
@@ -23,6 +24,21 @@ class RowSums(NamedTuple):
     image_hinge: float
     target_hinge: float
     distance: float
+
+
+class Settings(NamedTuple):
+    """The hyper-parameters and data that a state belongs to: what has changed is computed anew when a run goes on.
+
+    solver: its class; features: mapping, centres, gamma and scaling; rows: checksums of rows and labels, the scheme;
+    C, reg_w, mu: as given.
+    """
+
+    solver: str
+    features: tuple
+    rows: tuple
+    C: float
+    reg_w: Any
+    mu: float
 
 
 class MACState(NamedTuple):
@@ -44,6 +60,7 @@ class MACState(NamedTuple):
     sums: of latent, targets and heads; None: not computed.
     gram (M, M): rows in partitions: Phi'Phi, summed once a mapping.
     pulls: rows in partitions: what the targets of each partition add to Phi'Z, where partial states were observed.
+    bound_search: of the lower bound for this mapping, these rows, C and reg_w; None in states of earlier versions.
     """
 
     targets: Array
@@ -61,9 +78,10 @@ class MACState(NamedTuple):
     reg_w: float
     scaling: str
     search: LBFGSState | None
-    settings: tuple
+    settings: Settings
     seed: int
     iteration: int
+    bound_search: BoundSearch | None = None
     sums: RowSums | None = None
     gram: Array | None = None
     pulls: dict[int, Array] | None = None
@@ -78,7 +96,7 @@ class MACState(NamedTuple):
         none = np.empty((0, 0))
         heads = self.heads._replace(alpha=none)
         bare = self._replace(targets=none, latent=none, multiplier=none, residual=None, search=None, heads=heads)
-        return bare._replace(sums=None, gram=None, pulls=None)
+        return bare._replace(sums=None, gram=None, pulls=None, bound_search=None)
 
     def image(self, X: Array) -> Array:
         """Return F (n, L) of preprocessed rows (n, D)."""

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -225,7 +224,7 @@ class TwoLayerProblem(Problem):
 
     # --- the layers ---------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def all_rows(self) -> Any:
         """The labelled rows, see `supdr.rows.in_memory`."""
         return InMemoryRows(len(self.X))

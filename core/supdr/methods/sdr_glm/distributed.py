@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.iterate import workspace_property
 from supdr.engine.targets import Targets
 from supdr.functions.families import GAUSSIAN
 from supdr.methods.sdr_glm.columns import decode_column_part
@@ -96,9 +97,9 @@ class DistributedFast(Fast):
         """The targets that it works on."""
         return self.rows.sides
 
-    @cached_property
+    @workspace_property
     def features(self) -> Any:
-        """The feature side in the form that suits all rows."""
+        """Return the feature side in the form that suits all rows."""
         if not (self.codes == GAUSSIAN).all() or not self.rows.complete:
             return self.weighted_features
         return SummedFeatures(self.rows, self.c)

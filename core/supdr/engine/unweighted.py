@@ -1,4 +1,4 @@
-"""Methods whose label term takes a weight per row."""
+"""Methods that cannot weigh rows."""
 
 from __future__ import annotations
 
@@ -11,23 +11,13 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.progress import with_callbacks
 
 
-class Weighted(SupervisedReducer):
-    """Base of methods that read ``targets.weights``: the loss of a row is multiplied by its weight.
+class Unweighted(SupervisedReducer):
+    """Base of methods whose `fit` takes no ``sample_weight``: scikit-learn reads the signature."""
 
-    A weight is the product of what `fit` is given for the row and what ``class_weight`` says of its class.  The
-    reconstruction is not weighted.
-    """
-
-    accepts_weights: ClassVar[bool] = True
+    accepts_weights: ClassVar[bool] = False
 
     @with_callbacks
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        start: Snapshot | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> Self:
         """Run `iterate` to its end.
 
         Parameters
@@ -38,8 +28,6 @@ class Weighted(SupervisedReducer):
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
             Continue an earlier run, see `iterate`.
-        sample_weight : array-like of shape (n_samples,), optional
-            What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
 
         Returns
         -------
@@ -50,14 +38,10 @@ class Weighted(SupervisedReducer):
         ConvergenceWarning
             If the run diverged; the last finite iterate is kept.
         """
-        return self._run(X, y, start, sample_weight)
+        return self._run(X, y, start)
 
-    def fit_transform(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        start: Snapshot | None = None,
-        sample_weight: ArrayLike | None = None,
+    def fit_transform(  # type: ignore[override]
+        self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None
     ) -> NDArray:
         """Fit and return ``transform(X)``: what new data will see, not `embedding_`.
 
@@ -69,11 +53,9 @@ class Weighted(SupervisedReducer):
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
             Continue an earlier run, see `iterate`.
-        sample_weight : array-like of shape (n_samples,), optional
-            As for `fit`.
 
         Returns
         -------
         array of shape (n_samples, n_components)
         """
-        return self.fit(X, y, start, sample_weight).transform(X)
+        return self.fit(X, y, start).transform(X)

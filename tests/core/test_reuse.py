@@ -1,19 +1,39 @@
-"""What depends on the rows alone is worked out once for all labels, and is what it would be anew."""
+"""Results that are kept are those of equal inputs, and what they would be anew."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from supdr.baselines import PFR, GraphLaplacian, HessianEnergy, LapRLS
+from supdr.engine.context import run_context
+from supdr.engine.reuse import MAX_BYTES_OF_FUNCTION, MAX_ROWS, ResultCache, cached, fingerprint, reused
 from supdr.solvers import graphs
-from supdr.solvers.remembering import MOST_RESULTS, MOST_ROWS, remembered
+
+
+def test_results_are_kept_by_contents_and_let_go_of_when_memory_runs_out():
+    calls, X = [], np.random.default_rng(0).normal(size=(40, 3))
+
+    def compute(value):
+        calls.append(value)
+        return np.full(1000, float(value))
+
+    with run_context(cache=ResultCache(max_bytes=20_000)):
+        for value in (1, 2, 1, 3, 2):
+            found = reused("f", lambda value=value: (value, X), lambda value=value: compute(value))
+            assert found[0] == value
+    assert calls == [1, 2, 3, 2]
+    reused("f", lambda: (1, X), lambda: compute(1))
+    assert calls[-1] == 1
+    assert fingerprint((1, "a", X)) == fingerprint((1, "a", X.copy()))
+    distinct = [(1,), (1.0,), ("1",), ((1,),), (X,), (X.T,), ({"a": 1},), ({"a": 2},), (None,), ([1, 2],), ([12],)]
+    assert len({fingerprint(value) for value in distinct}) == len(distinct)
 
 
 def counted():
-    """A remembered function, and the calls that were not answered from memory."""
+    """Return a cached function, and the calls that were computed."""
     calls = []
 
-    @remembered
+    @cached
     def doubled(X, factor=2):
         calls.append(factor)
         return factor * X
@@ -37,13 +57,13 @@ def test_equal_arguments_get_the_same_result():
 
 def test_little_is_kept_and_nothing_of_many_rows():
     doubled, calls = counted()
-    X = np.ones((3, 2))
-    for factor in (*range(MOST_RESULTS + 1), 0, MOST_RESULTS):  # the first one was dropped for the last
+    X = np.ones((3, MAX_BYTES_OF_FUNCTION // (4 * 3 * 8)))  # memory for four results
+    for factor in (0, 1, 2, 3, 4, 0, 4):  # the first one was dropped for the fifth
         doubled(X, factor)
-    assert calls == [*range(MOST_RESULTS + 1), 0]
+    assert calls == [0, 1, 2, 3, 4, 0]
     for _ in range(2):
-        doubled(np.ones((MOST_ROWS + 1, 1)))
-    assert len(calls) == MOST_RESULTS + 4
+        doubled(np.ones((MAX_ROWS + 1, 1)))
+    assert len(calls) == 8
 
 
 def test_what_is_kept_cannot_be_spoilt():
