@@ -10,7 +10,7 @@ solution the next rows are chosen; E there and the dual meet after a few visits,
 
 Where more rows lie on a margin than are sent (MAC's Z step puts them there), hardly any step is short enough to be
 better.  Then rows are gathered: partitions also send those that a trial takes across their margin, and rows are kept
-from trial to trial.
+from trial to trial, if need be until all are there.
 
 The bound by convexity is that of bundle methods (C. Teo, S. Vishwanathan, A. Smola, Q. Le, JMLR 11, 2010), with rows
 and means in place of planes.
@@ -18,9 +18,10 @@ and means in place of planes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import itertools
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from supdr.engine.threads import map_threads
 from supdr.rows.in_memory import added
 from supdr.rows.partitions import Partitions, listed, planned, spread, total
 from supdr.solvers._margin_kernels import margins
-from supdr.solvers.linear_svm import solve_linear_svm
+from supdr.solvers.linear_svm import Heads, solve_linear_svm
 from supdr.solvers.margin_visits import (
     SHORTER,
     Dual,
@@ -55,7 +56,7 @@ NEAR_ROWS = 4096
 # Most visits before rows are gathered.
 VISITS = 16
 
-# Most visits while rows are gathered.
+# Visits in which rows are gathered and dropped again. From then on all are kept, and each visit brings twice as many.
 GATHERING_VISITS = 24
 
 # Most trials of a classifier that are worse than its best point; then rows are gathered: groups cross their margin.
@@ -71,43 +72,30 @@ ENOUGH = 1e-6
 INNER, FINEST = 0.1, 1e-10
 
 
-class Approach(NamedTuple):
-    """Classifiers at their optimum or near it.
-
-    theta (P, d + 1): coefficients and, last, the bias.
-    centres (n,): feasible multipliers as shares of their limits, a list entry a classifier; computed again each time.
-    gaps (P,): value at theta less that of the multipliers.
-    closed (P,): whether that is within the tolerance, or no trial was better within `ENOUGH`.
-    """
-
-    theta: Array
-    centres: Partitions
-    gaps: Array
-    closed: NDArray[np.bool_]
-    visits: int
-
-
-def approach_optimum(
+def solve_distributed_svms(
     Z: Partitions,
-    columns: Partitions,
+    signs: Partitions,
     C: Partitions,
-    start: Array,
-    tol: float,
-    observe: Callable[[Array], Any] | None = None,
+    n_heads: int,
+    start: Heads | None = None,
+    *,
+    tol: float = 1e-6,
+    observe: Callable[[Array, Array], Any] | None = None,
     moments: tuple[int, Array, Array] | None = None,
-) -> Approach:
-    """Bring classifiers to their optimum, or near to it.
+) -> Heads:
+    """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
-    `Z` (n, d): rows. `columns` (P, n): signs; 0 for a row that is not part of a classifier's problem. `C` (n,): weight
-    of the hinge. `start` (P, d + 1): coefficients and biases to begin at. `tol`: relative duality gap. `observe`:
-    ``observe(theta)`` is called with the classifiers after every visit. `moments`: the sum of `moments_of` over the
-    partitions; None: one more visit.
+    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
+    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `observe`:
+    ``observe(coef, intercept)`` is called with the classifiers after every visit; `moments`: the sum of `moments_of`
+    over the partitions; None: one more visit. In what is returned the multipliers are `Partitions`.
     """
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
-    cell = spread(row_cells, Z, middle, unit)
-    searches = [_Search(theta, len(Z), tol) for theta in start]
+    columns, cell = spread(_columns, signs), spread(row_cells, Z, middle, unit)
+    first = np.zeros((n_heads, len(middle) + 1)) if start is None else np.column_stack([start.coef, start.intercept])
+    searches = [_Search(theta, len(Z), tol) for theta in first]
     running = [search.run() for search in searches]
     queries: dict[int, PointQuery | LineQuery] = {k: next(search) for k, search in enumerate(running)}
     visits = 0
@@ -120,11 +108,18 @@ def approach_optimum(
         following = map_threads(partial(_next_query, running, results), list(results), -1)
         queries = {k: query for k, query in zip(results, following) if query is not None}
         if observe is not None and queries:
-            observe(np.array([search.trial for search in searches]))
+            observe(*_split(search.trial for search in searches))
     shares = listed([search.dual.of(number) for search in searches] for number in range(len(Z)))
     centres = planned(shares_of_rows, Z, columns, cell, shares)
-    best, gaps, closed = zip(*((search.best, search.gap, search.closed) for search in searches))
-    return Approach(np.array(best), centres, np.array(gaps), np.array(closed), visits)
+    alpha: Any = spread(_multipliers, columns, C, centres)
+    coef, intercept = _split(search.best for search in searches)
+    return Heads(coef, intercept, alpha, float(sum(search.gap for search in searches)), visits)
+
+
+def _split(thetas: Iterable[Array]) -> tuple[Array, Array]:
+    """Return the coefficients (P, d) and biases (P,) of classifiers."""
+    theta = np.array(list(thetas))
+    return np.ascontiguousarray(theta[:, :-1]), theta[:, -1].copy()
 
 
 def _next_query(running: list[Any], results: dict[int, Any], k: int) -> PointQuery | LineQuery | None:
@@ -155,7 +150,7 @@ class _Search:
         return self.value - self.bound
 
     def run(self) -> Generator[PointQuery | LineQuery, Any, None]:
-        """Yield queries until the gap is closed, or until neither trials nor gathered rows lower it."""
+        """Yield queries until the gap is closed."""
         failures, visits = 0, 0
         while visits < VISITS:
             point = PointQuery(self.trial.copy(), self._few * (MORE_ROWS if failures else 1), self._none)
@@ -170,25 +165,30 @@ class _Search:
                 visits += 1
                 share, least = _shorter(self.best, self.trial - self.best, hinges)
                 if least >= self.value or failures > MOST_WORSE:
-                    yield from self._gathering()
-                    return
+                    break
                 self.trial = self.best + share * (self.trial - self.best)
             if self.closed:
                 return
+        yield from self._gathering()
 
     def _gathering(self) -> Generator[PointQuery, Any, None]:
-        """Yield queries for more and more rows until the gap is closed."""
+        """Yield queries for more and more rows until the gap is closed, or all rows are there."""
         held: WorkingSet | None = None
-        for _ in range(GATHERING_VISITS):
-            point = PointQuery(self.trial.copy(), self._few, self._none if held is None else held.numbers, self.best)
+        quota, complete = self._few, False
+        for visit in itertools.count(1):
+            numbers = self._none if held is None else held.numbers
+            point = PointQuery(self.trial.copy(), quota, numbers, self.best)
             near: WorkingSet = yield point
             held = near if held is None else joined_rows(held, near)
             better = self._update(near.hinge)
             if not self.closed:
                 shares = self._solve(held, point.theta, warm=True)
-            if self.closed:
+            if self.closed or (complete and not len(near.rows)):
                 return
-            if better:  # rows that no longer decide may go
+            complete = not len(near.rows)
+            if visit > GATHERING_VISITS:  # all rows are there after so many visits that their number is at most doubled
+                quota *= 2
+            elif better:  # rows that no longer decide may go
                 held = selected_rows(held, (shares > 0.0) & (shares < 1.0))
 
     def _update(self, hinge: float) -> bool:
@@ -232,3 +232,19 @@ def _shorter(theta: Array, direction: Array, hinges: Array) -> tuple[float, floa
     w = theta[:-1] + SHORTER[:, None] * direction[:-1]
     values = 0.5 * (w**2).sum(axis=1) + hinges
     return float(SHORTER[np.argmin(values)]), float(values.min())
+
+
+# --- on a partition ---------------------------------------------------------------------------------------------------
+
+
+def _columns(signs: Array) -> NDArray[np.int8]:
+    """Return the signs (P, n), small."""
+    return np.ascontiguousarray(signs.T.astype(np.int8))
+
+
+def _multipliers(columns: NDArray[np.int8], C: Array, centres: list[Array]) -> NDArray[np.float32]:
+    """Return the multipliers (n, P) at half the memory, rounded down so that none is above C."""
+    alpha = np.empty((len(C), len(columns)), np.float32)
+    for k, (signs, centre) in enumerate(zip(columns, centres)):
+        alpha[:, k] = C * centre * (signs != 0)
+    return np.nextafter(alpha, np.float32(0.0))

@@ -35,7 +35,6 @@ from supdr.methods.mac.two_layer import SECOND_RIDGES, FirstLayer, TwoLayerProbl
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, gathered, listed, planned, spread, spread_meanwhile
-from supdr.solvers.distributed_svm import solve_distributed_svms
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import (
     RIDGES,
@@ -48,7 +47,8 @@ from supdr.solvers.leave_one_out import (
     nystroem_spectrum,
 )
 from supdr.solvers.linear_svm import Heads
-from supdr.solvers.margin_working_set import moments_of
+from supdr.solvers.margin_visits import moments_of
+from supdr.solvers.margin_working_set import solve_distributed_svms
 from supdr.solvers.softmax_head import loo_softmax
 
 # Rows of a sample on which width and ridge are chosen.
