@@ -16,7 +16,7 @@ import math
 import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class MACProblem(Problem):
     settings: tuple = field(init=False)
 
     advice = "Try a larger reg_w or a smaller C."
-    precision = np.float64  # of the multipliers of the Z step
+    precision: ClassVar[Any] = np.float64  # of the multipliers of the Z step
 
     def __post_init__(self) -> None:
         signs = np.ascontiguousarray(class_signs(self.codes, self.n_classes, self.scheme))
