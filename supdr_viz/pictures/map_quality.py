@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from supdr.quality import map_quality, row_batches
 from supdr.quality.checking import usable_neighbors
-from supdr.quality.near import NOBODY
+from supdr.quality.near import NO_ROW
 from supdr.quality.summary import comparable_rows
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.scene import filled
@@ -69,7 +69,7 @@ def measuring(yardstick: Yardstick, places: NDArray, iteration: int) -> Measurin
     drawn = yardstick.scene.drawn  # every row that is seen gets its colour
     k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
     trust, kept = np.full((2, len(X)), np.nan)
-    lost, false = np.full((2, len(X), k), NOBODY, dtype=np.int32)
+    lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
     for some, found, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):
         rows = chosen[some]
         trust[rows], kept[rows] = found[:, 0], found[:, 1]

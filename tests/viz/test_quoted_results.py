@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from supdr_viz.lessons import LESSONS
-from supdr_viz.presets.catalogue import ALL
 from supdr_viz.papers.command import items
 from supdr_viz.papers.summary import MISSED
+from supdr_viz.presets.catalogue import ALL
 from tests.viz.quoted_results import ELSEWHERE, QUOTES, LeftOut, Of, Quote, read_results
 
 ROOT = Path(__file__).parents[2]

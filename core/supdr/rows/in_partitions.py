@@ -257,7 +257,8 @@ class InPartitions(SupervisedReducer):
         """
         self._latent_scores(self._own_latent()[:1], self._calibrated())  # what prediction computes once
         light = copy.copy(self)
-        light.partitions_ = light.snapshot_ = light._prepared = None
+        del light.snapshot_
+        light.partitions_ = light._prepared = None
         light._sample_cache = SampleCache()
         return light
 

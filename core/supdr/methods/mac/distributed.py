@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +154,11 @@ class PartFeatures(NamedTuple):
     X: Any = None
     mapping: Any = None
 
+    @property
+    def n_features(self) -> int:
+        """M."""
+        return self.mapping.n_features if self.matrix is None else self.matrix.shape[1]
+
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield slices of rows with their features."""
         if self.matrix is not None:
@@ -166,11 +171,12 @@ class PartFeatures(NamedTuple):
 
     def pull_back(self, values: Array) -> Array:
         """Return Phi' values (M, q)."""
-        return sum(block.T @ values[part] for part, block in self.blocks())
+        pulled = np.zeros((self.n_features, values.shape[1]))
+        return sum((block.T @ values[part] for part, block in self.blocks()), pulled)
 
     def gram(self) -> Array:
         """Return Phi'Phi (M, M)."""
-        return sum(block.T @ block for _, block in self.blocks())
+        return sum((block.T @ block for _, block in self.blocks()), np.zeros((self.n_features,) * 2))
 
 
 class DistributedFeatures(Features):
@@ -245,7 +251,7 @@ class PartitionedPenalty(Penalty):
 
     all_rows: Any = None
 
-    precision = np.float32  # of multipliers of the Z step, which only say where the next search begins
+    precision: ClassVar[Any] = np.float32  # of multipliers of the Z step, which only say where the next search begins
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -354,7 +360,7 @@ class PartitionedPenalty(Penalty):
         up, down = self.all_rows.total(_balances, self.signs, state.heads.alpha)
         least = np.minimum(up, down)
         factors = np.divide(least, [up, down], out=np.zeros((2, len(up))), where=np.array([up, down]) > 0.0)
-        signed = planned(_signed, self.signs, state.heads.alpha, factors)
+        signed: Any = planned(_signed, self.signs, state.heads.alpha, factors)
         pulled = self.features_of(state).pull_back(signed)
         known = search.best if search.best is not NOTHING else None
         search.best = certify(2.0 * least, pulled, state.reg_w, known)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ class MACProblem(Problem):
     settings: Settings = field(init=False)
 
     advice = "Try a larger reg_w or a smaller C."
-    precision = np.float64  # of the multipliers of the Z step
+    precision: ClassVar[Any] = np.float64  # of the multipliers of the Z step
 
     def __post_init__(self) -> None:
         signs = np.ascontiguousarray(class_signs(self.codes, self.n_classes, self.scheme))
