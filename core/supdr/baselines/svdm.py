@@ -232,11 +232,7 @@ class SVDM(Unweighted):
     verbose: int = 0
     missing_label: Any = np.nan
 
-    prepared_attributes: ClassVar[tuple[str, ...]] = (
-        *Unweighted.prepared_attributes,
-        "recon_weight_",
-        "_reg_u",
-    )
+    prepared_attributes = (*Unweighted.prepared_attributes, "recon_weight_", "_reg_u")
 
     @property
     def reconstruction_(self) -> NDArray:

@@ -315,21 +315,13 @@ class _Steps(NamedTuple):
                 losses, diagnostics = problem.losses(state), self._observed(state)
         except Interrupted:
             return None
-        return self._snapshot(state, losses, diagnostics, elapsed, parts)
+        return self._snapshot(state, losses, diagnostics, elapsed, parts=parts)
 
     def _snapshot(
-        self,
-        state: Any,
-        losses: Mapping[str, float],
-        diagnostics: Diagnostics,
-        elapsed: float = 0.0,
-        parts: Mapping[str, float] | None = None,
+        self, state: Any, losses: Mapping[str, float], diagnostics: Diagnostics, elapsed: float = 0.0, **parts: Any
     ) -> Snapshot:
-        stage = self.problem.stage(state)
-        parts = {} if parts is None else parts
-        return Snapshot(
-            state.iteration, stage, losses, diagnostics, state, elapsed, fixed=self.fixed, parts=parts, run=self.run
-        )
+        stage, run = self.problem.stage(state), {"fixed": self.fixed, "run": self.run}
+        return Snapshot(state.iteration, stage, losses, diagnostics, state, elapsed, **run, **parts)
 
     def _of_partial_state(self, state: Any) -> Snapshot:
         return self._snapshot(state, {}, Diagnostics({}))

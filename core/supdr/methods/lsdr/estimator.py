@@ -173,13 +173,7 @@ class LSDR(InPartitions, Factorisation):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     accepts_missing_cells: ClassVar[bool] = True
-    prepared_attributes: ClassVar[tuple[str, ...]] = (
-        *InPartitions.prepared_attributes,
-        "_target_mean",
-        "_target_scale",
-        "_reg_u",
-        "_reg_v",
-    )
+    prepared_attributes = (*InPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
 
     n_components: int | None = None
     _: KW_ONLY

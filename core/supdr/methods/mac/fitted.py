@@ -25,7 +25,7 @@ from supdr.solvers.softmax_head import loo_softmax
 class FittedMAC(InPartitions):
     """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
 
-    conditional_attributes: ClassVar[tuple[str, ...]] = (
+    conditional_attributes = (
         *InPartitions.conditional_attributes,
         "centers_",
         "gamma_",

@@ -231,7 +231,7 @@ class SDRGLM(FittedSDRGLM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
-    prepared_attributes: ClassVar[tuple[str, ...]] = (
+    prepared_attributes = (
         *FittedSDRGLM.prepared_attributes,
         "recon_weight_",
         "family_x_",

@@ -182,7 +182,7 @@ class SNF(FittedSNF):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     accepts_missing_cells: ClassVar[bool] = True
-    prepared_attributes: ClassVar[tuple[str, ...]] = (
+    prepared_attributes = (
         *FittedSNF.prepared_attributes,
         "_labelled",
         "_weights",
