@@ -42,8 +42,6 @@ class Arrivals(NamedTuple):
     receive: Callable[[dict[int, Any]], Any]
 
 
-
-
 def kept_and_computed(
     parts: Sequence[Delayed], results: Sequence[Delayed] = (), arrivals: Arrivals | None = None
 ) -> tuple[list[Part], list[Any]]:
