@@ -24,8 +24,6 @@ from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.export.film import gif
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work, filming
-from supdr_viz.pages.compare.comparison import comparison_query
-from supdr_viz.pages.compare.presets import spokes_or_atlas
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
@@ -103,7 +101,7 @@ SHOTS: dict[str, tuple[str, str, Callable[[Page], FloatRect | None]]] = {
     "sweep": ("light", "sensitivity", sweep),
     "three-maps": (
         "light",
-        f"compare?{comparison_query(spokes_or_atlas(umap=False).settings)}",
+        "compare?data=digits&method=MAC&method.n_components=2&method.n_layers=2&b=ClassAtlas&c=TSNE",
         run_three_maps,
     ),
 }

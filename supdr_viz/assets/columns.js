@@ -12,9 +12,10 @@ select, input { font: inherit; width: 84px; box-sizing: border-box; padding: 2px
 input { margin-top: 2px; }`
 
 function bars(counts) {
-  const most = Math.max(1, ...counts), width = 60 / Math.max(1, counts.length)
+  const most = Math.max(1, ...counts)
+  const width = 60 / Math.max(1, counts.length)
   const rects = counts.map((count, k) => {
-    const height = 14 * count / most
+    const height = (14 * count) / most
     return `<rect x="${k * width}" y="${14 - height}" width="${Math.max(width - 1, 0.5)}" height="${height}"/>`
   })
   return `<svg viewBox="0 0 60 14" aria-hidden="true">${rects.join("")}</svg>`
@@ -27,8 +28,11 @@ function labelled(kind, text) {
 }
 
 function row(model, column) {
-  const made = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td")
-  const name = document.createElement("b"), facts = document.createElement("small")
+  const made = document.createElement("tr")
+  const head = document.createElement("th")
+  const cell = document.createElement("td")
+  const name = document.createElement("b")
+  const facts = document.createElement("small")
   head.scope = "row"
   name.textContent = column.name
   const gaps = column.missing ? ` · ${column.missing.toLocaleString("en")} missing` : ""
@@ -36,12 +40,17 @@ function row(model, column) {
   facts.textContent = `${column.kind} · ${column.distinct.toLocaleString("en")} distinct${gaps}${against}`
   head.append(name, facts)
   head.insertAdjacentHTML("beforeend", bars(column.histogram))
-  const role = labelled("select", `What to do with ${column.name}`), view = labelled("input", `View of ${column.name}`)
+  const role = labelled("select", `What to do with ${column.name}`)
+  const view = labelled("input", `View of ${column.name}`)
   role.append(...ROLES.map((each) => new Option(each, each)))
   view.placeholder = "view"
   view.maxLength = 40
-  role.onchange = () => { model.roles = {...model.roles, [column.name]: role.value} }
-  view.onchange = () => { model.views = {...model.views, [column.name]: view.value.trim()} }
+  role.onchange = () => {
+    model.roles = {...model.roles, [column.name]: role.value}
+  }
+  view.onchange = () => {
+    model.views = {...model.views, [column.name]: view.value.trim()}
+  }
   cell.append(role, view)
   made.append(head, cell)
   const show = () => {
@@ -55,7 +64,8 @@ function row(model, column) {
 }
 
 export function render({model}) {
-  const box = document.createElement("div"), style = document.createElement("style")
+  const box = document.createElement("div")
+  const style = document.createElement("style")
   let rows = []
   style.textContent = CSS
   box.className = "columns"
@@ -68,7 +78,9 @@ export function render({model}) {
     table.append(...rows.map((each) => each.made))
     box.replaceChildren(table)
   }
-  const show = () => rows.forEach((each) => each.show())
+  const show = () => {
+    for (const each of rows) each.show()
+  }
   build()
   model.on("columns", build)
   model.on("roles", show)

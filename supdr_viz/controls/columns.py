@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 import param
 from panel.custom import JSComponent
+
+from supdr_viz.ui.own_files import bundle
 
 USE, LEAVE_OUT, TARGET = "use", "leave out", "target"
 
@@ -21,4 +22,4 @@ class ColumnTable(JSComponent):
     roles = param.Dict(default={}, doc='Name of a column -> "use", "leave out" or "target".')
     views = param.Dict(default={}, doc="Name of a column -> name of its view, where it has one.")
 
-    _esm: ClassVar = (Path(__file__).parent.parent / "assets" / "columns.js").read_text(encoding="utf-8")
+    _esm: ClassVar = bundle("columns.js")

@@ -20,7 +20,8 @@ from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import METHOD_FORMS, method_for
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.presets.catalogue import PRESETS, Needs
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.preset import Needs
 from supdr_viz.ui import widgets
 
 

@@ -1,13 +1,14 @@
-"""What comes from outside, as a table of names and values, read against forms: a sentence for each value that is wrong.
+"""Settings as a table of names and values: written as links, read from links, saved files and TOML, against forms.
 
-Links, saved files, lessons and sweeps all are such tables in the end; nothing in them raises an exception.
+Links, saved files, lessons, sweeps and examples all are such tables in the end, with names as in links.  A sentence
+tells each value that is wrong; nothing in a table raises an exception.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, quoted
@@ -39,6 +40,35 @@ def link_entries(link: str) -> dict[str, str]:
         return {}
 
 
+def table_entries(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of a table as TOML has it, whose entries may be tables.
+
+    ``method.C = 10`` is a table in a table; ``data`` and ``method`` may be tables of a ``name`` and options. In place
+    of its name the table ``data`` may have ``openml`` or ``file``: what is to be loaded.
+    """
+    entries: dict[str, Any] = {}
+    for name, value in table.items():
+        if not isinstance(value, dict):
+            entries[name] = value
+            continue
+        options = dict(value)
+        loaded = next((source for source in ("file", "openml") if name == "data" and source in options), "")
+        if loaded:
+            entries |= {"data": loaded, "data.name": str(options.pop(loaded))}
+        elif name in ("data", "method") and "name" in options:
+            entries[name] = options.pop("name")
+        entries |= {f"{name}.{option}": entry for option, entry in options.items()}
+    return entries
+
+
+def link_query(entries: Iterable[tuple[str, str]]) -> str:
+    """Write entries, texts, as the query of a link.
+
+    Returns without the question mark.
+    """
+    return "&".join(f"{name}={quote(text, safe=',;:')}" for name, text in entries)
+
+
 def _flat(value: Any) -> Any:
     """Write a list as links do: axes "0,1", drawn points "x,y,class;…"."""
     if not isinstance(value, list):
@@ -68,6 +98,11 @@ class Reader:
     def take(self, name: str, default: Any) -> Any:
         """Return a value as it is."""
         return self.entries.pop(name, default)
+
+    def take_all(self, prefix: str) -> dict[str, Any]:
+        """Return all values whose names begin with a prefix, by the rest of their names."""
+        names = [name for name in self.entries if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self.entries.pop(name) for name in names}
 
     def one_of(
         self, name: str, known: Iterable[str], kind: str, default: str, needs: Mapping[str, str] | None = None

@@ -10,16 +10,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
 from supdr.baselines import NEEDS
 from supdr.engine.parameters import Parameter, choices, quoted, to_number
 from supdr_viz.data.sources import DATA_FORMS, SOURCES
 from supdr_viz.data.split import Label
-from supdr_viz.experiment.codec import Reader, arguments_entries
+from supdr_viz.experiment.codec import Reader, arguments_entries, link_query, table_entries
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS
 
 MAX_DRAWN = 300
+MAX_PLACE = 1e3
 MAX_TAUGHT = 500
 UNLABELLED = -1
 MAX_ROW, MAX_CODE = 10**8, 254
@@ -154,7 +154,7 @@ def to_query(settings: Settings) -> str:
 
     Returns without the question mark; always in the same order.
     """
-    return "&".join(f"{name}={quote(text, safe=',;')}" for name, text in _pairs(settings))
+    return link_query(settings_entries(settings))
 
 
 def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:
@@ -171,13 +171,17 @@ def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[st
 
 def to_json(settings: Settings) -> str:
     """Write settings as a JSON document, every option included."""
+    return json.dumps(settings_document(settings), indent=1)
+
+
+def settings_document(settings: Settings) -> dict[str, Any]:
+    """Return settings as the JSON document of a saved file."""
     document: dict[str, Any] = {"supdr": VERSION, "data": settings.data, "method": settings.method}
     document |= {f"data.{name}": value for name, value in settings.data_options.items()}
     document |= {f"method.{name}": value for name, value in settings.method_options.items()}
     document |= {name: getattr(settings, key) for name, key in SPLIT_FIELDS.items()}
     document |= {f"view.{name}": getattr(settings, key) for name, key in _VIEW_FIELDS.items()}
-    document |= {"speed": settings.speed, "drawn": settings.drawn, "taught": settings.taught}
-    return json.dumps(document, indent=1)
+    return {**document, "speed": settings.speed, "drawn": settings.drawn, "taught": settings.taught}
 
 
 def from_json(text: str | bytes) -> tuple[Settings, list[str]]:
@@ -211,6 +215,17 @@ def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     return read_settings(reader), reader.problems
 
 
+def read_table(table: Mapping[str, Any]) -> Settings:
+    """Read a table of settings as TOML has it, see `supdr_viz.experiment.codec.table_entries`.
+
+    Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
+    """
+    settings, problems = parse_entries(table_entries(table))
+    if problems:
+        raise ValueError(" ".join(problems))
+    return settings
+
+
 def read_settings(reader: Reader) -> Settings:
     """Read a table of settings that is open already; its problems are with the reader."""
     default = Settings()
@@ -240,11 +255,11 @@ def read_settings(reader: Reader) -> Settings:
 # --- both -----------------------------------------------------------------------------------------------------------
 
 
-def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
+def settings_entries(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Return the entries of a link: the main ones always, options that differ from the library's defaults."""
     yield "data", settings.data
-    yield from _options("data", DATA_FORMS[settings.data], settings.data_options)
-    yield "method", settings.method
-    yield from _options("method", METHOD_FORMS[settings.method], settings.method_options)
+    yield from option_entries("data", DATA_FORMS[settings.data], settings.data_options)
+    yield from method_entries("method", settings)
     for spec in SPLIT_FORM:
         yield spec.name, spec.shown(getattr(settings, SPLIT_FIELDS[spec.name]))
     for name, key in _VIEW_FIELDS.items():
@@ -259,7 +274,14 @@ def _pairs(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "taught", ";".join(f"{row},{code}" for row, code in settings.taught)
 
 
-def _options(prefix: str, form: Iterable[Parameter], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def method_entries(name: str, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Return the entries of the method alone, under a name such as "method"."""
+    yield name, settings.method
+    yield from option_entries(name, METHOD_FORMS[settings.method], settings.method_options)
+
+
+def option_entries(prefix: str, form: Iterable[Parameter], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the entries of those options of a form that differ from their defaults."""
     for spec in form:
         if values[spec.name] != spec.default:
             yield f"{prefix}.{spec.name}", spec.shown(values[spec.name])
@@ -278,17 +300,9 @@ def _axes(reader: Reader, name: str) -> Axes:
 
 
 def _drawn(reader: Reader) -> tuple[Point, ...]:
-    raw = reader.take("drawn", "")
-    points: list[Point] = []
-    wrong = 0
-    for text in str(raw).split(";") if raw else ():
-        numbers = [to_number(part) for part in text.split(",")]
-        if len(numbers) == 3 and None not in numbers and max(abs(n) for n in numbers if n is not None) <= 1e3:
-            x, y, code = (float(n) for n in numbers if n is not None)
-            if code >= 0 and code == int(code):
-                points.append((x, y, int(code)))
-                continue
-        wrong += 1
+    rows, wrong = _rows_of_numbers(reader, "drawn", 3)
+    points = [(x, y, int(code)) for x, y, code in rows if max(abs(x), abs(y), code) <= MAX_PLACE and _is_count(code)]
+    wrong += len(rows) - len(points)
     if wrong:
         reader.say(f"{wrong} drawn points were not of the form x,y,class and were ignored.")
     if len(points) > MAX_DRAWN:
@@ -297,19 +311,32 @@ def _drawn(reader: Reader) -> tuple[Point, ...]:
 
 
 def _taught(reader: Reader) -> tuple[Label, ...]:
-    raw = reader.take("taught", "")
-    labels: dict[int, int] = {}
-    wrong = 0
-    for text in str(raw).split(";") if raw else ():
-        numbers = [to_number(part) for part in text.split(",")]
-        if len(numbers) == 2 and all(n is not None and n == int(n) and abs(n) <= MAX_ROW for n in numbers):
-            row, code = (int(n) for n in numbers if n is not None)
-            if row >= 0 and UNLABELLED <= code <= MAX_CODE:
-                labels[row] = code
-                continue
-        wrong += 1
+    rows, wrong = _rows_of_numbers(reader, "taught", 2)
+    valid = [
+        (int(row), int(code))
+        for row, code in rows
+        if _is_count(row) and row <= MAX_ROW and _is_count(code - UNLABELLED) and code <= MAX_CODE
+    ]
+    wrong += len(rows) - len(valid)
+    labels = dict(valid)
     if wrong:
         reader.say(f"{wrong} taught labels were not of the form row,class and were ignored.")
     if len(labels) > MAX_TAUGHT:
         reader.say(f"{len(labels)} rows were taught; the first {MAX_TAUGHT} are kept.")
     return tuple(sorted(labels.items())[:MAX_TAUGHT])
+
+
+def _rows_of_numbers(reader: Reader, name: str, width: int) -> tuple[list[tuple[float, ...]], int]:
+    """Read rows of numbers, "1,2;3,4".
+
+    Returns `rows`, each of `width` numbers; `wrong`: how many others there were.
+    """
+    raw = reader.take(name, "")
+    read = [[to_number(part) for part in text.split(",")] for text in (str(raw).split(";") if raw else ())]
+    rows = [tuple(number for number in row if number is not None) for row in read]
+    whole = [row for row, numbers in zip(rows, read) if len(row) == len(numbers) == width]
+    return whole, len(read) - len(whole)
+
+
+def _is_count(value: float) -> bool:
+    return value >= 0 and value == int(value)

@@ -7,11 +7,12 @@ it on.  An anywidget runs in JupyterLab, Notebook, VS Code and Colab; where it d
 from __future__ import annotations
 
 import uuid
-from importlib import resources
 from typing import Any
 
 import traitlets
 from anywidget import AnyWidget
+
+from supdr_viz.ui.own_files import bundle
 
 
 class Channel(AnyWidget):
@@ -20,7 +21,7 @@ class Channel(AnyWidget):
     `name`: what the report calls itself; `rows`: rows selected in the report; `iteration`: the iteration on display.
     """
 
-    _esm = (resources.files("supdr_viz") / "assets" / "channel.js").read_text(encoding="utf-8")
+    _esm = bundle("channel.js")
 
     name = traitlets.Unicode().tag(sync=True)
     rows = traitlets.List(traitlets.Int()).tag(sync=True)

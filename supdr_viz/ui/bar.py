@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 import param
 from panel.custom import JSComponent
 
 from supdr_viz.ui.feedback import guarded
-from supdr_viz.ui.own_files import Script, sheet
+from supdr_viz.ui.own_files import ASSETS, Script, sheet
 from supdr_viz.ui.page_thread import locked_callback
-
-_ASSETS = resources.files("supdr_viz") / "assets"
-
-
-def script(*further: str) -> str:
-    """Return the script that draws parts, followed by others that use it.
-
-    `*further`: names of scripts.
-    """
-    return "\n".join((_ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in ("parts", *further))
 
 
 def style() -> str:
     """Return how parts look."""
-    return (_ASSETS / "parts.css").read_text(encoding="utf-8")
+    return (ASSETS / "parts.css").read_text(encoding="utf-8")
 
 
 class Part(param.Parameterized):
@@ -137,7 +126,7 @@ class Bar(JSComponent):
 
     parts = param.Dict(default={}, doc="What is drawn.")
 
-    _esm = Script(lambda: script("bar"))
+    _esm = Script("bar.js")
 
     def __init__(self, held: Mapping[str, Part], **options: Any) -> None:
         options = {"stylesheets": [sheet(style())], "margin": 0, **options}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import param
@@ -12,13 +10,6 @@ from panel.custom import JSComponent
 
 from supdr_viz.ui.own_files import Script
 from supdr_viz.ui.page_thread import locked_callback
-
-SCRIPT = Path(__file__).parent.parent / "assets" / "gallery.js"
-
-
-@cache
-def _script() -> str:
-    return SCRIPT.read_text(encoding="utf-8")
 
 
 class Gallery(JSComponent):
@@ -38,7 +29,7 @@ class Gallery(JSComponent):
     value = param.String(default="", doc="Name of the chosen one.")
     shelves = param.List(default=[], doc="Sections with their cards; empty until the dialog is opened.")
 
-    _esm = Script(_script)
+    _esm = Script("gallery.js")
 
     def __init__(self, sections: Callable[[], list[dict[str, Any]]], **params: Any) -> None:
         super().__init__(**params)

@@ -8,10 +8,12 @@ from functools import cache
 
 import numpy as np
 
+from supdr_viz.views.stage.constants import DRAWN
+
 Corners = list[tuple[float, float]]
 
 # Different marks of classes; later classes start again.
-SHAPES = 10
+SHAPES = len(DRAWN["shapes"])
 
 
 # How far a corner of a shape may be from the middle, where a circle's edge is at 1.

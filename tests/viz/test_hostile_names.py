@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from html.parser import HTMLParser
-from importlib import resources
+from pathlib import Path
 
 import panel as pn
 import panel_material_ui as pmui
@@ -17,6 +17,7 @@ from supdr_viz.lessons import read_lesson
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages.explorer import page as explorer
 from supdr_viz.run.session import Session
+from supdr_viz.ui.own_files import ASSETS
 from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.visitor import Visitor
 
@@ -134,14 +135,13 @@ reveal = "{bad}"
 
 def test_scripts_write_names_as_text():
     """Tooltips, legends of saved pictures and axes are drawn or written as text: nothing of them is parsed as HTML."""
-    folder = resources.files("supdr_viz") / "assets"
-    files = [file for part in (folder, folder / "stage") for file in part.iterdir() if file.name.endswith(".js")]
+    folder = Path(ASSETS)
     found = {}
-    for file in files:
+    for file in folder.rglob("*.js"):
         writing = r"\b(?:innerHTML|outerHTML)\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function"
         count = len(re.findall(writing, file.read_text(encoding="utf-8")))
         if count:
-            found[str(file).rpartition("assets/")[2]] = count
+            found[file.relative_to(folder).as_posix()] = count
     assert found == WRITES_HTML
     svg = (folder / "stage" / "svg.js").read_text(encoding="utf-8")
     assert re.search(r"text\.replace\(/\[&<>\]/g", svg)

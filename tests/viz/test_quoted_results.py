@@ -9,7 +9,7 @@ import pytest
 from supdr_viz.lessons import LESSONS
 from supdr_viz.papers.command import items
 from supdr_viz.papers.summary import MISSED
-from supdr_viz.presets.catalogue import ALL
+from supdr_viz.presets.catalogue import PRESETS
 from tests.viz.quoted_results import ELSEWHERE, QUOTES, LeftOut, Of, Quote, read_results
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ SECTIONS = {
 }
 # Lessons on the papers' methods, and examples on the papers' own data.
 LESSON_TEXTS = tuple(f"lesson {name}" for name in LESSONS if name[0] in "123456")
-EXAMPLES = tuple(f"example {preset.name}" for preset in ALL if preset.needs is not None)
+EXAMPLES = tuple(f"example {preset.name}" for preset in PRESETS.values() if preset.needs is not None)
 WHOLE = (*SECTIONS, *LESSON_TEXTS, *EXAMPLES)
 
 
@@ -72,7 +72,7 @@ def text_blocks(name):
     if kind == "lesson":
         return lesson_blocks(LESSONS[rest], ("measured", "claimed", "question"))
     if kind == "example":
-        return blocks_of(next(preset for preset in ALL if preset.name == rest).note)
+        return blocks_of(next(preset for preset in PRESETS.values() if preset.name == rest).note)
     if kind == "item":
         return blocks_of(items()[rest].reason) + blocks_of(items()[rest].note)
     return blocks_of((ROOT / name).read_text())

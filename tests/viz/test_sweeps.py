@@ -176,7 +176,7 @@ def test_the_command_computes_what_a_plain_sweep_does(tmp_path, monkeypatch, cap
         (("count = 3", "number = 3"), "must be a list of values or a table"),
         (("count = 3", "count = 0"), "values are allowed"),
         (("folds = 2", 'folds = "all"'), "Folds must be a number"),
-        (("metric", "metric ="), "not a TOML file"),
+        (("metric", "metric ="), "This is not TOML"),
     ],
 )
 def test_a_wrong_file_is_explained(change, said):

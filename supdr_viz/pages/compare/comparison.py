@@ -10,11 +10,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
-from supdr_viz.experiment.codec import Reader, arguments_entries, link_entries
+from supdr_viz.experiment.codec import Reader, arguments_entries, link_entries, link_query, table_entries
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS
-from supdr_viz.experiment.settings import Settings, from_document, from_json, read_settings, to_json, to_query
+from supdr_viz.experiment.settings import (
+    Settings,
+    from_document,
+    from_json,
+    method_entries,
+    read_settings,
+    settings_document,
+    settings_entries,
+)
 from supdr_viz.pages.compare.lockstep import MEASURE
 
 # Names of the columns; their number is the largest.
@@ -88,16 +95,12 @@ def comparison_query(comparison: Comparison) -> str:
 
     Returns without the question mark; always in the same order.
     """
-    parts = [to_query(comparison.columns[0])]
+    entries = [*settings_entries(comparison.columns[0])]
     for letter, column in zip(LETTERS[1:].lower(), comparison.columns[1:]):
-        parts.append(f"{letter}={column.method}")
-        for spec in METHOD_FORMS[column.method]:
-            value = column.method_options[spec.name]
-            if value != spec.default:
-                parts.append(f"{letter}.{spec.name}={quote(spec.shown(value), safe=',;')}")
+        entries += method_entries(letter, column)
     if comparison.measure != MEASURE.default:
-        parts.append(f"{MEASURE.name}={comparison.measure}")
-    return "&".join(parts)
+        entries.append((MEASURE.name, comparison.measure))
+    return link_query(entries)
 
 
 def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, list[str]]:
@@ -106,7 +109,27 @@ def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, 
     `arguments`: as a web server gives them; the last value of a name counts. Returns `comparison`; `problems`: one
     sentence for each value that was not taken as it is; never an exception.
     """
-    reader = Reader(arguments_entries(arguments))
+    return _read(Reader(arguments_entries(arguments)))
+
+
+def comparison_table(table: Mapping[str, Any]) -> Comparison:
+    """Read a comparison as TOML has it: a table of settings with ``columns``, tables of a method's name and options.
+
+    Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
+    """
+    first, *others = table["columns"]
+    shared = {name: value for name, value in table.items() if name != "columns"}
+    entries = table_entries({**shared, "method": first})
+    for letter, column in zip(LETTERS[1:].lower(), others):
+        entries |= {letter if name == "name" else f"{letter}.{name}": value for name, value in column.items()}
+    comparison, problems = _read(Reader(entries))
+    if problems:
+        raise ValueError(" ".join(problems))
+    return comparison
+
+
+def _read(reader: Reader) -> tuple[Comparison, list[str]]:
+    """Read a table of a comparison's entries."""
     addition = reader.take("add", "")[:MAX_QUERY]
     measure = reader.option(MEASURE)
     others = [_column(reader, letter) for letter in LETTERS[1:].lower()]
@@ -140,10 +163,9 @@ def what_adding_does(comparison: Comparison, added: Settings) -> list[str]:
 
 def _column(reader: Reader, letter: str) -> dict[str, Any]:
     """Take one column's entries out, named as in the explorer's links."""
-    found = {}
-    for name in [name for name in reader.entries if name == letter or name.startswith(f"{letter}.")]:
-        found["method" if name == letter else f"method.{name[2:]}"] = reader.entries.pop(name)
-    return found if "method" in found or not found else {**found, "method": "(none)"}
+    method = {"method": reader.entries.pop(letter)} if letter in reader.entries else {}
+    options = {f"method.{name}": value for name, value in reader.take_all(f"{letter}.").items()}
+    return {**method, **options} if method or not options else {**options, "method": "(none)"}
 
 
 # --- saved files ----------------------------------------------------------------------------------------------------
@@ -151,7 +173,7 @@ def _column(reader: Reader, letter: str) -> dict[str, Any]:
 
 def comparison_json(comparison: Comparison) -> str:
     """Write a comparison as a JSON document, every option included."""
-    columns = [json.loads(to_json(column)) for column in comparison.columns]
+    columns = [settings_document(column) for column in comparison.columns]
     return json.dumps({"supdr comparison": 1, MEASURE.name: comparison.measure, "columns": columns}, indent=1)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from supdr_viz.experiment.codec import Reader, link_entries
+from supdr_viz.experiment.codec import Reader, link_entries, table_entries
+from supdr_viz.experiment.documents import read_toml
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import read_settings
 from supdr_viz.pages.sensitivity.settings import (
@@ -34,22 +34,26 @@ def from_toml(text: str) -> tuple[SweepSettings, dict[str, Any]]:
     warm, seed, test, labels, store, out``. Returns `settings`; `rest`: "file", "store" and "out", where given. Raises
     ValueError if anything in the file is unknown or wrong; the message names it.
     """
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(f"this is not a TOML file: {error}") from error
+    document = read_toml(text)
+    rest: dict[str, Any] = {name: document[name] for name in ("store", "out") if name in document}
+    if isinstance(document.get("data"), dict) and "file" in document["data"]:
+        rest["file"] = document["data"]["file"]
+    return sweep_table(document), rest
+
+
+def sweep_table(document: Mapping[str, Any]) -> SweepSettings:
+    """Read a sweep as TOML has it.
+
+    Raises ValueError if anything in it is unknown or wrong; the message names it.
+    """
     unknown = sorted(set(document) - TOP_LEVEL - {spec.name for spec in PROTOCOL_FORM})
     if unknown:
         known = sorted(TOP_LEVEL | {spec.name for spec in PROTOCOL_FORM})
         raise ValueError(f"unknown entry {unknown[0]!r}; known are {', '.join(known)}")
-    rest: dict[str, Any] = {name: document[name] for name in ("store", "out") if name in document}
-    if "link" in document:
-        settings, problems = _from_link(document)
-    else:
-        settings, problems = _from_tables(document, rest)
+    settings, problems = _from_link(document) if "link" in document else _from_tables(document)
     if problems:
         raise ValueError(" ".join(problems))
-    return settings, rest
+    return settings
 
 
 def _from_link(document: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
@@ -65,23 +69,13 @@ def _from_link(document: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
     return parse_sweep(entries)
 
 
-def _from_tables(document: Mapping[str, Any], rest: dict[str, Any]) -> tuple[SweepSettings, list[str]]:
+def _from_tables(document: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
     for name in ("data", "method", "grid"):
         if not isinstance(document.get(name), dict):
             raise ValueError(f"the table [{name}] is missing")
-    data, method = dict(document["data"]), dict(document["method"])
-    entries: dict[str, Any] = {name: document[name] for name in ("seed", "test", "labels") if name in document}
-    if "file" in data:
-        rest["file"] = data.pop("file")
-        entries |= {"data": "file", "data.name": str(rest["file"])}
-    elif "openml" in data:
-        entries |= {"data": "openml", "data.name": str(data.pop("openml"))}
-    else:
-        entries["data"] = data.pop("name", None)
-    entries["method"] = method.pop("name", None)
-    entries |= {f"data.{key}": value for key, value in data.items()}
-    entries |= {f"method.{key}": value for key, value in method.items()}
-    reader = Reader(entries)
+    base_names = ("data", "method", "seed", "test", "labels")
+    entries = table_entries({name: document[name] for name in base_names if name in document})
+    reader = Reader({"data": None, "method": None, **entries})
     base = read_settings(reader)
     if reader.problems:
         return SweepSettings(), reader.problems

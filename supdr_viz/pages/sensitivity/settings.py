@@ -10,16 +10,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
 from supdr.engine.parameters import Parameter, choices, count, quoted, to_number
 from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
 from supdr_viz.experiment.build import build_estimator, check_columns, has_gaps, imputer
-from supdr_viz.experiment.codec import Reader, arguments_entries
+from supdr_viz.experiment.codec import Reader, arguments_entries, link_query
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.experiment.settings import Settings, read_settings, to_query
+from supdr_viz.experiment.settings import Settings, option_entries, read_settings, settings_entries
 
 SPACINGS = {"log": "logarithmic", "linear": "linear", "list": "listed values"}
 MOST_VALUES = 60
@@ -190,13 +189,10 @@ def _extras(task: str) -> tuple[str, ...]:
 def sweep_query(settings: SweepSettings) -> str:
     """Write settings as the query of a link."""
     default = SweepSettings()
-    parts = [to_query(settings.base)]
-    parts += [f"sweep.{key}={quote(axis.text(), safe=':,')}" for key, axis in zip("xy", settings.axes)]
-    for spec in PROTOCOL_FORM:
-        value = getattr(settings, spec.name)
-        if value != getattr(default, spec.name):
-            parts.append(f"sweep.{spec.name}={spec.shown(value)}")
-    return "&".join(parts)
+    protocol = {spec.name: getattr(settings, spec.name) for spec in PROTOCOL_FORM}
+    usual = [replace(spec, default=getattr(default, spec.name)) for spec in PROTOCOL_FORM]
+    axes = [(f"sweep.{key}", axis.text()) for key, axis in zip("xy", settings.axes)]
+    return link_query([*settings_entries(settings.base), *axes, *option_entries("sweep", usual, protocol)])
 
 
 def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
@@ -213,10 +209,9 @@ def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
 
     Returns `settings`; `problems`: one sentence for each value that was not taken as it is; never an exception.
     """
-    own = {name.removeprefix("sweep."): value for name, value in entries.items() if name.startswith("sweep.")}
-    base = Reader({name: value for name, value in entries.items() if not name.startswith("sweep.")})
+    base = Reader(entries)
+    reader = Reader(base.take_all("sweep."), problems=base.problems)
     settings = read_settings(base)
-    reader = Reader(own, problems=base.problems)
     axes = []
     for key in "xy":
         if text := reader.take(key, ""):

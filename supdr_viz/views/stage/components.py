@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -14,29 +13,9 @@ from panel.custom import JSComponent
 
 from supdr_viz.ui.feedback import toast
 from supdr_viz.ui.markup import TEXT_CSS
-from supdr_viz.ui.own_files import Script, sheet
+from supdr_viz.ui.own_files import Script, bundle, sheet
 from supdr_viz.views.stage.socket import Connection, StageSocket
 from supdr_viz.views.stage.stage import Stage
-
-_SCRIPTS = Path(__file__).parents[2] / "assets" / "stage"
-# The parts of the script, in order, that draw without a server.
-DRAWING = (
-    "wire",
-    "shapes",
-    "colours",
-    "raster",
-    "axes",
-    "motion",
-    "relief",
-    "paint",
-    "thumbnails",
-    "plane",
-    "chart",
-    "board",
-    "rate",
-    "keys",
-    "hands",
-)
 
 # What a page says that has a ticket, and comes by messages all the same.
 CLOSED = (
@@ -45,29 +24,6 @@ CLOSED = (
 )
 
 _NAMES = itertools.count(1)
-
-_SLOT = """
-const slots = (globalThis.supdrSlots ??= new Map())
-export function render({model}) {
-  const host = document.createElement("div")
-  slots.set(model.slot, host)
-  globalThis.supdrStage?.adopt(model.slot, host)
-  model.on("remove", () => {
-    if (slots.get(model.slot) !== host) return
-    slots.delete(model.slot)
-    globalThis.supdrStage?.dismiss(model.slot)
-  })
-  return host
-}
-"""
-
-
-@cache
-def script() -> str:
-    """Return the script of the stage: its parts, which share one scope, in one piece."""
-    return "\n".join(
-        (_SCRIPTS / f"{part}.js").read_text(encoding="utf-8") for part in (*DRAWING, "svg", "saving", "hub")
-    )
 
 
 class Hub(JSComponent):
@@ -80,7 +36,7 @@ class Hub(JSComponent):
     group = param.String(doc="Stages of one group share selection and pointer.")
     ticket = param.String(doc="Opens the socket; empty: there is none.")
 
-    _esm = Script(script)
+    _esm = Script("stage/hub.js")
 
     def __init__(self, stage: Stage, group: str = "") -> None:
         name = f"stage-{next(_NAMES)}"
@@ -154,7 +110,7 @@ class Slot(JSComponent):
 
     slot = param.String(doc="Names of the stage, of the kind of view, and of the view.")
 
-    _esm = _SLOT
+    _esm = bundle("stage/slot.js")
 
 
 class ChartSlot(Slot):
