@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import panel as pn
 
 from supdr.datasets import Dataset
-from supdr_viz.controls.forms import Form, Knob, NumberField
+from supdr_viz.controls.forms import Form, NumberField, make_knob
 from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.controls.part import Change, Part
 from supdr_viz.controls.rows_panel import RowsPanel
@@ -17,8 +19,8 @@ from supdr_viz.data.sources import SOURCES, Source
 from supdr_viz.experiment.headings import by_heading
 from supdr_viz.experiment.settings import SPLIT_FIELDS, SPLIT_FORM, Settings
 from supdr_viz.ui import widgets
+from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 
 class DataControls(Part):
@@ -32,21 +34,16 @@ class DataControls(Part):
         self._on_loaded: list[Change] = []
         self._settings = settings
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
-        self._silence = ProgrammaticUpdate()
         self._source = ""
         self._form: Form | None = None
         self._upload: UploadPanel | None = None
         self._openml: OpenMLPanel | None = None
         self._rows: RowsPanel | None = None
-        self.menu = widgets.select("Data set", by_heading(_at_offer(settings)), settings.data, self._chosen)
+        self.menu = widgets.select("Data set", by_heading(_at_offer(settings)), settings.data)
+        self._menu = Bound(self.menu, self._chosen)
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self.view = pn.Column(widgets.section("Data"), self.menu, self._body, margin=0, **widgets.WIDE)
         self._show_source(settings.data)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {"data": self._settings.data, "data_options": self._settings.data_options}
 
     @property
     def table(self) -> Dataset | None:
@@ -66,12 +63,11 @@ class DataControls(Part):
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them."""
         self._settings = settings
-        with self._silence:
-            self.menu.value = settings.data
+        self._menu.show(settings.data)
         if settings.data != self._source:
             self._show_source(settings.data)
         elif self._form is not None:
-            self._form.set(settings.data_options)
+            self._form.show(settings.data_options)
         else:
             self._expect()
 
@@ -90,20 +86,15 @@ class DataControls(Part):
         return None
 
     def _chosen(self, name: str) -> None:
-        if self._silence or name == self._source:
-            return
-        self._show_source(name)
-        source = SOURCES[name]
-        if not source.at_hand:
-            if name in self._loaded:
-                self._report({"data": name, "data_options": self._loaded[name][1], "drawn": ()})
-            return  # nothing changes before something is loaded
-        options = _carried(self._settings, name)
-        if self._form is not None:
-            self._form.set({**self._form.values, **options})
-        self._report({"data": name, "data_options": options, "drawn": ()})
+        if SOURCES[name].at_hand:
+            self._report({"data": name, "data_options": _carried(self._settings, name), "drawn": ()})
+        elif name in self._loaded:
+            self._report({"data": name, "data_options": self._loaded[name][1], "drawn": ()})
+        else:
+            self._show_source(name)  # the settings change once something is loaded
 
     def _show_source(self, name: str) -> None:
+        """Show the form of the source that the settings name, or how to load data from one that they do not."""
         self._source = name
         self._form = None
         if name == "file":
@@ -121,16 +112,15 @@ class DataControls(Part):
             self._body[:] = [self._rows.view]
             pn.state.onload(self._expect)
         elif SOURCES[name].form:
-            same = self._settings.data == name
-            values = self._settings.data_options if same else {spec.name: spec.default for spec in SOURCES[name].form}
-            self._form = Form(SOURCES[name].form, values, self._knob_changed, lambda _name: True)
+            changed = partial(self._knob_changed, name)
+            self._form = Form(SOURCES[name].form, self._settings.data_options, changed, lambda _name: True)
             self._body[:] = [self._form.view]
         else:
             self._body[:] = []
 
-    def _knob_changed(self, _name: str, _value: Any) -> None:
-        if self._form is not None:
-            self._report({"data": self._source, "data_options": dict(self._form.values)})
+    def _knob_changed(self, source: str, name: str, value: Any) -> None:
+        if source == self._settings.data:  # not a knob of a form that has just been replaced
+            self._report({"data_options": {**self._settings.data_options, name: value}})
 
     def _arrived(self, name: str, dataset: Dataset, options: dict[str, Any]) -> None:
         options = {**{spec.name: spec.default for spec in SOURCES[name].form}, **options}
@@ -157,31 +147,23 @@ class SplitControls(Part):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
-        self._values = {name: getattr(settings, field) for name, field in SPLIT_FIELDS.items()}
-        self._knobs: dict[str, Knob | NumberField] = {}
+        self._settings = settings
+        self._knobs: dict[str, Bound | NumberField] = {}
         self.fold = Fold("Test rows, labels, seed", self._build)
         self.view = self.fold.view
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {field: self._values[name] for name, field in SPLIT_FIELDS.items()}
-
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them."""
-        for name, field in SPLIT_FIELDS.items():
-            self._values[name] = getattr(settings, field)
-            if name in self._knobs:
-                self._knobs[name].set(self._values[name])
+        self._settings = settings
+        for name, knob in self._knobs.items():
+            knob.show(getattr(settings, SPLIT_FIELDS[name]))
 
     def _build(self) -> list[Any]:
         for spec in SPLIT_FORM:
-            make = NumberField if spec.name == "seed" else Knob
-            self._knobs[spec.name] = make(spec, self._values[spec.name], self._changed, True)
+            make: Callable[..., Bound | NumberField] = NumberField if spec.name == "seed" else make_knob
+            self._knobs[spec.name] = make(spec, getattr(self._settings, SPLIT_FIELDS[spec.name]), self._changed, True)
         help = " ".join(spec.help for spec in SPLIT_FORM)
-        return [*(knob.view for knob in self._knobs.values()), widgets.caption(help)]
+        return [*(knob.widget for knob in self._knobs.values()), widgets.caption(help)]
 
     def _changed(self, name: str, value: Any) -> None:
-        if self._values[name] != value:
-            self._values[name] = value
-            self._report({SPLIT_FIELDS[name]: value})
+        self._report({SPLIT_FIELDS[name]: value})

@@ -10,8 +10,8 @@ import panel as pn
 from supdr_viz.controls.part import Part
 from supdr_viz.experiment.settings import Axes, Settings
 from supdr_viz.ui import widgets
+from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 KINDS = {"automatic": "auto", "principal components": "pca", "two columns": "chosen"}
 MAX_LISTED = 500
@@ -20,52 +20,43 @@ MAX_LISTED = 500
 class AxesControl:
     """Automatic, principal components, or two chosen columns.
 
-    `names`: of the columns; `on_change`: ``on_change(value)``.
+    `names`: of the columns; `on_change`: ``on_change(value)`` after a visitor's change.
     """
 
     def __init__(self, label: str, value: Axes, names: Sequence[str], on_change: Callable[[Axes], Any]) -> None:
         self._on_change = on_change
-        self._silence = ProgrammaticUpdate()
-        self.kind = widgets.select(label, KINDS, "auto", self._kind_chosen)
-        self.first = widgets.select("Across", {"1": 0}, 0, self._column_chosen, visible=False)
-        self.second = widgets.select("Up", {"2": 1}, 1, self._column_chosen, visible=False)
+        self.kind = widgets.select(label, KINDS, "auto")
+        self.first = widgets.select("Across", {"1": 0}, 0, visible=False)
+        self.second = widgets.select("Up", {"2": 1}, 1, visible=False)
+        self._kind = Bound(self.kind, self._changed)
+        self._first, self._second = Bound(self.first, self._changed), Bound(self.second, self._changed)
         self.view = pn.Column(self.kind, self.first, self.second, margin=0, **widgets.WIDE)
         self.names = tuple(names)
-        self.set(value, names)
+        self.show(value, names)
 
     @property
     def value(self) -> Axes:
         """What is chosen."""
-        return (self.first.value, self.second.value) if self.kind.value == "chosen" else self.kind.value
+        return (self._first.value, self._second.value) if self._kind.value == "chosen" else self._kind.value
 
-    def set(self, value: Axes, names: Sequence[str]) -> None:
+    def show(self, value: Axes, names: Sequence[str]) -> None:
         """Show another choice, over these columns, without reporting it."""
-        with self._silence:
-            self.names = tuple(names)[:MAX_LISTED]
-            options = {f"{number + 1}: {name}": number for number, name in enumerate(self.names)}
-            first, second = 0, min(1, max(len(self.names) - 1, 0))
-            usable = not isinstance(value, str) and max(value) < len(self.names)
-            if usable and not isinstance(value, str):
-                first, second = value
-            if options:
-                self.first.param.update(options=options, value=first)
-                self.second.param.update(options=options, value=second)
-            self.kind.value = "chosen" if usable else value if isinstance(value, str) else "auto"
-            self.first.visible = self.second.visible = self.kind.value == "chosen"
-            self.kind.disabled = len(self.names) < 3
+        self.names = tuple(names)[:MAX_LISTED]
+        options = {f"{number + 1}: {name}": number for number, name in enumerate(self.names)}
+        first, second = 0, min(1, max(len(self.names) - 1, 0))
+        usable = not isinstance(value, str) and max(value) < len(self.names)
+        if usable and not isinstance(value, str):
+            first, second = value
+        if options:
+            self._first.show(first, options=options)
+            self._second.show(second, options=options)
+        self._kind.show("chosen" if usable else value if isinstance(value, str) else "auto")
+        self.first.visible = self.second.visible = self._kind.value == "chosen"
+        self.kind.disabled = len(self.names) < 3
 
-    def _kind_chosen(self, kind: str) -> None:
-        self.first.visible = self.second.visible = kind == "chosen"
-        self._changed()
-
-    def _column_chosen(self, _column: int) -> None:
-        self._changed()
-
-    def _changed(self) -> None:
-        if self._silence:
-            return
-        if self.kind.value == "chosen" and self.first.value == self.second.value:
-            self.set((self.first.value, (self.first.value + 1) % max(len(self.names), 2)), self.names)
+    def _changed(self, _value: Any) -> None:
+        if self._kind.value == "chosen" and self._first.value == self._second.value:
+            self.show((self._first.value, (self._first.value + 1) % max(len(self.names), 2)), self.names)
         self._on_change(self.value)
 
 
@@ -81,11 +72,6 @@ class DisplayControls(Part):
         self.fold = Fold("Planes", self._build)
         self.view = self.fold.view
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {name: getattr(self._settings, name) for name in ("latent_axes", "input_plane")}
-
     def describe(self, feature_names: Sequence[str], n_components: int) -> None:
         """Name the columns and count the latent coordinates that can be chosen."""
         self._features = tuple(feature_names)
@@ -96,8 +82,8 @@ class DisplayControls(Part):
         """Show these settings without reporting them."""
         self._settings = settings
         if self._built:
-            self._latent.set(settings.latent_axes, self._components)
-            self._plane.set(settings.input_plane, self._features)
+            self._latent.show(settings.latent_axes, self._components)
+            self._plane.show(settings.input_plane, self._features)
 
     def _build(self) -> list[Any]:
         settings = self._settings

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import panel as pn
 
-from supdr_viz.controls.forms import Form
+from supdr_viz.controls.forms import Chosen, Form
 from supdr_viz.controls.part import Part
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS, WORDS, method_menu
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.ui import widgets
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+from supdr_viz.ui.binding import Bound
 
 
 class MethodControls(Part):
@@ -20,25 +21,23 @@ class MethodControls(Part):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        self._silence = ProgrammaticUpdate()
         self._task, self._unable = "classification", False
-        self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
+        self._numbers: Chosen | None = None
+        self.menu = widgets.select("Method", method_menu(), settings.method)
+        self._method = Bound(self.menu, self._chosen)
         self._about = widgets.caption(MENU[settings.method].help)
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self.view = pn.Column(widgets.section("Method"), self.menu, self._about, self._body, margin=0, **widgets.WIDE)
         self._show_form(settings)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Fields of `Settings` that belong to these controls."""
-        return {"method": self._settings.method, "method_options": self._settings.method_options}
-
-    def describe(self, task: str, *, on_disk: bool = False) -> None:
+    def describe(self, task: str, *, on_disk: bool = False, numbers: Chosen | None = None) -> None:
         """Say which task the data have: knobs that it ignores are hidden.
 
         `task`: one of "classification", "regression"; `on_disk`: whether rows are never all in memory: methods that
-        need that, or do not learn the task, cannot be chosen.
+        need that, or do not learn the task, cannot be chosen; `numbers`: returns what the method has chosen for a
+        hyper-parameter that is left to it, where a slider begins that leaves "auto".
         """
+        self._numbers = numbers
         unable = [name for name, each in MENU.items() if on_disk and not each.learns_on_disk(task)]
         self._task = task
         if self.menu.disabled_options != unable:
@@ -51,23 +50,21 @@ class MethodControls(Part):
         """Show these settings without reporting them."""
         other_method = settings.method != self._settings.method
         self._settings = settings
+        self._method.show(settings.method)
         if other_method:
-            with self._silence:
-                self.menu.value = settings.method
             self._show_form(settings)
         else:
-            self._form.set(settings.method_options)
+            self._form.show(settings.method_options)
 
     def _chosen(self, name: str) -> None:
-        if self._silence or name == self._settings.method:
-            return
         self._report({"method": name, "method_options": carried_options(self._settings, name)})
 
     def _show_form(self, settings: Settings) -> None:
         method = MENU[settings.method]
         # Without a run there is nothing that a mark could speak of.
         marked = method.restarts if method.iterates else (lambda _name: False)
-        self._form = Form(method.form, settings.method_options, self._knob_changed, marked, self._task)
+        changed = partial(self._knob_changed, settings.method)
+        self._form = Form(method.form, settings.method_options, changed, marked, self._task, self._number)
         self._say_about()
         self._body[:] = [self._form.view]
 
@@ -77,8 +74,12 @@ class MethodControls(Part):
             words += f" Methods in grey do not learn {WORDS[self._task]} of rows on disk."
         self._about.object = f'<p class="quiet small">{widgets.escape(words)}</p>'
 
-    def _knob_changed(self, _name: str, _value: Any) -> None:
-        self._report({"method_options": dict(self._form.values)})
+    def _number(self, name: str) -> float | None:
+        return None if self._numbers is None else self._numbers(name)
+
+    def _knob_changed(self, method: str, name: str, value: Any) -> None:
+        if method == self._settings.method:  # not a knob of a form that has just been replaced
+            self._report({"method_options": {**self._settings.method_options, name: value}})
 
 
 def carried_options(settings: Settings, name: str) -> dict[str, Any]:

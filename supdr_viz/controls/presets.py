@@ -12,31 +12,28 @@ from supdr_viz.presets.gallery import PICTURES, shelves, title_of
 from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import OWN, Preset, Presets
 from supdr_viz.ui import widgets
+from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.gallery import Gallery
 from supdr_viz.ui.own_files import image
 from supdr_viz.ui.page_thread import locked_callback
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 
 class _Chooser:
     """What offers presets: something to choose with, and a note below."""
 
     def __init__(self, select: Any, on_choose: Callable[[str], Any]) -> None:
-        self._silence = ProgrammaticUpdate()
-        self._on_choose = locked_callback(widgets.guarded(on_choose))
         self.select = select
+        self._chosen = Bound(select, on_choose)
         self.note = widgets.html(margin=(0, 8, 2, 8))
-        self.select.param.watch(lambda event: self._chosen(event.new), "value")
 
     @property
     def name(self) -> str:
         """Name of the chosen preset, empty if none."""
-        return str(self.select.value)
+        return str(self._chosen.value)
 
     def show(self, name: str) -> None:
         """Name another preset as the chosen one, without reporting it; the note stays."""
-        with self._silence:
-            self.select.value = name
+        self._chosen.show(name)
 
     def leave(self) -> None:
         """Say that the settings are the user's own."""
@@ -49,10 +46,6 @@ class _Chooser:
         if preset.needs is not None and not at_hand:
             text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
         self.note.object = text
-
-    def _chosen(self, name: str) -> None:
-        if not self._silence:
-            self._on_choose(name)
 
 
 class PresetMenu(_Chooser):

@@ -12,8 +12,8 @@ from supdr.engine.optional import PackageMissing
 from supdr_viz.data.cluster import connect, dashboard
 from supdr_viz.data.rows_on_disk import RowsOnDisk, offered, open_rows, targets_of
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Outcome, in_background
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.binding import Bound
 
 TASKS = {"automatic": "auto", "classification": "classification", "regression": "regression"}
 NONE_OFFERED = "This server offers no rows on disk: its operator names them with --rows."
@@ -27,12 +27,13 @@ class RowsPanel:
 
     def __init__(self, on_loaded: Callable[[Dataset, dict[str, Any]], Any]) -> None:
         self._on_loaded = on_loaded
-        self._number, self._silence = 0, ProgrammaticUpdate()
+        self._latest = Latest()
         names = sorted(offered())
         first = names[0] if names else ""
-        self.name = widgets.select("Rows", {name: name for name in names} or {"": ""}, first, self._named)
+        self.name = widgets.select("Rows", {name: name for name in names} or {"": ""}, first)
         self.target = widgets.select("Target", {"": ""}, "")
         self.task = widgets.select("Task", TASKS, "auto")
+        self._name, self._target, self._task = Bound(self.name, self._named), Bound(self.target), Bound(self.task)
         self.use = widgets.button("Use these rows", self.start, kind="contained", icon="check", margin=8)
         self.message = widgets.html()
         self.dashboard = widgets.html(visible=False)
@@ -61,21 +62,19 @@ class RowsPanel:
         if not name:
             return
         if name in offered():
-            with self._silence:
-                self.name.value = name
-            self.task.value = task
+            self._name.show(name)
+            self._task.show(task)
             if not self._offer_targets(name, target):
                 return
         self._open(name, target, task)
 
     def start(self) -> None:
         """Open what is chosen."""
-        if self.name.value:
-            self._open(self.name.value, self.target.value, self.task.value)
+        if self._name.value:
+            self._open(self._name.value, self._target.value, self._task.value)
 
     def _named(self, name: str) -> None:
-        if not self._silence:
-            self._offer_targets(name, "")
+        self._offer_targets(name, "")
 
     def _offer_targets(self, name: str, wanted: str) -> bool:
         try:
@@ -84,24 +83,18 @@ class RowsPanel:
             widgets.message(self.message, str(error), "error")
             return False
         chosen = wanted if wanted in targets else targets[0]
-        self.target.param.update(options={each: each for each in targets}, value=chosen)
+        self._target.show(chosen, options={each: each for each in targets})
         return True
 
     def _open(self, name: str, target: str, task: str) -> None:
-        self._number += 1
-        number = self._number
         self.use.loading = True
         widgets.message(self.message, f"Looking at every partition of {name[:40]} once …")
-        in_background(
+        self._latest.ask(
             lambda: _read(name, target, task),
-            widgets.guarded(
-                lambda outcome: self._opened(outcome, {"name": name, "target": target, "task": task}, number)
-            ),
+            widgets.guarded(lambda outcome: self._opened(outcome, {"name": name, "target": target, "task": task})),
         )
 
-    def _opened(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
-        if number != self._number:
-            return
+    def _opened(self, outcome: Outcome, options: dict[str, Any]) -> None:
         self.use.loading = False
         if outcome.problem:
             widgets.message(self.message, outcome.problem, "error")

@@ -12,9 +12,9 @@ import panel as pn
 from supdr.datasets import Dataset
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.display import DisplayControls
+from supdr_viz.controls.forms import Chosen
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.controls.presets import PresetGallery
-from supdr_viz.controls.stale_updates import StaleUpdates
 from supdr_viz.data.rows_on_disk import RowsOnDisk
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.experiment import Experiment
@@ -37,7 +37,6 @@ class Controls:
         self._fresh = fresh
         self._experiment = Experiment(settings)
         self._preset = preset
-        self._echoes = StaleUpdates()
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
         self.presets = PresetGallery(preset, self._preset_chosen)
         self.data = DataControls(settings)
@@ -46,7 +45,7 @@ class Controls:
         self.planes = DisplayControls(settings)
         self.parts = (self.data, self.split, self.method, self.planes)
         for part in self.parts:
-            part.on_change(self._reported)
+            part.on_change(self.change)
         self.data.on_loaded(self._loaded)
         if preset:
             self.presets.say(PRESETS[preset], at_hand=False)
@@ -83,7 +82,6 @@ class Controls:
 
         `notify`: False: do not call back.
         """
-        self._echoes.show(self.settings)
         self._become(settings, notify=notify)
 
     def apply_preset(self, name: str) -> None:
@@ -100,7 +98,6 @@ class Controls:
         self._preset = name
         self.presets.show(name)
         self.presets.say(preset, at_hand)
-        self._echoes.show(self.settings)
         # The speed is the user's own, whatever is looked at.
         self._become(replace(settings, speed=self.settings.speed))
 
@@ -124,19 +121,19 @@ class Controls:
             new = self._begun(new, SOURCES[new.data].task if table is None else table.task, table)
         self._become(new)
 
-    def describe(self, feature_names: Sequence[str], n_components: int, task: str = "classification") -> None:
-        """Name the columns and latent coordinates that the planes can show, and the task of the data."""
-        self.planes.describe(feature_names, n_components)
-        self.method.describe(task, on_disk=isinstance(self._experiment.table, RowsOnDisk))
+    def describe(
+        self,
+        feature_names: Sequence[str],
+        n_components: int,
+        task: str = "classification",
+        numbers: Chosen | None = None,
+    ) -> None:
+        """Name the columns and latent coordinates that the planes can show, and the task of the data.
 
-    def _reported(self, fields: dict[str, Any]) -> None:
-        """Take what a part says that the user has changed; an echo of what it showed a moment ago is taken back."""
-        if self._echoes.holds(self.settings, fields):
-            for part in self.parts:
-                part.apply(self.settings)
-            return
-        self._echoes.forget()
-        self.change(fields)
+        `numbers`: as for `MethodControls.describe`.
+        """
+        self.planes.describe(feature_names, n_components)
+        self.method.describe(task, on_disk=isinstance(self._experiment.table, RowsOnDisk), numbers=numbers)
 
     def _preset_chosen(self, name: str) -> None:
         if name:

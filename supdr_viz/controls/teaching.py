@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.ui import widgets
+from supdr_viz.ui.binding import Bound
 
 MAX_BUTTONS = 6
 MAX_LETTERS = 16
@@ -103,12 +104,12 @@ class TeachingBar:
             ]
         menu = widgets.small_menu("Label", [CHOOSE, *labels], CHOOSE, width=150)
 
-        def chosen(event: Any) -> None:
-            if event.new != CHOOSE:
-                menu.value = CHOOSE
-                self._on_label(labels.index(event.new))
+        def chosen(label: str) -> None:
+            """Give the label; the menu offers all again."""
+            bound.show(CHOOSE)
+            self._on_label(labels.index(label))
 
-        menu.param.watch(chosen, "value")
+        bound = Bound(menu, chosen)
         return [menu]
 
 

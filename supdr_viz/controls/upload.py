@@ -16,9 +16,9 @@ from supdr_viz.data.quotas import most
 from supdr_viz.data.sources import IMPUTE
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Cancelled, Outcome, in_background
+from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 from supdr_viz.ui.upload_budget import reserve
 
 # Rows, on average of its most frequent values, that make text a likely target.
@@ -83,18 +83,20 @@ class UploadPanel:
         self._wanted: dict[str, Any] = {}
         self._guessed = ""
         self._number = 0
-        self._silence = ProgrammaticUpdate()
         self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
-        self.columns.param.watch(self._roles_chosen, "roles")
-        self.sheet = widgets.select("Sheet", {"": ""}, "", self._sheet_chosen, visible=False)
-        self.target = widgets.select("Target", {"": ""}, "", self._target_chosen, visible=False)
+        self.sheet = widgets.select("Sheet", {"": ""}, "", visible=False)
+        self.target = widgets.select("Target", {"": ""}, "", visible=False)
         self.task = widgets.select("Task", TASKS, "classification", visible=False)
         self.impute = widgets.select(
             IMPUTE.label, {label: value for value, label in IMPUTE.choices}, IMPUTE.default, visible=False
         )
+        self._sheet = Bound(self.sheet, self._sheet_chosen)
+        self._roles = Bound(self.columns, self._roles_chosen, ("roles",))
+        self._target = Bound(self.target, self._aim)
+        self._task, self._impute = Bound(self.task), Bound(self.impute)
         self.paste = Fold("Paste a table", self._build_paste)
         self.use = widgets.button("Use this file", self._use, kind="contained", visible=False, icon="check", margin=8)
         self.change = widgets.button("Change the columns", self._open_again, visible=False, icon="tune", margin=8)
@@ -178,7 +180,7 @@ class UploadPanel:
         )
 
     def _sheet_chosen(self, sheet: str) -> None:
-        if self.look is not None and not self._silence and sheet != self.look.sheet:
+        if self.look is not None and sheet != self.look.sheet:
             self._look_at(self.look.name, sheet)
 
     def _previewed(self, outcome: Outcome, number: int) -> None:
@@ -204,18 +206,17 @@ class UploadPanel:
         # What settings of this file leave out is known; else it is proposed.
         ignore = names_from_text(self._wanted.get("ignore", "")) if fits else look.suggested(chosen)
         groups = views_from_text(self._wanted.get("groups", "")) if fits else {}
-        with self._silence:
-            self.sheet.param.update(options={name: name for name in look.sheets} or {"": ""}, value=look.sheet)
-            self.target.param.update(options={name: name for name in look.columns}, value=chosen)
-            self.impute.value = self._wanted.get("impute", IMPUTE.default) if fits else IMPUTE.default
-            self.columns.param.update(
-                columns=[asdict(each) for each in look.facts],
-                roles={**dict.fromkeys(ignore, LEAVE_OUT), chosen: TARGET},
-                views={column: view for view, columns in groups.items() for column in columns},
-            )
+        self._sheet.show(look.sheet, options={name: name for name in look.sheets} or {"": ""})
+        self._target.show(chosen, options={name: name for name in look.columns})
+        self._impute.show(self._wanted.get("impute", IMPUTE.default) if fits else IMPUTE.default)
+        self._roles.show(
+            {**dict.fromkeys(ignore, LEAVE_OUT), chosen: TARGET},
+            columns=[asdict(each) for each in look.facts],
+            views={column: view for view, columns in groups.items() for column in columns},
+        )
         self._guess_task()
         if fits and self._wanted.get("task") in TASKS.values():
-            self.task.value = self._wanted["task"]
+            self._task.show(self._wanted["task"])
 
     def _unfold(self, open: bool) -> None:
         """Show or hide the preview and what belongs to it."""
@@ -228,23 +229,16 @@ class UploadPanel:
         self._unfold(True)
         self.change.visible = False
 
-    def _target_chosen(self, target: str) -> None:
-        if not self._silence:
-            self._aim(target)
-
-    def _roles_chosen(self, _event: Any) -> None:
+    def _roles_chosen(self, roles: dict[str, str]) -> None:
         """Take the column that became the target; without one, the one before stays it."""
-        if not self._silence:
-            targets = [name for name, role in self.columns.roles.items() if role == TARGET]
-            others = [name for name in targets if name != self.target.value]
-            self._aim((others or [self.target.value])[0])
+        others = [name for name, role in roles.items() if role == TARGET and name != self._target.value]
+        self._aim((others or [self._target.value])[0])
 
     def _aim(self, target: str) -> None:
         """Predict this column, and no other."""
-        roles = {name: USE if role == TARGET else role for name, role in self.columns.roles.items()}
-        with self._silence:
-            self.target.value = target
-            self.columns.roles = {**roles, target: TARGET}
+        roles = {name: USE if role == TARGET else role for name, role in self._roles.value.items()}
+        self._target.show(target)
+        self._roles.show({**roles, target: TARGET})
         self._guess_task()
 
     def _guess_task(self) -> None:
@@ -252,18 +246,18 @@ class UploadPanel:
         if self.look is None:
             return
         try:
-            self._guessed = self.look.task_of(self.target.value)
+            self._guessed = self.look.task_of(self._target.value)
         except FileProblem as error:
             widgets.message(self.message, str(error), "error")
             return
-        self.task.value = self._guessed
+        self._task.show(self._guessed)
 
     def _use(self) -> None:
         look = self.look
         if look is None:
             return
-        target, task = self.target.value, self.task.value
-        roles = {name: self.columns.roles.get(name, USE) for name in look.columns}
+        target, task = self._target.value, self._task.value
+        roles = {name: self._roles.value.get(name, USE) for name in look.columns}
         ignore = [name for name, role in roles.items() if role == LEAVE_OUT]
         views = {name: self.columns.views.get(name) or "" for name, role in roles.items() if role == USE}
         groups = views_to_text({name: view.replace(":", " ") for name, view in views.items() if view})
@@ -275,7 +269,7 @@ class UploadPanel:
             "task": "auto" if task == self._guessed else task,
             "ignore": names_to_text(ignore),
             "groups": groups,
-            "impute": self.impute.value,
+            "impute": self._impute.value,
         }
         self._number += 1
         number = self._number

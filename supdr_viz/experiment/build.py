@@ -114,7 +114,7 @@ def _check_for_partitions(settings: Settings, method: Method, task: str) -> None
         elif method.estimator.takes_partitions:
             why = "learns rows on disk in Python only, as it places new rows by those that it has seen"
         raise Unusable(f"{method.label} {why}. {partition_takers(task)}")
-    options, accepted = settings.method_options, method.estimator.accepted_in_partitions
+    options, accepted = settings.method_options, method.estimator.partition_support.accepted
     for spec in method.form:
         if spec.name not in accepted or not spec.applies({**options, TASK: task}):
             continue

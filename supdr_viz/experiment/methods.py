@@ -88,7 +88,7 @@ class Method:
     @property
     def takes_partitions(self) -> bool:
         """Whether it learns rows that are never all in memory, and tells of any of them."""
-        return bool(self.estimator.takes_partitions and self.estimator.stands_on_any_rows)
+        return bool(self.estimator.takes_partitions and self.estimator.partition_support.any_rows)
 
     def learns_on_disk(self, task: str) -> bool:
         """Whether it learns such targets of rows that are on disk."""

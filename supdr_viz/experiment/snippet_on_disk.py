@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from supdr.rows.in_partitions import InPartitions
 from supdr_viz.data.rows_on_disk import RowsOnDisk, relative_reading
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings
@@ -43,7 +42,7 @@ def report_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
 
 def _tells_training_error(settings: Settings) -> bool:
     """Whether a run tells the error of training rows where they stand; else they count as new ones."""
-    own = MENU[settings.method].estimator.latent_partitions is not InPartitions.latent_partitions
+    own = MENU[settings.method].estimator.partition_support.latent is not None
     return own and settings.method_options.get("n_layers", 1) == 1
 
 

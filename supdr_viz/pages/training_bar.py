@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +12,7 @@ from supdr_viz.experiment.settings import SPEED
 from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.ui import panel_workarounds, widgets
 from supdr_viz.ui.bar import Bar, Push, Toggle
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+from supdr_viz.ui.binding import Bound
 from supdr_viz.views.stage.components import Hub
 
 STATUS_CSS = """
@@ -31,9 +29,6 @@ b { font-variant-numeric: tabular-nums; }
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 
 GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
-
-# Seconds within which a slow browser may repeat what it was told.
-ECHO = 5.0
 
 # Value of a thumb that stands at the end, whatever that is. It stays the same while a run goes on: the kit's slider
 # forgets what a hand has just done if a new value comes before it is drawn.
@@ -67,16 +62,13 @@ class TrainingBar:
         on_speed: Callable[[str], Any],
         on_scrub: Callable[[int], Any],
     ) -> None:
-        self._silence = ProgrammaticUpdate()
-        self._told: deque[tuple[int, float]] = deque(maxlen=64)
         self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
         self._progress, self._errors = "", list[str]()
-        self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
         self.run = Push("Run", on_run, icon="play_arrow", look="contained", width=104, height=34)
         self.step = Push("Step", on_step, icon="skip_next", width=84, height=34)
         self.reset = Push("Reset", on_reset, icon="restart_alt", width=88, height=34)
         self.speed = Toggle([text for _, text in SPEED.choices], speed, large=True)
-        self.speed.param.watch(lambda event: None if self._silence else self._on_speed(event.new), "value")
+        self._speed = Bound(self.speed, on_speed)
         self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6), styles=GROW)
         self._refresh()
         scrubber = pmui.IntSlider(
@@ -92,8 +84,9 @@ class TrainingBar:
             **widgets.WIDE,
         )
         self.scrubber = panel_workarounds.heard_at_once(scrubber)
-        self.scrubber.param.watch(self._scrubbed, "value")
-        self.scrubber.param.watch(self._let_go, "value_throttled")
+        self._thumb = Bound(self.scrubber, on_scrub)
+        # The program never sets where the thumb was let go of: this is the hand's, also where the thumb's place is not.
+        Bound(self.scrubber, on_scrub, ("value_throttled",))
         self.live = Push("Live", on_live, icon="fast_forward", look="text", width=80, disabled=True)
         pressed = {"run": self.run, "step": self.step, "reset": self.reset, "speed": self.speed}
         self.buttons = Bar(pressed, styles={"--gap": "2px"})
@@ -153,12 +146,10 @@ class TrainingBar:
             value = AT_THE_END
         changes: dict[str, Any] = {
             name: new
-            for name, new in {"start": first, "end": end, "value": value, "disabled": last <= first}.items()
+            for name, new in {"start": first, "end": end, "disabled": last <= first}.items()
             if getattr(self.scrubber, name) != new
         }
-        if changes:
-            with self._silence:
-                self.scrubber.param.update(**changes)
+        self._thumb.show(value, **changes)
 
     def set_following(self, following: bool) -> None:
         """Offer the Live button only where an earlier iteration is viewed."""
@@ -178,23 +169,7 @@ class TrainingBar:
 
     def set_speed(self, speed: str) -> None:
         """Show another speed without reporting it."""
-        if self.speed.value != speed:
-            with self._silence:
-                self.speed.value = speed
-
-    def _scrubbed(self, event: Any) -> None:
-        now = time.monotonic()
-        if self._silence:
-            self._told.append((int(event.new), now))
-            return
-        # A slow browser sends a value that it was told a moment ago back, as if the user had chosen it.
-        if not any(value == event.new and now - then < ECHO for value, then in self._told):
-            self._on_scrub(int(event.new))
-
-    def _let_go(self, event: Any) -> None:
-        """Take the value at which the user lets the thumb go: it is never an echo."""
-        if not self._silence and event.new is not None:
-            self._on_scrub(int(event.new))
+        self._speed.show(speed)
 
     def _refresh(self) -> None:
         word, colour = self._chip

@@ -158,6 +158,13 @@ class Session:
         n_classes = len(self.scene.class_names) if self.scene is not None else 0
         return int(chosen or max(2, n_classes - 1))
 
+    def chosen_number(self, name: str) -> float | None:
+        """Return what the method has chosen for a hyper-parameter that is left to it, None if that is not known."""
+        if name == "n_components":
+            return self.n_components
+        value = getattr(self.player.fitted, f"{name}_", None)
+        return float(value) if isinstance(value, (int, float)) else None
+
     def close(self) -> None:
         """End the run and let go of the data."""
         self.player.close()

@@ -96,7 +96,7 @@ class Toggle(Part):
 class Marks(Part):
     """Small buttons each of which is on or off.
 
-    `on_change`: ``on_change(option, on)`` follows a press.
+    value: the options that are on.
     """
 
     options = param.List(default=[])
@@ -104,18 +104,12 @@ class Marks(Part):
 
     kind = "marks"
 
-    def __init__(self, options: Sequence[str], on_change: Callable[[str, bool], Any]) -> None:
+    def __init__(self, options: Sequence[str]) -> None:
         super().__init__(options=list(options))
-        self._report = guarded(on_change)
-        self.param.watch(self._tell, "value")
 
     def _press(self, value: Any) -> None:
         if value in self.options:
             self.value = [each for each in self.value if each != value] + [value] * (value not in self.value)
-
-    def _tell(self, event: Any) -> None:
-        for option in {*event.old} ^ {*event.new}:
-            self._report(option, option in event.new)
 
 
 class Bar(JSComponent):

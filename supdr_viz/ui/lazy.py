@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
+from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.widgets import WIDE
 
 
@@ -58,35 +59,31 @@ class Fold:
 
 
 class Choice:
-    """A choice that a page offers once there is something to choose from; what offers it is built then.
+    """A menu that a page offers once there is something to choose from; it is built then.
 
-    `build`: ``build(options, value)`` makes the widget; `on_change`: ``on_change(event)`` follows its value. `view`:
-    the place of the widget.
+    `build`: ``build(options, text)`` makes the widget, which offers texts; `on_user`: ``on_user(value)`` follows the
+    visitor's choice. `view`: the place of the widget.
     """
 
-    def __init__(self, build: Callable[[Sequence[str], str], Any], on_change: Callable[[Any], Any]) -> None:
-        self._build, self._on_change = build, on_change
-        self.options: list[str] = []
-        self._value = ""
-        self._made: Any = None
+    def __init__(self, build: Callable[[Sequence[str], str], Any], on_user: Callable[[Any], Any]) -> None:
+        self._build, self._on_user = build, on_user
+        self._choices: dict[str, Any] = {}
+        self._value: Any = None
+        self._menu: BoundChoice | None = None
         self.view = pn.Row(margin=0, sizing_mode=None)
 
-    @property
-    def value(self) -> str:
-        """What is chosen."""
-        return self._value if self._made is None else str(self._made.value)
-
-    def offer(self, options: Sequence[str], value: str) -> None:
-        """Offer these options, with this one chosen."""
-        self.options, self._value = list(options), value
-        if self._made is not None:
-            self._made.param.update(options=self.options, value=value)
+    def offer(self, choices: Mapping[str, Any], value: Any) -> None:
+        """Offer these choices, text -> value, with this value chosen."""
+        self._choices, self._value = dict(choices), value
+        if self._menu is not None:
+            self._menu.offer(choices, value)
 
     def show(self, wanted: bool) -> None:
-        """Show the widget, or hide it."""
-        if wanted and self._made is None:
-            self._made = self._build(self.options, self._value)
-            self._made.param.watch(self._on_change, "value")
-            self.view.append(self._made)
-        elif self._made is not None and self._made.visible != wanted:
-            self._made.visible = wanted
+        """Show the menu, or hide it."""
+        if wanted and self._menu is None:
+            chosen = next(text for text, value in self._choices.items() if value == self._value)
+            widget = self._build(list(self._choices), chosen)
+            self._menu = BoundChoice(widget, self._choices, self._on_user)
+            self.view.append(widget)
+        elif self._menu is not None and self._menu.widget.visible != wanted:
+            self._menu.widget.visible = wanted

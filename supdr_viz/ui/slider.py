@@ -9,9 +9,8 @@ from typing import Any
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
-from supdr_viz.ui.feedback import guarded
+from supdr_viz.ui.binding import NO_VALUE, Bound
 from supdr_viz.ui.panel_workarounds import heard_at_once
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 MARGIN = (2, 8)
 # Room around a widget, and the width that it takes: those of all widgets.
@@ -29,12 +28,15 @@ return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
 """
 
 
-class Slider:
+class Slider(Bound):
     """A slider over numbers: linear or logarithmic, whole or not, optionally with a lowest notch of another meaning.
+
+    A first step away from a notch that is no number goes to the number that it stands for.
 
     low, high: ends, in values.
     step: grain; of log10 of the value if `log`.
     notch: text of the lowest notch (below `low`), which stands for `notch_value`; empty: there is none.
+    stands_for: returns the number for which the notch stands now, None if it is not known: then the middle is taken.
     on_change: called with the value when the slider is let go of.
     """
 
@@ -50,6 +52,7 @@ class Slider:
         whole: bool = False,
         notch: str = "",
         notch_value: Any = None,
+        stands_for: Callable[[], float | None] = lambda: None,
         unit: str = "",
         help: str = "",
         on_change: Callable[[Any], Any] | None = None,
@@ -57,64 +60,62 @@ class Slider:
     ) -> None:
         self.log, self.whole, self.notch, self.notch_value = log, whole, notch, notch_value
         self.low, self.high = low, high
-        start, end = (math.log10(low), math.log10(high)) if log else (low, high)
-        self._lowest = start
-        self._on_change = None if on_change is None else guarded(on_change)
-        self._silence = ProgrammaticUpdate()
-        if notch:
-            start -= step
-        self._start = start
-        formatter = CustomJSTickFormatter(
-            code=_LOG_CODE if log else _PLAIN_CODE,
-            args={
-                "lowest": self._lowest,
-                "notch": notch,
-                "whole": whole,
-                "unit": f" {unit}" if unit else "",
-                "digits": 3,
-            },
-        )
+        self._stands_for, self._on_change = stands_for, on_change
+        self._lowest, end = (math.log10(low), math.log10(high)) if log else (low, high)
+        self._start = self._lowest - step if notch else self._lowest
+        args = {
+            "lowest": self._lowest,
+            "notch": notch,
+            "whole": whole,
+            "unit": f" {unit}" if unit else "",
+            "digits": 3,
+        }
         slider = pmui.FloatSlider(
             label=label,
-            start=start,
+            start=self._start,
             end=end,
             step=step,
-            value=self._position(value),
-            format=formatter,
+            value=self._written(value),
+            format=CustomJSTickFormatter(code=_LOG_CODE if log else _PLAIN_CODE, args=args),
             **({"description": help} if help else {}),
             **{"size": "small", "margin": MARGIN, **WIDE, **more},
         )
-        self.widget = heard_at_once(slider)
+        super().__init__(heard_at_once(slider), self._let_go, ("value_throttled", "value"))
         self.value = value
-        self.widget.param.watch(self._released, "value_throttled")
 
-    def set(self, value: Any) -> None:
-        """Move the slider without calling back."""
-        if value == self.value:
-            return  # it is there, but for rounding, or already on its way to where the user wants it next
-        self.value = value
-        position = self._position(value)
-        with self._silence:
-            self.widget.param.update(value=position, value_throttled=position)
+    def _let_go(self, value: Any) -> None:
+        left = self.notch and not _is_number(self.notch_value) and self.previous == self.notch_value
+        if left and value == self.low:
+            value = self._begun()
+            self.show(value)
+        if self._on_change is not None:
+            self._on_change(value)
 
-    def _position(self, value: Any) -> float:
-        if self.notch and (value == self.notch_value or not isinstance(value, (int, float))):
+    def _begun(self) -> float:
+        """Return the number at which the slider begins once it leaves its notch."""
+        value = self._stands_for()
+        if not _is_number(value):
+            value = math.sqrt(self.low * self.high) if self.log else (self.low + self.high) / 2
+        return self._offered(float(f"{value:.3g}"))
+
+    def _offered(self, value: float) -> float:
+        value = min(max(value, self.low), self.high)
+        return round(value) if self.whole else value
+
+    def _written(self, value: Any) -> float:
+        if self.notch and (value == self.notch_value or not _is_number(value)):
             return self._start
         number = min(max(float(value), self.low), self.high)
         return math.log10(number) if self.log else number
 
-    def _released(self, event: Any) -> None:
-        if self._silence or event.new is None:
-            return
-        value = self._value_at(float(event.new))
-        if value != self.value:
-            self.value = value
-            if self._on_change is not None:
-                self._on_change(value)
-
-    def _value_at(self, position: float) -> Any:
+    def _read(self, displayed: Any) -> Any:
+        if displayed is None:
+            return NO_VALUE
+        position = float(displayed)
         if self.notch and position < self._lowest - 1e-9:
             return self.notch_value
-        value = float(f"{10**position:.3g}") if self.log else float(f"{position:.10g}")
-        value = min(max(value, self.low), self.high)
-        return round(value) if self.whole else value
+        return self._offered(float(f"{10**position:.3g}") if self.log else float(f"{position:.10g}"))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -2,6 +2,7 @@
 
 - Every widget has a label, hence an accessible name; icon-only buttons do not exist.
 - Sliders report when they are let go of (``value_throttled``); logarithmic ones slide over log10 and show the value.
+- What an input shows, and what the visitor changes, goes through `Bound` (`binding`).
 - A tooltip is never the only place for information: the kit's cannot be reached by keyboard.
 - Text that comes from outside goes through `html`, which escapes; the kit's own text is markdown.
 """
@@ -133,21 +134,15 @@ def button(
 # --- inputs ---------------------------------------------------------------------------------------------------------
 
 
-def select(
-    label: str, options: dict[str, Any], value: Any, on_change: Callable[[Any], Any] | None = None, **more: Any
-) -> pmui.Select:
-    """Make a menu; ``on_change(value)`` follows the user's choice.
+def select(label: str, options: dict[str, Any], value: Any, **more: Any) -> pmui.Select:
+    """Make a menu.
 
     `options`: text -> value, or heading -> such a dict for a grouped menu.
     """
     grouped = any(isinstance(entry, dict) for entry in options.values())
     more = {"size": "small", "margin": (6, 8), **WIDE, **more}
     choices = {"groups": options} if grouped else {"options": options}
-    made = panel_workarounds.heard_at_once(pmui.Select(label=label, value=value, **choices, **more))
-    if on_change is not None:
-        report = guarded(on_change)
-        made.param.watch(lambda event: report(event.new), "value")
-    return made
+    return panel_workarounds.heard_at_once(pmui.Select(label=label, value=value, **choices, **more))
 
 
 def small_menu(label: str, options: Sequence[str], value: str, **more: Any) -> pmui.Select:
@@ -159,26 +154,15 @@ def small_menu(label: str, options: Sequence[str], value: str, **more: Any) -> p
     return panel_workarounds.heard_at_once(pmui.Select(label=label, options=list(options), value=value, **more))
 
 
-def switch(label: str, value: bool, on_change: Callable[[bool], Any] | None = None, **more: Any) -> pmui.Switch:
+def switch(label: str, value: bool, **more: Any) -> pmui.Switch:
     """Make an on/off switch."""
-    made = panel_workarounds.heard_at_once(
-        pmui.Switch(label=label, value=value, **{"size": "small", "margin": MARGIN, **WIDE, **more})
-    )
-    if on_change is not None:
-        report = guarded(on_change)
-        made.param.watch(lambda event: report(event.new), "value")
-    return made
+    more = {"size": "small", "margin": MARGIN, **WIDE, **more}
+    return panel_workarounds.heard_at_once(pmui.Switch(label=label, value=value, **more))
 
 
-def text_field(
-    label: str, value: str = "", on_change: Callable[[str], Any] | None = None, **more: Any
-) -> pmui.TextInput:
-    """Make a field for a line of text; ``on_change(text)`` follows Enter or leaving the field."""
-    made = pmui.TextInput(label=label, value=value, **{"size": "small", "margin": (6, 8), **WIDE, **more})
-    if on_change is not None:
-        report = guarded(on_change)
-        made.param.watch(lambda event: report(event.new), "value")
-    return made
+def text_field(label: str, value: str = "", **more: Any) -> pmui.TextInput:
+    """Make a field for a line of text; it changes with Enter or when the field is left."""
+    return pmui.TextInput(label=label, value=value, **{"size": "small", "margin": (6, 8), **WIDE, **more})
 
 
 # --- containers -----------------------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import dask
 import distributed
+from dask._task_spec import Task, TaskRef
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 
 from supdr.rows import waiting
 
 CLIENT = "client"
-
-KEYS = (str, tuple)
-"""What names a task; nothing else that a task takes is of these types."""
 
 
 def numbers_in(value):
@@ -33,6 +33,8 @@ class SimulatedCluster:
         Numbers in arrays that came to it with its tasks.
     rounds : Counter
         How often tasks of a name were asked for.
+    priorities : list of int or None
+        Of all tasks.
     """
 
     def __init__(self, count):
@@ -43,7 +45,7 @@ class SimulatedCluster:
     def forget(self):
         """Count from now on."""
         self.sent, self.received = (dict.fromkeys(self.workers, 0.0) for _ in range(2))
-        self.rounds = Counter()
+        self.rounds, self.priorities = Counter(), []
 
     def install(self, monkeypatch):
         """Make it the client of this test."""
@@ -55,37 +57,43 @@ class SimulatedCluster:
         """Return the threads of every worker."""
         return dict.fromkeys(self.workers, 1)
 
-    def get(self, graph, keys, sync):
-        """Do all tasks and return the futures of some."""
-        assert not sync
-        tasks, home = dict(graph), dask.get_annotations()["workers"]
-        new = [key for key in tasks if key not in self._values]
-        self.rounds.update({key.partition("-")[0] for key in new if isinstance(key, str)})
-        for key, task in tasks.items():
-            if key not in self._values:
-                where = home(key)
-                self._homes[key] = where[0] if where else self.workers[0]
-                self._values[key] = self._done(key, task, tasks)
-        return [SimpleNamespace(key=key) for key in keys]
+    def persist(self, collections, optimize_graph):
+        """Do all tasks and return what stands for those of collections."""
+        assert not optimize_graph
+        layers = {name: layer for each in collections for name, layer in each.dask.layers.items()}
+        new = {name: layer for name, layer in layers.items() if not set(layer) <= set(self._values)}
+        self.rounds.update({name.partition("-")[0] for name in new if isinstance(name, str)})
+        self.priorities += [(layer.annotations or {}).get("priority") for layer in new.values()]
+        graph = {key: task for layer in layers.values() for key, task in layer.items()}
+        homes = {key: (layer.annotations or {}).get("workers") for layer in new.values() for key in layer}
+        for each in collections:
+            self._do(each.key, graph, homes)
+        return [Delayed(each.key, HighLevelGraph.from_collections(each.key, {each.key: None})) for each in collections]
+
+    def futures_of(self, collections):
+        """Return their futures."""
+        return [SimpleNamespace(key=each.key) for each in collections]
 
     def gather(self, futures):
         """Return values, which travel to the client."""
         return [self._moved(future.key, CLIENT) for future in futures]
 
-    def _done(self, key, task, tasks):
-        if not _ours(key, task):  # a block of a Dask array: read where it is
-            return dask.get({each: other for each, other in tasks.items() if not _ours(each, other)}, key)
-        function, *arguments = task
-        where = self._homes[key]
-        self.received[where] += numbers_in((function, [each for each in arguments if not isinstance(each, KEYS)]))
-        return function(*(self._moved(each, where) if isinstance(each, KEYS) else each for each in arguments))
+    def _do(self, key, graph, homes):
+        """Do a task after those that it needs."""
+        if key in self._values:
+            return
+        task, where = graph[key], homes.get(key)
+        self._homes[key] = where[0] if where else self.workers[0]
+        if not where and not isinstance(task, Task):  # a block of a Dask array: read where it is
+            self._values[key] = dask.get(graph, key)
+            return
+        for other in task.dependencies:
+            self._do(other, graph, homes)
+        self.received[self._homes[key]] += numbers_in((task.func, [a for a in task.args if not isinstance(a, TaskRef)]))
+        self._values[key] = task({other: self._moved(other, self._homes[key]) for other in task.dependencies})
 
     def _moved(self, key, where):
         value, home = self._values[key], self._homes[key]
         if home != where:
             self.sent[home] += numbers_in(value)
         return value
-
-
-def _ours(key, task):
-    return isinstance(key, str) and isinstance(task, tuple) and callable(task[0])

@@ -6,7 +6,7 @@ import pytest
 
 from supdr import MAC
 from supdr.engine.context import run_context, show_partial_state
-from supdr.methods.mac import partitioned as partitioned_passes
+from supdr.methods.mac.distributed import _PartialMap
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import least_ridge
 from supdr.rows.partitions import gathered
@@ -76,13 +76,12 @@ def values_of(partitions):
 def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_with_the_old(rows):
     *_, before, after = model().iterate(*partitions(rows))
     problem, mapping, state = problem_of(before.run), before.state.mapping, before.state
-    blocks = values_of(problem.rows.X)
+    blocks = values_of(problem.all_rows.X)
     targets = [values_of(each.state.targets) for each in (before, after)]
     pulls = [{number: mapping.features(X).T @ Z for number, (X, Z) in enumerate(zip(blocks, each))} for each in targets]
-    partitioned_passes.PULLS[state.targets] = mapping, pulls[0]
     seen = []
     with run_context(observe=seen.append, snapshot_of=lambda shown: shown):
-        arriving = partitioned_passes._Pulls(problem, problem.features(mapping), state)
+        arriving = _PartialMap(problem, problem.features(mapping), state._replace(pulls=pulls[0]))
         arriving({number: (pulls[1][number], None) for number in (0, 3)})
         # All are done: what follows is the complete map.
         arriving({number: (pull, None) for number, pull in pulls[1].items()})

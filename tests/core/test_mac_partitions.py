@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from supdr import MAC
-from supdr.methods.mac import partitioned as partitioned_passes
-from supdr.methods.mac import problem, summed_features
+from supdr.methods.mac import distributed, problem
+from supdr.rows import partitioned as partitioned_rows
 from supdr.solvers import leave_one_out, margin_working_set
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
@@ -37,7 +37,7 @@ def model(**settings):
 )
 def test_partitions_do_not_matter(rows, settings, counts, monkeypatch):
     # Fitted more exactly than usual, classifiers agree in their latent rows, too, whatever the order of addition.
-    for module in (problem, partitioned_passes):
+    for module in (problem, distributed):
         monkeypatch.setattr(module, "SVM_TOL", 1e-10)
     X, y = (values[:200] for values in rows)  # so narrow a gap takes long
     expected = model(**settings).fit(X, y)
@@ -60,7 +60,7 @@ def test_as_they_are_used_partitions_do_not_matter(rows):
 def test_features_that_are_not_kept_are_the_same(rows, monkeypatch):
     X, y = (partitioned(values, 3) for values in rows)
     expected = model().fit(X, y)
-    monkeypatch.setattr(summed_features, "fits_in_memory", lambda n_rows, n_numbers: False)
+    monkeypatch.setattr(distributed, "fits_in_memory", lambda n_rows, n_numbers: False)
     monkeypatch.setattr(leave_one_out, "BLOCK_FLOPS", 1)  # as few rows at a time as there may be
     found = model().fit(X, y)
     np.testing.assert_allclose(found.history_["objective"], expected.history_["objective"], rtol=1e-5)
@@ -126,8 +126,8 @@ def test_without_distributed_a_sentence_says_what_to_install(rows, monkeypatch):
 
 def test_all_that_a_pass_asks_of_its_end_is_one_visit_and_moments_come_with_the_targets(rows, monkeypatch):
     X, y, *_ = rows
-    seen, original = [], partitioned_passes.total
-    for module in (partitioned_passes, margin_working_set):
+    seen, original = [], partitioned_rows.total
+    for module in (partitioned_rows, margin_working_set):
         monkeypatch.setattr(
             module, "total", lambda work, *a, **k: seen.append(work.__name__) or original(work, *a, **k)
         )
@@ -135,5 +135,5 @@ def test_all_that_a_pass_asks_of_its_end_is_one_visit_and_moments_come_with_the_
     for number in range(3):
         seen.clear()
         next(steps)
-        assert seen.count("_hinges") == 1
+        assert seen.count("row_sums") == 1
         assert seen.count("moments_of") == (number == 0)

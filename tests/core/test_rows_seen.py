@@ -12,7 +12,7 @@ from supdr.engine.interruption import Interrupted
 from supdr.rows.partitions import listed, total
 
 SETTINGS = {"MAC": {"n_centers": 15}, "LSDR": {"n_components": 2}, "SDRGLM": {"n_components": 2}}
-METHODS = [name for name, each in supdr.METHODS.items() if each.takes_partitions and each.stands_on_any_rows]
+METHODS = [name for name, each in supdr.METHODS.items() if each.takes_partitions and each.partition_support.any_rows]
 
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")

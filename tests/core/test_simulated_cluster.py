@@ -1,15 +1,13 @@
 """What MAC sends and receives on a hundred workers: what the cost model says, however many rows there are."""
 
-from types import SimpleNamespace
-
-import dask
 import dask.array as da
 import numpy as np
 import pytest
 
 from supdr import MAC
-from supdr.methods.mac import summed_features
+from supdr.methods.mac import distributed
 from supdr.rows import partitions
+from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import PIECES, at_home, gathered, listed, spread, spread_meanwhile
 from supdr.solvers.gaussians import Mapping
 from tests.core.simulated_cluster import SimulatedCluster, numbers_in
@@ -39,7 +37,7 @@ def test_a_pass_of_mac_on_a_hundred_workers_moves_what_the_cost_model_says(n_row
     for _ in range(3):
         cluster.forget()
         next(stream)
-        sent, received = bounds(cluster.rounds["answers"])
+        sent, received = bounds(cluster.rounds["query_results"])
         # Some workers add up what others send: half of them do no more than their own share.
         assert 0.5 * sent < np.median(list(cluster.sent.values())) <= sent + 50
         assert 0.9 * received < np.median(list(cluster.received.values())) <= received + 50
@@ -60,26 +58,21 @@ def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_s
     rows = spread(np.asarray, listed(blocks))
     monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
     SIZES.clear()
-    priorities, get = [], cluster.get
-
-    def noted(*arguments, **settings):
-        priorities.append(dask.get_annotations().get("priority"))
-        return get(*arguments, **settings)
-
-    monkeypatch.setattr(cluster, "get", noted)
+    cluster.forget()
     found = spread_meanwhile(shifted, rows, 0.5, n_rows=142)
+    assert set(cluster.priorities) == {-1}
+    assert cluster.rounds["shifted"] == 1  # the dashboard names them after what they do
     for values, block in zip(gathered(np.asarray, found), blocks, strict=True):
         np.testing.assert_array_equal(values, block + 0.5)
     assert len(SIZES) == PIECES // 3 * 3
     assert max(SIZES) == -(-100 // (PIECES // 3))
-    assert priorities == [-1, None]
-    assert cluster.rounds["shifted"] == 1  # the dashboard names them after what they do
+    assert cluster.priorities[-1] is None
 
 
 def test_where_features_do_not_fit_in_memory_a_worker_is_sent_the_centres_once_an_image(monkeypatch):
     cluster = SimulatedCluster(2).install(monkeypatch)
     monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
-    monkeypatch.setattr(summed_features, "fits_in_memory", lambda n_rows, n_numbers: False)
+    monkeypatch.setattr(distributed, "fits_in_memory", lambda n_rows, n_numbers: False)
     rng = np.random.default_rng(0)
     X, weights, mapping = (
         rng.normal(size=(400, 6)),
@@ -87,8 +80,11 @@ def test_where_features_do_not_fit_in_memory_a_worker_is_sent_the_centres_once_a
         Mapping("rbf", rng.normal(size=(50, 6)), 0.1),
     )
     blocks = at_home(list(da.from_array(X, (200, 6)).to_delayed().ravel()))
-    rows = SimpleNamespace(X=spread(np.asarray, blocks), n_rows=len(X), judged_X=X[:5], fingerprint=())
-    features = summed_features.SummedFeatures(rows, mapping)
+    rows = PartitionedRows(spread(np.asarray, blocks), (200, 200), np.arange(0), ())
+    labelled = distributed.LabelledRows(
+        **vars(rows), codes=None, judged=None, judged_X=X[:5], all_sizes=(), places=None
+    )
+    features = distributed.DistributedFeatures(labelled, mapping)
     images = features.image(weights)
     assert max(cluster.received.values()) <= 1.01 * numbers_in((mapping, weights))
     np.testing.assert_allclose(np.concatenate(gathered(np.asarray, images)), mapping.apply(X, weights))

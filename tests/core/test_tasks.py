@@ -6,32 +6,40 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 
 from supdr.rows import waiting
-from supdr.rows.partitions import Partitions, gathered, listed, spread_and_total, total
-from supdr.rows.tasks import Given, called, read_at
+from supdr.rows.partitions import Partitions, at_home, gathered, listed, planned, spread_and_total, total
+from supdr.rows.waiting import Given
 
 VALUES = np.random.default_rng(0).standard_normal(20)
 
 
 class Recorder:
-    """A client that does the work itself, at once, and remembers what it was asked for."""
+    """A client that does the work itself, at once, and remembers which tasks each round had, and where."""
 
     def __init__(self):
-        self.rounds = []
+        self.rounds, self.values = [], {}
 
-    def get(self, graph, keys, sync):
-        """Return the futures of some keys."""
-        assert not sync
-        tasks, home = dict(graph), dask.get_annotations()["workers"]
-        assert dask.get_annotations()["allow_other_workers"]
-        self.rounds.append({key: home(key) for key, task in tasks.items() if isinstance(task, tuple)})  # no futures
-        known = {key: task.value if isinstance(task, SimpleNamespace) else task for key, task in tasks.items()}
-        return [SimpleNamespace(key=key, value=dask.get(known, key)) for key in keys]
+    def persist(self, collections, optimize_graph):
+        """Compute collections and return what stands for them."""
+        assert not optimize_graph
+        layers = {name: layer for each in collections for name, layer in each.dask.layers.items()}
+        self.rounds.append({name: layer.annotations for name, layer in layers.items() if name not in self.values})
+        graph = {key: task for layer in layers.values() for key, task in layer.items()}
+        for each in collections:
+            self.values[each.key] = dask.get(graph, each.key)
+        kept = [HighLevelGraph.from_collections(each.key, {each.key: self.values[each.key]}) for each in collections]
+        return [Delayed(each.key, graph) for each, graph in zip(collections, kept)]
+
+    def futures_of(self, collections):
+        """Return their futures."""
+        return [SimpleNamespace(key=each.key) for each in collections]
 
     def gather(self, futures):
-        """Return their values."""
-        return [future.value for future in futures]
+        """Return the values of futures."""
+        return [self.values[future.key] for future in futures]
 
 
 @pytest.fixture
@@ -43,11 +51,7 @@ def client(monkeypatch):
 
 def at(homes, values=VALUES):
     """Return values in partitions at some homes."""
-    return Partitions(called(_opened, [Given(value)], home) for value, home in zip(values, homes, strict=True))
-
-
-def _opened(given):
-    return given.value
+    return Partitions(map(Given, values), homes)
 
 
 def _itself(value):
@@ -59,15 +63,13 @@ def _both(value):
 
 
 def test_a_round_over_few_partitions_is_their_work_and_one_task_a_worker(client):
-    parts = spread_and_total(_both, at("aabb", VALUES[:4]))[0]
-    client.rounds.clear()
-    kept, summed = spread_and_total(_both, parts)
-    assert summed == sum(-VALUES[:4])
-    asked = client.rounds.pop()
-    assert sorted(home for key, [home] in asked.items() if key.startswith("both")) == list("aabb")
-    assert sorted(home for key, [home] in asked.items() if not key.startswith("both")) == ["a", "b"]
+    kept, summed = spread_and_total(_both, at("aabb", VALUES[:4]))
+    assert summed == sum(VALUES[:4])
+    homes = {name: each["workers"][0] for name, each in client.rounds.pop().items() if each["allow_other_workers"]}
+    assert sorted(home for name, home in homes.items() if name.startswith("both")) == list("aabb")
+    assert sorted(home for name, home in homes.items() if not name.startswith("both")) == ["a", "b"]
     assert total(abs, kept) == sum(abs(VALUES[:4]))
-    assert [key.startswith("abs") for key in client.rounds.pop()] == [True] * 4
+    assert [name.startswith("abs") for name in client.rounds.pop()] == [True] * 4
 
 
 @pytest.mark.parametrize("homes", [[""] * 20, list("aaaaaaaaaabbbbbbbbbb"), list("aaaabbbbccccddddeeee")])
@@ -84,11 +86,16 @@ def test_what_is_kept_is_the_same_by_threads_and_on_a_cluster(client, monkeypatc
         assert gathered(_itself, spread_and_total(_both, listed(VALUES))[0]) == on_cluster == list(-VALUES)
 
 
-def test_a_partition_brings_the_tasks_that_it_needs_and_no_others():
+def test_a_partition_brings_the_tasks_that_it_needs_and_no_others(monkeypatch):
+    monkeypatch.setattr("distributed.get_client", lambda: SimpleNamespace(nthreads=lambda: {"here": 1}))
     for count in (5, 50):
-        blocks = (da.ones((count, 2), chunks=(1, 2)) + 1.0).to_delayed().ravel().tolist()
-        parts = read_at(blocks, ["here"] * count)
-        assert {len(part.tasks) for part in parts} == {len(parts[0].tasks)}
-        assert len(parts[0].tasks) <= 3
-        assert parts[0].home == "here"
-        assert {home for _, home in parts[0].tasks.values()} == {""}  # where all workers were lost, any begins again
+        parts = at_home((da.ones((count, 2), chunks=(1, 2)) + 1.0).to_delayed().ravel().tolist())
+        assert {len(part.dask) for part in parts.parts} == {len(parts.parts[0].dask)}
+        assert len(parts.parts[0].dask) <= 3
+        assert set(parts.homes) == {"here"}
+        # Where all workers were lost, any begins again: reading has no home, what is made of it has.
+        layers = planned(_itself, parts).parts[0].dask.layers.values()
+        assert sorted(str(layer.annotations) for layer in layers) == [
+            "None",
+            "{'workers': ['here'], 'allow_other_workers': True}",
+        ]

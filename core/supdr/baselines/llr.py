@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from supdr.engine.parameters import chosen, of_run
 from supdr.methods.snf.estimator import SNF
+from supdr.rows.in_partitions import PartitionSupport
 
 
 @dataclass(eq=False, repr=False)
@@ -35,9 +36,9 @@ random_state, verbose, missing_label
         ),
         of_run("class_weight"),
     )
-    accepted_in_partitions: ClassVar[dict[str, tuple]] = {
-        name: SNF.accepted_in_partitions[name] for name in ("init", "class_weight")
-    }
+    partition_support: ClassVar[PartitionSupport] = SNF.partition_support._replace(
+        accepted={name: SNF.partition_support.accepted[name] for name in ("init", "class_weight")}
+    )
 
     # Hyper-parameters of SNF with one value here.
     kernel: str = field(default="linear", init=False)

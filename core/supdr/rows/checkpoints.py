@@ -20,6 +20,9 @@ from supdr.rows.partitions import Partitions, at_home, gathered, listed, spread
 
 STATE = "state.pickle"
 
+# Modules that checkpoints name, and where their contents are now.
+MOVED = {"supdr.methods.snf.partitioned": "supdr.methods.snf.distributed"}
+
 
 def save(content: Any, folder: Path, number: int) -> None:
     """Write a checkpoint and remove those before it.
@@ -79,6 +82,9 @@ class _Unpickler(pickle.Unpickler):
     def __init__(self, file: Any, folder: Path) -> None:
         super().__init__(file)
         self.folder = folder
+
+    def find_class(self, module: str, name: str) -> Any:
+        return super().find_class(MOVED.get(module, module), name)
 
     def persistent_load(self, key: Any) -> Partitions:
         return spread(np.load, at_home([delayed(file, pure=False) for file in _files(self.folder, *key)]))

@@ -43,6 +43,10 @@ class InMemoryRows:
         """Return the entries of a tuple of so many, which `each` or `both` has kept."""
         return values
 
+    def taken(self, values: NDArray, numbers: NDArray[np.intp]) -> NDArray:
+        """Return some rows, by their numbers in rising order."""
+        return values[numbers]
+
     def normal(self, rng: np.random.Generator, width: int) -> Any:
         """Return normally distributed numbers (N, width), the same whatever the partitions."""
         return rng.standard_normal((self.n_rows, width))

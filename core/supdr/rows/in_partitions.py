@@ -1,9 +1,9 @@
-"""The shell of methods whose rows may come in partitions: Dask arrays, data frames and series.
+"""Methods whose rows may come in partitions: Dask arrays, data frames and series.
 
-A method mixes `InPartitions` in and says four things: what it accepts there (`accepted_in_partitions`), what it keeps
-of the rows (`_hold`), the problem on them (`_problem`, which finds them in ``partitions_``), and the map from a row to
-its latent row (`_row_map`).  Validation, the sample, exact preprocessing, resuming, checkpoints, and errors of a lost
-cluster are here and in `supdr.rows.running`, which is imported when it is needed: Dask is an extra.
+An estimator that is `InPartitions` says by a `PartitionSupport` what its method accepts there and what it keeps of the
+rows, makes its problem on them (`_problem`, which finds them in ``partitions_``), and has a map from rows to latent
+rows (`_row_map`).  Validation, the sample, exact preprocessing, resuming, checkpoints, and errors of a lost cluster are
+here and in `supdr.rows.running`, which is imported when it is needed: Dask is an extra.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -24,26 +25,92 @@ from supdr.engine.targets import Targets, decode_part
 from supdr.rows.reading import in_partitions
 
 
-class InPartitions(SupervisedReducer):
-    """The part of a method that takes Dask arrays and data frames.
+def decode_classes(run: Any, targets: Targets) -> Callable[[NDArray], Targets]:
+    """Return the function that decodes labels of a partition, given the decoded labels of the sample."""
+    return partial(decode_part, classes=targets.classes, missing_label=run.missing_label)
 
-    stands_on_any_rows: whether `at_rows` tells of other rows than the sample's: not where new rows are embedded by
-        those of the sample.
-    keeps_its_preparation: whether all that a run is prepared with is in `supdr.rows.running.KEPT`: then one that goes
-        on from its snapshots on the same Dask arrays reads no rows again.
-    accepted_in_partitions: hyper-parameters that have not all their values on partitions, and the values that they
-        have.
-    several_targets: whether y may have several columns there.
+
+def calibrated_on_sample(run: Any, snapshot: Snapshot) -> dict[str, Any]:
+    """Return what prediction by the calibrated head computes once, on the run's own sample."""
+    own = run.at(snapshot)
+    own._latent_scores(own._own_latent()[:1], True)
+    return {name: value for name, value in own._memo.items() if name != "own"}
+
+
+class PartitionSupport(NamedTuple):
+    """A method on rows in partitions.
+
+    accepted: hyper-parameters that have not all their values there, and the values that they have.
+    held_rows: ``held_rows(run, rows)`` returns the `PartitionedRows` that a run keeps of its `ReadRows`.
+    several_targets: whether y may have several columns.
+    any_rows: whether `at_rows` takes other rows than the sample's; not where new rows are embedded by those.
+    resumes_prepared: whether `Prepared` holds all that a run is prepared with: then a run that continues from its
+        snapshots on the same Dask arrays reads no rows again.
+    part_decoder: ``part_decoder(run, targets)``, see `decode_classes`.
+    complete: ``complete(estimator, state)`` adds to a partial state, on the rows of a sample, what it lacks.
+    calibration: ``calibration(run, snapshot)``, see `calibrated_on_sample`.
+    latent: ``latent(estimator)``, see `InPartitions.latent_partitions`; None: never known by partition.
     """
 
-    takes_partitions: ClassVar[bool] = True
-    stands_on_any_rows: ClassVar[bool] = True
-    keeps_its_preparation: ClassVar[bool] = False
-    accepted_in_partitions: ClassVar[dict[str, tuple]] = {}
-    several_targets: ClassVar[bool] = False
-    prepared_attributes: ClassVar[tuple[str, ...]] = (*SupervisedReducer.prepared_attributes, "partitions_")
+    accepted: dict[str, tuple]
+    held_rows: Callable[[Any, Any], Any]
+    several_targets: bool = False
+    any_rows: bool = True
+    resumes_prepared: bool = False
+    part_decoder: Callable[[Any, Targets], Callable[[NDArray], Targets]] = decode_classes
+    complete: Callable[[Any, Any], Any] | None = None
+    calibration: Callable[[Any, Snapshot], dict[str, Any]] = calibrated_on_sample
+    latent: Callable[[Any], tuple[Any, Any] | None] | None = None
 
+
+@dataclass
+class SampleCache:
+    """What several uses of a run's snapshots need; of each the newest alone, with what it belongs to.
+
+    taken: numbers of the rows of a sample, and these rows of a state's partitions, see `PartitionedRows.on_sample`.
+    prepared: numbers of the rows given to `at_rows`, and what `supdr.rows.running.prepared_on` returns for them.
+    calibration: a state, and its calibrated head.
+    problem: that of the run's own sample.
+    """
+
+    taken: tuple[Any, Any] = (None, ())
+    prepared: tuple[Any, Any] = (None, None)
+    calibration: tuple[Any, dict[str, Any]] = field(default_factory=lambda: (None, {}))
+    problem: Any = None
+
+
+class Prepared(NamedTuple):
+    """What a run on partitions is prepared with.
+
+    names: of the Dask arrays X and y; None where they have none.
+    """
+
+    names: tuple[str | None, str | None]
+    preprocessing: Any
+    training: tuple[NDArray, Targets]
+    rows: Any
+    classes: NDArray | None
+    n_features: int
+    single_target: bool
+
+
+class InPartitions(SupervisedReducer):
+    """The part of a method that takes Dask arrays and data frames; see the module."""
+
+    takes_partitions: ClassVar[bool] = True
+    partition_support: ClassVar[PartitionSupport]
+
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        *SupervisedReducer.prepared_attributes,
+        "partitions_",
+        "_prepared",
+        "_sample_cache",
+    )
+
+    partitions_: Any = None
     _all_rows: Any = None
+    _prepared: Prepared | None = None
+    _sample_cache: SampleCache
 
     def iterate(
         self,
@@ -90,7 +157,7 @@ class InPartitions(SupervisedReducer):
             if checkpoint is not None:
                 raise ValueError(f"checkpoint must be None where X is in memory; got {os.fspath(checkpoint)!r}")
             return super().iterate(X, y, start, sample_weight=sample_weight, interrupted=interrupted)
-        for name, choices in {**self.accepted_in_partitions, "sample_weight": (None,)}.items():
+        for name, choices in {**self.partition_support.accepted, "sample_weight": (None,)}.items():
             value = sample_weight if name == "sample_weight" else getattr(self, name)
             if not any(type(value) is type(choice) and value == choice for choice in choices):
                 words = " or ".join(map(repr, choices))
@@ -122,9 +189,9 @@ class InPartitions(SupervisedReducer):
         return lazily_embedded(X, self._preprocessing, work, self._n_features_out, self.accepts_missing_cells)
 
     def at_rows(self, snapshot: Snapshot, X: ArrayLike, y: ArrayLike, rows: ArrayLike) -> Self:
-        """Return the estimator as of a snapshot on partitions, as `at` does, standing on rows of one's own choice.
+        """Return the estimator as of a snapshot on partitions, as `at` does, at other rows than the sample's.
 
-        What is told row by row (`embedding_` …) is of these rows, not of the run's sample.
+        Attributes with one entry a row (`embedding_` …) are of these rows, not of the run's sample.
 
         Parameters
         ----------
@@ -147,24 +214,25 @@ class InPartitions(SupervisedReducer):
             If the snapshot is not of a run on partitions, or these are no rows of it.
         """
         run = getattr(snapshot, "run", None)
-        if not self.stands_on_any_rows:
+        if not self.partition_support.any_rows:
             raise ValueError(f"{type(self).__name__} embeds new rows by those of its sample: use at")
         if type(run) is not type(self) or not run._partitioned:
             raise ValueError(f"at_rows needs a snapshot of a run on partitions; got {snapshot!r}")
         from supdr.rows.running import prepared_on
 
-        known = vars(run).get("_prepared_on")
-        if known is None or known[0] is not rows:
-            known = run._prepared_on = (rows, prepared_on(run, X, y, rows))
+        cache = run._sample_cache
+        if cache.prepared[0] is not rows:
+            cache.prepared = rows, prepared_on(run, X, y, rows)
         fitted = copy.copy(run)
-        fitted.partitions_, fitted._training = known[1]
+        for name in self.answer_parameters & run.get_params(deep=False).keys():
+            setattr(fitted, name, getattr(self, name))
+        fitted.partitions_, fitted._training = cache.prepared[1]
         fitted._apply(snapshot)
         # That head is of the run's own sample, whatever rows are looked at; before a step is complete there is none.
         if snapshot.losses and fitted._calibrated():
-            head = vars(run).get("_calibrated_at")
-            if head is None or head[0] is not snapshot.state:
-                head = run._calibrated_at = (snapshot.state, self._calibration(snapshot))
-            fitted._memo = dict(head[1])
+            if cache.calibration[0] is not snapshot.state:
+                cache.calibration = snapshot.state, self.partition_support.calibration(run, snapshot)
+            fitted._memo = dict(cache.calibration[1])
         return fitted
 
     def latent_partitions(self) -> tuple[Any, Any] | None:
@@ -179,7 +247,8 @@ class InPartitions(SupervisedReducer):
         codes : supdr.rows.partitions.Partitions of int arrays of shape (n,)
             Positions in `classes_`.
         """
-        return None
+        latent = self.partition_support.latent
+        return None if latent is None else latent(self)
 
     def without_rows(self) -> Self:
         """Return a fitted copy that predicts new rows and knows of no partitions: it can be sent to workers.
@@ -188,52 +257,35 @@ class InPartitions(SupervisedReducer):
         """
         self._latent_scores(self._own_latent()[:1], self._calibrated())  # what prediction computes once
         light = copy.copy(self)
-        for name in ("partitions_", "snapshot_", "_stood", "_prepared_on", "_calibrated_at", "_asked"):
-            light.__dict__.pop(name, None)
+        del light.snapshot_
+        light.partitions_ = light._prepared = None
+        light._sample_cache = SampleCache()
         return light
-
-    # --- what a method defines ----------------------------------------------------------------------------------------
-
-    def _hold(self, rows: Any) -> Any:
-        """Return what a run keeps of `rows`, a `supdr.rows.running.ReadRows`: a `PartitionedRows`."""
-        raise NotImplementedError
 
     def _row_map(self) -> Callable[[NDArray], NDArray]:
         """Return the map from preprocessed rows to latent rows, which travels to the workers."""
         raise NotImplementedError
 
-    def _part_decoder(self, targets: Targets) -> Callable[[NDArray], Targets]:
-        """Return what decodes the labels of a partition, given the decoded labels of the sample."""
-        return partial(decode_part, classes=targets.classes, missing_label=self.missing_label)
-
-    def _completed(self, state: Any) -> Any:
-        """Return a state, on the rows of a sample, with the fields that a partial state lacks."""
-        return state
-
-    def _calibration(self, snapshot: Snapshot) -> dict[str, Any]:
-        """Return what prediction by the calibrated head computes once, on the run's own sample: to be remembered."""
-        own = self.at(snapshot)
-        own._latent_scores(own._own_latent()[:1], True)
-        return {name: value for name, value in own._memo.items() if name != "own"}
-
-    # --- shared -------------------------------------------------------------------------------------------------------
-
     @property
     def _partitioned(self) -> bool:
         """Whether the run of this estimator is on partitions."""
-        return "partitions_" in vars(self)
+        return self.partitions_ is not None
 
     def _columns_of(self, X: NDArray) -> Columns:
         return super()._columns_of(X) if self._all_rows is None else self._all_rows
 
+    def _own_problem(self) -> Any:
+        """Return the problem of a run on its own sample, made once."""
+        if self._sample_cache.problem is None:
+            self._sample_cache.problem = self._problem(*self._training)
+        return self._sample_cache.problem
+
     def _stand_at(self, state: Any) -> None:
         if self._partitioned:
-            # A run remembers where its rows stood last: they are asked for several times at one snapshot.
-            run, rows = self.snapshot_.run, self.partitions_
-            known = vars(run).get("_stood")
-            if known is None or known[0] is not rows.sampled:
-                known = (rows.sampled, ())
-            state, taken = rows.on_sample(state, known[1])
-            run._stood = (rows.sampled, taken)
-            state = self._completed(state)
+            rows, cache = self.partitions_, self.snapshot_.run._sample_cache
+            known = cache.taken[1] if cache.taken[0] is rows.sampled else ()
+            state, taken = rows.on_sample(state, known)
+            cache.taken = rows.sampled, taken
+            if self.partition_support.complete is not None:
+                state = self.partition_support.complete(self, state)
         super()._stand_at(state)

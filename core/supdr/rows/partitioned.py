@@ -52,10 +52,15 @@ class PartitionedRows:
         checkpoint()
         return total(work, *arguments, add=added if add is None else add)
 
-    def both(self, work: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
-        """Return two things that the work gives: one entry a row, kept where it was computed, and a sum."""
+    def both(
+        self, work: Callable[..., Any], *arguments: Any, so_far: Callable[[dict[int, Any]], Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return two things that the work gives: one entry a row, kept where it was computed, and a sum.
+
+        `so_far`: see `supdr.rows.partitions.spread_and_total`.
+        """
         checkpoint()
-        return spread_and_total(work, *arguments, add=added)
+        return spread_and_total(work, *arguments, add=added, so_far=so_far)
 
     def entries(self, values: Partitions, count: int) -> tuple[Partitions, ...]:
         """Return the entries of values that are tuples of so many, which `each` or `both` has kept."""
@@ -83,24 +88,30 @@ class PartitionedRows:
         """Return some rows, by their numbers in rising order, of arrays in partitions."""
         return taken(values, self.sizes, numbers)
 
+    def replaced(self, values: Partitions, numbers: NDArray[np.intp], new: NDArray) -> Partitions:
+        """Return arrays in partitions with other rows in some places, given by their numbers in rising order."""
+        local = _local_numbers(self.sizes, numbers)
+        parts = np.split(new, np.cumsum([len(each) for each in local])[:-1])
+        return spread(_replaced_rows, values, listed(local), listed(parts))
+
     def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return the numbers among these rows of some of all rows of a run; a method may hold labelled ones only."""
         return numbers
 
-    def on_sample(self, state: Any, known: Taken = ()) -> tuple[Any, Taken]:
+    def on_sample(self, state: Any, fetched: Taken = ()) -> tuple[Any, Taken]:
         """Return a state with the rows of the sample in place of references to all rows, fetched in one round.
 
-        `state`: holds `Partitions`, itself or in states within it; `known`: what an earlier call has returned second:
-        these rows need not be fetched again. Returns `state`; `taken`: the rows of the sample of those in the state.
+        `state`: holds `Partitions`, itself or in states within it; `fetched`: the second result of an earlier call,
+        whose rows are not fetched again. Returns `state`; `taken`: the rows of the sample of those in the state.
         """
-        asked = list(_partitions_in(state))
-        rows = {id(values): found for values, found in known}
-        new = [values for values in dict.fromkeys(asked) if id(values) not in rows]
+        needed = list(_partitions_in(state))
+        rows = {id(values): of_sample for values, of_sample in fetched}
+        new = [values for values in dict.fromkeys(needed) if id(values) not in rows]
         if new:
             parts = gathered(_rows_of_each, listed(_local_numbers(self.sizes, self.sampled)), *new)
             rows |= {id(values): np.concatenate(each) for values, each in zip(new, zip(*parts, strict=True))}
-        taken = tuple((values, rows[id(values)]) for values in dict.fromkeys(asked))
-        return _replaced(state, (rows[id(values)] for values in asked)), taken
+        taken = tuple((values, rows[id(values)]) for values in dict.fromkeys(needed))
+        return _replaced(state, (rows[id(values)] for values in needed)), taken
 
 
 def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
@@ -124,14 +135,20 @@ def _partitions_in(state: Any) -> Iterator[Partitions]:
             yield from _partitions_in(value)
 
 
-def _replaced(state: Any, found: Iterator[NDArray]) -> Any:
+def _replaced(state: Any, arrays: Iterator[NDArray]) -> Any:
     """Return a state with arrays in place of its partitions, in the order of `_partitions_in`."""
     if isinstance(state, Partitions):
-        return next(found)
+        return next(arrays)
     if isinstance(state, tuple) and hasattr(state, "_fields"):
         fields: dict[str, Any] = dict(zip(state._fields, state))
-        return type(state)(**{name: _replaced(value, found) for name, value in fields.items()})
+        return type(state)(**{name: _replaced(value, arrays) for name, value in fields.items()})
     return state
+
+
+def _replaced_rows(values: NDArray, numbers: NDArray[np.intp], new: NDArray) -> NDArray:
+    replaced = values.copy()
+    replaced[numbers] = new
+    return replaced
 
 
 def _rows_of_each(numbers: NDArray[np.intp], *arrays: NDArray) -> tuple[NDArray, ...]:

@@ -1,38 +1,42 @@
-"""What a method does with rows that it never sees all at once: work on every partition, and sums over them.
+"""Work on rows that are never in one place: a function of every partition, and sums over partitions.
 
-Every piece of work is a pure function of a partition's arrays and of a few small shared ones.  So Dask can repeat it
-elsewhere when a worker is lost, and what travels is independent of the number of rows.
+Every function is pure and takes a partition's arrays and a few small shared values.  So Dask can repeat it elsewhere
+when a worker is lost, and what travels is independent of the number of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from itertools import chain, groupby
-from operator import attrgetter, getitem
-from typing import Any
+from itertools import chain, count, groupby
+from operator import getitem
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-import dask
 import numpy as np
-from dask.delayed import Delayed
 
-from supdr.rows.tasks import Given, Part, Planned, called, read_at
-from supdr.rows.waiting import Told, by_others, computed, kept_and_computed
+from supdr.rows.waiting import Arrivals, Given, Part, computed, kept_and_computed, on_cluster
+
+if TYPE_CHECKING:  # Dask is an extra
+    from dask.delayed import Delayed
 
 # Partial sums that one addition takes.
 FAN_IN = 8
 
-# Into about so many pieces, of all partitions together, goes what is done between rounds.
+# Pieces, of all partitions together, into which the work between rounds is divided.
 PIECES = 32
 
-# Rows of such a piece: with fewer, Dask takes longer than the work.
+# Least rows of such a piece: with fewer, Dask takes longer than the work.
 LEAST_ROWS = 30_000
+
+# Names of tasks: a random number each would take longer than the rest of a graph.
+_PROCESS, _numbers = uuid4().hex, count()
 
 
 class Work:
-    """A function with the arguments that partitions share, named as it is in Dask's dashboard.
+    """A function with the arguments that partitions share, under the function's name for Dask's dashboard.
 
-    `function`: what is called. `arguments`: its arguments; those that are `Partitions` are given in the call.
+    `function`: the function. `arguments`: its arguments; those that are `Partitions` are given in the call.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -42,7 +46,7 @@ class Work:
         self.__name__ = getattr(function, "__name__", type(function).__name__).lstrip("_")
 
     def __call__(self, *values: Any) -> Any:
-        """Return what the function gives for a partition."""
+        """Return the function's value for a partition."""
         arguments = list(self.shared)
         for (place, entry), value in zip(self.places, values):
             arguments[place] = reduce(getitem, entry, value.value if isinstance(value, Given) else value)
@@ -50,9 +54,9 @@ class Work:
 
 
 class Piece:
-    """A function of one of some pieces of its rows, named as it is.
+    """A function of one of several pieces of its rows, under the function's name.
 
-    `function`: what is called; its first argument are the rows. `number`, `count`: which of how many pieces.
+    `function`: its first argument are the rows. `number`, `count`: number of the piece, and of pieces.
     """
 
     def __init__(self, function: Callable[..., Any], number: int, count: int) -> None:
@@ -60,7 +64,7 @@ class Piece:
         self.__name__ = function.__name__
 
     def __call__(self, rows: Any, *arguments: Any) -> Any:
-        """Return what the function gives for the piece."""
+        """Return the function's value for the piece."""
         begin, end = (len(rows) * each // self.count for each in (self.number, self.number + 1))
         return self.function(rows[begin:end], *arguments)
 
@@ -68,28 +72,30 @@ class Piece:
 class Partitions:
     """References to one value per partition, in the order of the rows.
 
-    `parts`: what stands for the values.  All that belongs to a partition has the same home. `entry`: which entry of
-    each value is meant, where values are tuples, which entry of that, and so on.
+    `parts`: what stands for the values. `homes`: address of the worker of each partition; "": any. `entry`: which
+    entry of each value is meant, where values are tuples, which entry of that, and so on.
     """
 
-    def __init__(self, parts: Iterable[Part], entry: tuple[int, ...] = ()) -> None:
-        self.parts, self.entry = tuple(parts), entry
+    def __init__(self, parts: Iterable[Part], homes: Iterable[str], entry: tuple[int, ...] = ()) -> None:
+        self.parts, self.homes, self.entry = tuple(parts), tuple(homes), entry
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def some(self, numbers: list[int]) -> Partitions:
         """Return some of the partitions, by their numbers."""
-        return Partitions((self.parts[number] for number in numbers), self.entry)
+        parts, homes = ([values[number] for number in numbers] for values in (self.parts, self.homes))
+        return Partitions(parts, homes, self.entry)
 
     def item(self, number: int) -> Partitions:
         """Return the entries `number` of values that are tuples; they stay within these."""
-        return Partitions(self.parts, (*self.entry, number))
+        return Partitions(self.parts, self.homes, (*self.entry, number))
 
 
 def listed(values: Iterable[Any]) -> Partitions:
     """Return given small values, one per partition."""
-    return Partitions(map(Given, values))
+    parts = [Given(value) for value in values]
+    return Partitions(parts, [""] * len(parts))
 
 
 def at_home(blocks: list[Delayed]) -> Partitions:
@@ -97,13 +103,23 @@ def at_home(blocks: list[Delayed]) -> Partitions:
 
     `blocks`: each yields the value of a partition.
     """
+    from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
+    from dask.optimization import cull
     from distributed import get_client
 
     try:
         workers = sorted(get_client().nthreads())
     except ValueError:  # no client: threads of this process
         workers = [""]
-    return Partitions(read_at(blocks, [workers[number * len(workers) // len(blocks)] for number in range(len(blocks))]))
+    homes = [workers[number * len(workers) // len(blocks)] for number in range(len(blocks))]
+    graphs: dict[int, dict] = {}  # the blocks of a collection share its graph, of which each needs a part
+    parts = []
+    for block in blocks:
+        tasks, _ = cull(graphs.setdefault(id(block.dask), dict(block.dask)), [block.key])
+        # Any worker may read it: where all workers were lost at once, Dask does not repeat tasks that have a home.
+        parts.append(Delayed(block.key, HighLevelGraph.from_collections(block.key, tasks)))
+    return Partitions(parts, homes)
 
 
 def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
@@ -111,7 +127,8 @@ def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
 
     `function`: pure; `*arguments`: `Partitions` are passed partition by partition, everything else as it is.
     """
-    return Partitions(_calls(function, arguments))
+    homes = _homes(arguments)
+    return Partitions(_calls(function, arguments, homes), homes)
 
 
 def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
@@ -119,25 +136,30 @@ def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
 
     `function`: pure; `*arguments`: as for `planned`.
     """
-    return Partitions(kept_and_computed(_calls(function, arguments))[0])
+    homes = _homes(arguments)
+    return Partitions(kept_and_computed(_calls(function, arguments, homes))[0], homes)
 
 
 def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
-    """Return what `function` gives for every partition, kept there; workers do it where they would wait for others.
+    """Return what `function` gives for every partition, kept there; workers do it while they wait for messages.
 
-    A cluster does it in pieces, after all that is asked for before it is needed: between two rounds of messages.
+    A cluster does it in pieces and at a low priority, after what is needed earlier.
 
     `function`: pure; gives an array with an entry a row, whatever other rows there are. `rows`: its first argument, of
     which a piece gets some rows. `*arguments`: shared by all partitions, and small: they are sent with every piece.
     `n_rows`: of all partitions.
     """
-    count = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
-    if count < 2 or not by_others():
+    from dask import annotate
+
+    n_pieces = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
+    if n_pieces < 2 or not on_cluster():
         return spread(function, rows, *arguments)
-    pieces = [_calls(Piece(function, number, count), (rows, *arguments)) for number in range(count)]
-    whole = [called(_joined_rows, some, some[0].home) for some in zip(*pieces)]
-    with dask.annotate(priority=-1):
-        return Partitions(kept_and_computed(whole)[0])
+    with annotate(priority=-1):
+        pieces = [
+            _calls(Piece(function, number, n_pieces), (rows, *arguments), rows.homes) for number in range(n_pieces)
+        ]
+        whole = [_call(_joined_rows, some, home) for some, home in zip(zip(*pieces), rows.homes)]
+        return Partitions(kept_and_computed(whole)[0], rows.homes)
 
 
 def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -145,7 +167,7 @@ def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
 
     `function`: pure; its values are small. `*arguments`: as for `planned`.
     """
-    parts = _calls(function, arguments)
+    parts = _calls(function, arguments, _homes(arguments))
     return computed(parts, parts)
 
 
@@ -154,7 +176,7 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
 
     `function`: pure; `*arguments`: as for `planned`; `add`: maps a list of at most `FAN_IN` values to their sum.
     """
-    parts = _calls(function, arguments)
+    parts = _calls(function, arguments, _homes(arguments))
     return add(computed(_few(parts, add), parts))
 
 
@@ -166,73 +188,83 @@ def spread_and_total(
 ) -> Any:
     """Return two things that `function` gives for every partition: what is kept there, and the sum of the second.
 
-    `function`: pure; gives a pair. `*arguments`: as for `planned`. `add`: as for `total`. `so_far`: on a cluster told
-    now and then, while it is waited for: the second things by the number of their partition, of those partitions that
-    are done. Returns `kept`; `summed`.
+    `function`: pure; gives a pair. `*arguments`: as for `planned`. `add`: as for `total`. `so_far`: called on a cluster
+    now and then, while this waits, with the second things of the partitions that are done, by their number. Returns
+    `kept`; `summed`.
     """
-    pairs = _calls(function, arguments)
+    homes = _homes(arguments)
+    pairs = _calls(function, arguments, homes)
     if so_far is not None:
-        shares = [called(_second, [pair], pair.home) for pair in pairs]
-        kept, sums = kept_and_computed(pairs, _few(shares, add), Told(shares, so_far))
+        shares = [_call(_second, [pair], home) for pair, home in zip(pairs, homes)]
+        kept, sums = kept_and_computed(pairs, _few(shares, add), Arrivals(shares, so_far))
     elif len(pairs) > FAN_IN:
-        kept, sums = kept_and_computed(pairs, _few([_seconds_added(some, add) for some in _neighbours(pairs)], add))
+        some = zip(_neighbours(pairs), _neighbours(homes))
+        kept, sums = kept_and_computed(pairs, _few([_seconds_added(*each, add) for each in some], add))
     else:
-        by_home = [called(_seconds, some, home) for home, some in groupby(pairs, attrgetter("home"))]
-        kept, lists = kept_and_computed(pairs, by_home)
+        groups = [list(some) for _, some in groupby(zip(pairs, homes), lambda each: each[1])]
+        lists = [_call(_seconds, [pair for pair, _ in some], some[0][1]) for some in groups]
+        kept, lists = kept_and_computed(pairs, lists)
         sums = list(chain.from_iterable(lists))
-    return Partitions(kept, (0,)), add(sums)
+    return Partitions(kept, homes, (0,)), add(sums)
 
 
-def _calls(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Planned]:
-    """Return a call for every partition, to be made where the partition is."""
+def _homes(arguments: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the home of each partition: that of the first argument which has one."""
+    columns = [argument.homes for argument in arguments if isinstance(argument, Partitions)]
+    return tuple(next(filter(None, homes), "") for homes in zip(*columns, strict=True))
+
+
+def _calls(function: Callable[..., Any], arguments: tuple[Any, ...], homes: Iterable[str]) -> list[Delayed]:
+    """Return a call for every partition, to be made at its home."""
     work = Work(function, arguments)
     columns = [argument.parts for argument in arguments if isinstance(argument, Partitions)]
-    return [
-        called(work, values, next((each.home for each in values if each.home), ""))
-        for values in zip(*columns, strict=True)
-    ]
+    return [_call(work, values, home) for values, home in zip(zip(*columns, strict=True), homes)]
+
+
+def _call(function: Any, values: Iterable[Part], home: str = "") -> Delayed:
+    """Return the call of a function on a worker; another one makes it if that one is lost."""
+    from dask import annotate, delayed
+
+    name = getattr(function, "__name__", type(function).__name__)
+    call = delayed(function, name=name, pure=False, traverse=False)
+    key = f"{name}-{_PROCESS}-{next(_numbers)}"
+    if not home:
+        return call(*values, dask_key_name=key)
+    with annotate(workers=[home], allow_other_workers=True):
+        return call(*values, dask_key_name=key)
 
 
 class Sum:
-    """What adds values up, named as it is in Dask's dashboard.
+    """The addition of values, under this name in Dask's dashboard.
 
-    `add`: maps a list of values to their sum.
+    `add`: maps a list of values to their sum. `seconds`: whether values are pairs whose second entries are added.
     """
 
     __name__ = "sum"
 
-    def __init__(self, add: Callable[[list[Any]], Any]) -> None:
-        self.add = add
+    def __init__(self, add: Callable[[list[Any]], Any], seconds: bool = False) -> None:
+        self.add, self.seconds = add, seconds
 
     def __call__(self, *values: Any) -> Any:
         """Return the sum."""
-        return self.add(list(values))
+        return self.add(_seconds(*values) if self.seconds else list(values))
 
 
-class SumOfSeconds(Sum):
-    """What adds up the second things of pairs."""
-
-    def __call__(self, *pairs: tuple[Any, Any]) -> Any:
-        """Return their sum."""
-        return self.add(_seconds(*pairs))
-
-
-def _few(values: list[Planned], add: Callable[[list[Any]], Any]) -> list[Planned]:
-    """Return at most `FAN_IN` values with the same sum: the client adds these, which saves it from waiting for it."""
+def _few(values: list[Delayed], add: Callable[[list[Any]], Any]) -> list[Delayed]:
+    """Return at most `FAN_IN` values with the same sum, which the client adds in place of waiting for another task."""
     while len(values) > FAN_IN:
-        values = [called(Sum(add), some) for some in _neighbours(values)]
+        values = [_call(Sum(add), some) for some in _neighbours(values)]
     return values
 
 
-def _seconds_added(pairs: list[Planned], add: Callable[[list[Any]], Any]) -> Planned:
+def _seconds_added(pairs: list[Delayed], homes: tuple[str, ...], add: Callable[[list[Any]], Any]) -> Delayed:
     """Return the sum of the second things of neighbours; the first do not travel."""
-    homes = {pair.home for pair in pairs}
-    if len(homes) == 1:
-        return called(SumOfSeconds(add), pairs, homes.pop())
-    return called(Sum(add), [called(_second, [pair], pair.home) for pair in pairs])
+    if len(set(homes)) == 1:
+        return _call(Sum(add, seconds=True), pairs, homes[0])
+    return _call(Sum(add), [_call(_second, [pair], home) for pair, home in zip(pairs, homes)])
 
 
-def _neighbours(values: list[Planned]) -> list[list[Planned]]:
+def _neighbours(values: Any) -> list[Any]:
     return [values[start : start + FAN_IN] for start in range(0, len(values), FAN_IN)]
 
 

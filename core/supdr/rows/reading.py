@@ -53,8 +53,8 @@ def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
     return rows
 
 
-class Look(NamedTuple):
-    """What one look at a partition tells.
+class PartSummary(NamedTuple):
+    """Labels and some rows of a partition.
 
     values (k,): labels that occur, rising; of very many only the lowest ones, and the highest.
     rows (s, D): some rows.
@@ -68,26 +68,26 @@ class Look(NamedTuple):
     has_gaps: bool
 
 
-def looked_at(rows: NDArray, labels: NDArray, chosen: NDArray, most: int) -> Look:
-    """Look at a partition: some of its rows, and its labels, of which no more than `most` + 1 values are told."""
+def summarised(rows: NDArray, labels: NDArray, chosen: NDArray, most: int) -> PartSummary:
+    """Return the chosen rows of a partition, and the values of its labels, `most` + 1 of them at most."""
     known = ~missing_values(labels, np.nan)
     values = np.unique(labels[known])
     if len(values) > most + 1:
         values = np.append(values[:most], values[-1:])
-    return Look(values, rows[chosen], labels[chosen], not known.all())
+    return PartSummary(values, rows[chosen], labels[chosen], not known.all())
 
 
 def class_numbers(labels: NDArray, classes: NDArray) -> NDArray[np.float64]:
     """Return the place of each label (n,) among the sorted classes; NaN without a label."""
     known = ~missing_values(labels, np.nan)
-    found = np.full(len(labels), np.nan)
-    found[known] = np.searchsorted(classes, labels[known].astype(classes.dtype))
-    return found
+    numbers = np.full(len(labels), np.nan)
+    numbers[known] = np.searchsorted(classes, labels[known].astype(classes.dtype))
+    return numbers
 
 
 def target_numbers(labels: NDArray) -> NDArray[np.float64]:
     """Return labels (n,) that are numbers; NaN without one."""
     known = ~missing_values(labels, np.nan)
-    found = np.full(len(labels), np.nan)
-    found[known] = labels[known].astype(float)
-    return found
+    values = np.full(len(labels), np.nan)
+    values[known] = labels[known].astype(float)
+    return values

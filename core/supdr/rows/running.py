@@ -1,4 +1,4 @@
-"""Runs on rows in partitions: what is read at the start, what a checkpoint holds, what is said of a lost cluster."""
+"""Runs on rows in partitions: their start, their checkpoints, and the error of a lost cluster."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets, as_labels, missing_values
 from supdr.rows import checkpoints
+from supdr.rows.in_partitions import Prepared, SampleCache
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, at_home, gathered, planned, spread
 from supdr.rows.reading import numbers, row_partitions
@@ -90,12 +91,12 @@ def guarded_run(
 
 
 def _ended(snapshots: Iterator[Snapshot], stop: Stop) -> Iterator[Snapshot]:
-    """Yield where a run stands that was over."""
+    """Yield the last snapshot of a run that has ended."""
     yield replace(next(snapshots), stop=stop)
 
 
 def _guarded(model: Any, snapshots: Iterator[Snapshot], folder: Path | None, every: int) -> Iterator[Snapshot]:
-    """Yield snapshots, written down before; say in a sentence if the cluster is lost."""
+    """Yield snapshots after writing their checkpoints; raise ClusterLost if the cluster is lost."""
     passes = None
     try:
         for snapshot in snapshots:
@@ -130,13 +131,11 @@ def _started(
     run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter
-    run._stood = run._prepared_on = run._calibrated_at = run._asked = (
-        None  # what an earlier run of this estimator was asked for
-    )
+    run._sample_cache = SampleCache()
     run._check_declared()
     if start is not None:
         check_snapshot(start, run)
-    if start is not None and run.keeps_its_preparation and _prepared_alike(run, start.run, X, y):
+    if start is not None and run.partition_support.resumes_prepared and _prepared_alike(run, start.run, X, y):
         return _continued(model, run, start, interrupted)
     raw, y_parts, sizes, names, sums = _read(run, X, y)
     seed = run._seed()
@@ -144,9 +143,9 @@ def _started(
     chosen = np.arange(n) if n <= SAMPLE_ROWS else np.sort(rng.choice(n, SAMPLE_ROWS, replace=False))
     sample_X, sample_y = taken(raw, sizes, chosen), taken(y_parts, sizes, chosen)
     if hasattr(X, "columns"):
-        import pandas as pd
+        from pandas import DataFrame
 
-        sample_X = pd.DataFrame(sample_X, columns=X.columns)
+        sample_X = DataFrame(sample_X, columns=X.columns)
     sample_X, targets = run._validate(sample_X, sample_y)
     if names is not None and len(run.classes_) < len(names):
         lost = sorted(set(names.tolist()) - set(run.classes_.tolist()))
@@ -158,39 +157,35 @@ def _started(
         check_unchanged(start.fixed, fixed)
     run._kept_components = None if start is None else run._components_of(start.state)
     run._preprocessing = run._fit_preprocessing(sample_X, targets, start)
-    del run._all_rows
+    run._all_rows = None
     run._training = (run._scaled(sample_X), targets)
-    decoded = spread(run._part_decoder(targets), y_parts)
+    decoded = spread(run.partition_support.part_decoder(run, targets), y_parts)
     prepared = planned(_prepared, raw, run._preprocessing)
     if fits_in_memory(n, run._training[0].shape[1]):
         prepared = spread(_itself, prepared)
     tokens = tuple(zip(sums, gathered(_token, decoded)))
     _check_origin(start, tokens, fingerprint)
-    run._collections = (getattr(X, "name", None), getattr(y, "name", None))
-    run.partitions_ = run._hold(ReadRows(raw, prepared, decoded, sizes, chosen, tokens))
+    run.partitions_ = run.partition_support.held_rows(run, ReadRows(raw, prepared, decoded, sizes, chosen, tokens))
+    run._prepared = Prepared(
+        names=(getattr(X, "name", None), getattr(y, "name", None)),
+        preprocessing=run._preprocessing,
+        training=run._training,
+        rows=run.partitions_,
+        classes=targets.classes,
+        n_features=run.n_features_in_,
+        single_target=run._single_target,
+    )
     context = RunContext(stop_requested=interrupted)
     snapshots = run._snapshots(seed=seed, start=start, monitor=None, context=context, fixed=fixed)
     return model._followed(snapshots)
 
 
-# What a run is prepared with; one that goes on from its snapshots, on the same rows, has it already.
-KEPT = (
-    "_collections",
-    "_preprocessing",
-    "_training",
-    "partitions_",
-    "classes_",
-    "n_features_in_",
-    "_single_target",
-    "_prepared_on",
-    "_stood",
-)
-
-
 def _prepared_alike(run: Any, earlier: Any, X: Any, y: Any) -> bool:
     """Whether an earlier run was prepared with these very Dask arrays, on the same sample."""
-    known = (None,) if earlier is None else vars(earlier).get("_collections", (None,))
-    if None in known or known != (getattr(X, "name", None), getattr(y, "name", None)):
+    prepared = getattr(earlier, "_prepared", None)
+    if prepared is None or None in prepared.names:
+        return False
+    if prepared.names != (getattr(X, "name", None), getattr(y, "name", None)):
         return False
     names = ("random_state", "preprocessing", "missing_label")
     alike = all(repr(getattr(run, each, None)) == repr(getattr(earlier, each, None)) for each in names)
@@ -201,7 +196,11 @@ def _continued(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], 
     """Return the stream of a run that goes on with what the run of `start` was prepared with."""
     fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
     check_unchanged(start.fixed, fixed)
-    vars(run).update({name: vars(start.run)[name] for name in KEPT})
+    prepared, cache = start.run._prepared, start.run._sample_cache
+    run._prepared, run._sample_cache = prepared, SampleCache(cache.taken, cache.prepared)
+    run._preprocessing, run._training, run.partitions_ = prepared.preprocessing, prepared.training, prepared.rows
+    run.classes_, run.n_features_in_ = prepared.classes, prepared.n_features
+    run._single_target = prepared.single_target
     run._check_parameters(*run._training)
     run._kept_components = run._components_of(start.state)
     context = RunContext(stop_requested=interrupted)
@@ -221,23 +220,23 @@ def prepared_on(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, t
         raise ValueError(f"X, y and rows must be equally long; got {len(X)}, {len(labels)} and {len(places)}")
     if len(places) and (places[0] < 0 or (np.diff(places) <= 0).any()):
         raise ValueError("rows must be rising numbers from 0 on")
-    targets = run._part_decoder(run._training[1])(labels)
+    targets = run.partition_support.part_decoder(run, run._training[1])(labels)
     sampled = run.partitions_.among(places, targets.labelled)
     return replace(run.partitions_, sampled=sampled), (run._scaled(np.asarray(X, dtype=float)), targets)
 
 
 def _read(run: Any, X: Any, y: Any) -> tuple[Partitions, Partitions, tuple[int, ...], NDArray | None, tuple[int, ...]]:
     """Return rows, labels, sizes and checksums of the partitions that have rows, and the labels of all; None: many."""
-    rows, labels = row_partitions(X, y, several=run.several_targets)
+    rows, labels = row_partitions(X, y, several=run.partition_support.several_targets)
     raw, y_parts = planned(numbers, at_home(rows), run.accepts_missing_cells), planned(_labels, at_home(labels))
-    names_wanted = predicts_classes(run) and y.ndim == 1
-    found = gathered(_described, raw, y_parts, run.missing_label, names_wanted)
-    some = [number for number, (size, _, _) in enumerate(found) if size]
-    if not some:
+    with_names = predicts_classes(run) and y.ndim == 1
+    described = gathered(_described, raw, y_parts, run.missing_label, with_names)
+    nonempty = [number for number, (size, _, _) in enumerate(described) if size]
+    if not nonempty:
         raise ValueError("Found array with 0 sample(s) in all partitions of X while a minimum of 2 is required.")
-    names = np.unique(np.concatenate([found[number][1] for number in some])) if names_wanted else None
-    sizes, sums = (tuple(found[number][place] for number in some) for place in (0, 2))
-    return raw.some(some), y_parts.some(some), sizes, names, sums
+    names = np.unique(np.concatenate([described[number][1] for number in nonempty])) if with_names else None
+    sizes, sums = (tuple(described[number][place] for number in nonempty) for place in (0, 2))
+    return raw.some(nonempty), y_parts.some(nonempty), sizes, names, sums
 
 
 def _check_origin(start: Snapshot | None, tokens: tuple, fingerprint: tuple | None) -> None:
@@ -256,7 +255,7 @@ def _check_origin(start: Snapshot | None, tokens: tuple, fingerprint: tuple | No
 def lazily_embedded(
     X: Any, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], width: int, may_miss: bool
 ) -> Any:
-    """Return the latent rows of a Dask collection as a Dask array that is computed when it is asked for.
+    """Return the latent rows of a Dask collection as a Dask array that is computed when it is needed.
 
     `X` (N, D): rows; `preprocessing`: what is applied to them first; `work`: maps preprocessed rows to latent rows;
     `width`: L; `may_miss`: whether cells may be missing. Returns (N, L).
@@ -283,11 +282,11 @@ def _labels(block: Any) -> NDArray:
     return as_labels(block)
 
 
-def _described(X: NDArray, y: NDArray, missing_label: Any, names_wanted: bool) -> tuple[int, NDArray, int]:
+def _described(X: NDArray, y: NDArray, missing_label: Any, with_names: bool) -> tuple[int, NDArray, int]:
     """Return the number of rows, the labels that occur, and a checksum of the rows."""
     if len(X) != len(y):
         raise ValueError(f"X and y must be partitioned alike; a partition has {len(X)} rows and {len(y)} labels")
-    names = np.unique(y[~missing_values(y, missing_label)]) if names_wanted else np.empty(0)
+    names = np.unique(y[~missing_values(y, missing_label)]) if with_names else np.empty(0)
     return len(X), names, zlib.crc32(X.data)
 
 

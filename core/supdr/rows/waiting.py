@@ -1,114 +1,102 @@
-"""Waiting for work on partitions: whoever waits is told how far it is, and may give it up."""
+"""Computing the values of partitions: by threads of this process or on a cluster, with progress and a stop flag."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
-
-import dask
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from supdr.engine.context import current_context
 from supdr.engine.interruption import Interrupted, checkpoint, lent_thread
-from supdr.rows.tasks import Given, Part, Planned, by_threads, kept_there, submitted
 
-# ``tell(done, count)``: how many of the partitions of a round are done.
-Tell = Callable[[int, int], Any]
+if TYPE_CHECKING:  # Dask is an extra
+    from dask.delayed import Delayed
 
-# Seconds between two looks at how far a cluster is, and at whether its work is still wanted.
-GLANCE = 0.1
+# ``progress(done, count)``: how many of the partitions of a round are done.
+Progress = Callable[[int, int], Any]
+
+# Seconds between two polls of a cluster and of the stop flag.
+POLL = 0.1
 
 
-class Told(NamedTuple):
-    """Who is told of values of partitions while the others are waited for.
+class Given:
+    """A value in this process, as an argument that Dask does not look into."""
 
-    `shares`: small values, one per partition; `tell`: ``tell(values)``: those that are there, by the number of their
-    partition.
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+# What stands for the value of a partition: `Given` or a Delayed of Dask.
+Part = Any
+
+
+class Arrivals(NamedTuple):
+    """A reader of values of partitions while the others are computed.
+
+    `shares`: small values, one per partition; `receive`: ``receive(values)`` takes those that have arrived, by the
+    number of their partition.
     """
 
-    shares: Sequence[Planned]
-    tell: Callable[[dict[int, Any]], Any]
-
-
-def computed(wanted: Sequence[Planned], parts: Sequence[Planned]) -> list[Any]:
-    """Return the values of `wanted`, which are made of `parts`.
-
-    `parts`: one per partition. Raises Interrupted if the run of this thread was asked to stop meanwhile; what has begun
-    on a cluster is left to end by itself.
-    """
-    tell, client = _tell(), _client()
-    if client is None:
-        return by_threads(wanted, _between_tasks(parts, tell))
-    if tell is None:
-        return list(client.gather(submitted(client, wanted)))
-    known = {each.key: each for each in (*parts, *wanted)}
-    futures = dict(zip(known, submitted(client, list(known.values()))))
-    ours, results = ([futures[each.key] for each in some] for some in (parts, wanted))
-    return _awaited(client, ours, results, tell)
+    shares: Sequence[Delayed]
+    receive: Callable[[dict[int, Any]], Any]
 
 
 def kept_and_computed(
-    parts: Sequence[Planned], wanted: Sequence[Planned] = (), told: Told | None = None
+    parts: Sequence[Delayed], results: Sequence[Delayed] = (), arrivals: Arrivals | None = None
 ) -> tuple[list[Part], list[Any]]:
-    """Return what stands for the values of `parts`, kept where they are computed, and the values of `wanted`.
+    """Compute a round: keep the values of `parts` where they are computed, and return those of `results`.
 
-    `parts`: one per partition. `wanted`: made of them.  Without any, nothing is waited for on a cluster. `told`: who
-    looks on a cluster at values of partitions before all are there. Returns `kept`; `values`. Raises Interrupted: as
-    for `computed`.
+    `parts`: one per partition. `results`: made of them; without any, a cluster is not waited for. `arrivals`: only
+    used on a cluster. Raises Interrupted if the run of this thread was asked to stop meanwhile.
     """
-    tell, client, count = _tell(), _client(), len(parts)
+    progress, client = _progress(), _client()
     if client is None:
-        values = by_threads([*parts, *wanted], _between_tasks(parts, tell))
-        return [Given(each) for each in values[:count]], values[count:]
-    shares = () if told is None else told.shares
-    futures = submitted(client, [*parts, *shares, *wanted])
-    kept: list[Part] = [kept_there(future, part.home) for future, part in zip(futures, parts)]
-    if not wanted:
+        values = _by_threads([*parts, *results], _between_tasks(parts, progress))
+        return [Given(value) for value in values[: len(parts)]], values[len(parts) :]
+    shares = () if arrivals is None else arrivals.shares
+    needed = {part.key: part for part in (*parts, *shares, *results)}
+    persisted = dict(zip(needed, client.persist(list(needed.values()), optimize_graph=False)))
+    kept = [persisted[part.key] for part in parts]
+    if not results:
         return kept, []
-    small, results = futures[count : -len(wanted)], futures[-len(wanted) :]
-    if tell is None:
-        return kept, list(client.gather(results))
-    look = None if told is None else _Arriving(client, small, told.tell)
-    return kept, _awaited(client, futures[:count], results, tell, look)
+    futures = {future.key: future for future in client.futures_of(list(persisted.values()))}
+    if progress is not None:
+        _await(client, [[futures[each.key] for each in some] for some in (parts, shares, results)], progress, arrivals)
+    return kept, list(client.gather([futures[result.key] for result in results]))
 
 
-def by_others() -> bool:
-    """Tell whether a cluster works on partitions."""
+def computed(results: Sequence[Delayed], parts: Sequence[Delayed]) -> list[Any]:
+    """Return the values of `results`, which are made of `parts`, one per partition.  Raises as `kept_and_computed`."""
+    # Of parts nothing is needed but how many of them are done.
+    return kept_and_computed(() if _progress() is None else parts, results)[1]
+
+
+def on_cluster() -> bool:
+    """Return whether a cluster works on partitions."""
     return _client() is not None
 
 
-class _Arriving:
-    """Tells of the values of futures as they arrive."""
+def _progress() -> Progress | None:
+    """Return the function that is told of the progress; None: there is none, and no stop flag either.
 
-    def __init__(self, client: Any, futures: list[Any], tell: Callable[[dict[int, Any]], Any]) -> None:
-        self._client, self._tell = client, tell
-        self._open, self._values = dict(enumerate(futures)), dict[int, Any]()
-
-    def look(self) -> None:
-        """Fetch what has come, and tell of it."""
-        done = {number: future for number, future in self._open.items() if future.status == "finished"}
-        if done:
-            self._values |= zip(done, self._client.gather(list(done.values())))
-            for number in done:
-                del self._open[number]
-            self._tell(self._values)
-
-
-def _tell() -> Tell | None:
-    """Return who is to be told; None: nobody, and nothing can be given up.  Raises `Interrupted` if it is already."""
+    Raises Interrupted if the run of this thread was asked to stop.
+    """
     context = current_context()
-    tell = context.report_progress
-    if tell is None and context.stop_requested is None:
+    progress = context.report_progress
+    if progress is None and context.stop_requested is None:
         return None
     checkpoint()
-    return tell or _to_nobody
+    return progress or _ignore
 
 
-def _to_nobody(_done: int, _count: int) -> None:
-    """Tell nobody."""
+def _ignore(_done: int, _count: int) -> None:
+    """Ignore the progress."""
 
 
 def _client() -> Any:
     """Return the client that Dask uses in this thread, or None."""
+    import dask
     from distributed import get_client
 
     if dask.config.get("scheduler", None) in ("threads", "threading", "sync", "synchronous", "single-threaded"):
@@ -119,43 +107,61 @@ def _client() -> Any:
         return None
 
 
-def _between_tasks(parts: Sequence[Planned], tell: Tell | None) -> list[tuple] | None:
-    """Return what threads of this process call between tasks: it tells how far they are; None: nobody is told."""
-    if tell is None:
+def _by_threads(wanted: Sequence[Delayed], callbacks: list[tuple] | None) -> list[Any]:
+    """Return values, computed by threads of this process, or as Dask's setting ``scheduler`` says."""
+    from dask.base import get_scheduler
+    from dask.threaded import get as get_by_threads
+
+    # What dask.compute does besides, naming and optimising, takes longer than a round of little work.
+    graph = {key: task for each in wanted for key, task in each.dask.items()}
+    get = get_scheduler() or get_by_threads
+    return list(get(graph, [each.key for each in wanted], callbacks=callbacks))
+
+
+def _between_tasks(parts: Sequence[Delayed], progress: Progress | None) -> list[tuple] | None:
+    """Return Dask's callbacks for threads of this process: they report the progress and look at the stop flag."""
+    if progress is None:
         return None
     keys, done = {part.key for part in parts}, set()
 
     def after(key: Any, *_others: Any) -> None:
-        """Tell how far it is; the thread that waits calls this."""
+        """Report a task that is done; the thread that waits calls this."""
         checkpoint()
         if key in keys:
             done.add(key)
-            tell(len(done), len(keys))
+            progress(len(done), len(keys))
 
     return [(None, None, None, after, None)]
 
 
-def _awaited(
-    client: Any, parts: list[Any], wanted: list[Any], tell: Tell, arriving: _Arriving | None = None
-) -> list[Any]:
-    """Return the values of the futures `wanted`, which are made of `parts`."""
+def _await(client: Any, futures: list[list[Any]], progress: Progress, arrivals: Arrivals | None) -> None:
+    """Wait for the last of three lists of futures: parts, shares for `arrivals`, and results."""
     from distributed import wait
+
+    parts, shares, results = futures
+    missing, values = dict(enumerate(shares)), dict[int, Any]()
+
+    def look() -> None:
+        """Hand on the shares that have arrived since."""
+        done = {number: future for number, future in missing.items() if future.status == "finished"}
+        if done and arrivals is not None:
+            values.update(zip(done, client.gather(list(done.values()))))
+            for number in done:
+                del missing[number]
+            arrivals.receive(values)
 
     try:
         with lent_thread():
             while True:
-                tell(sum(future.done() for future in parts), len(parts))
+                progress(sum(future.done() for future in parts), len(parts))
                 checkpoint()
                 try:
-                    wait(wanted, timeout=GLANCE)
+                    wait(results, timeout=POLL)
                     break
                 except TimeoutError:
-                    if arriving is not None:
-                        arriving.look()
-        if arriving is not None:
-            arriving.look()
+                    look()
+        look()
     except Interrupted:
-        for future in (*parts, *wanted):  # what nobody wants any more is not begun
+        for future in (*parts, *shares, *results):  # tasks that have not begun never do
             future.release()
         raise
-    return list(client.gather(wanted))

@@ -16,15 +16,15 @@ Numbers = NDArray[np.int32]
 SHORTER: Array = 0.5 ** np.arange(0.5, 12.5, 0.5)
 
 
-class Near(NamedTuple):
-    """What partitions say of one classifier at a point.
+class WorkingSet(NamedTuple):
+    """Rows and group means that bound one classifier's objective from below, at a point.
 
-    rows (m, d): those that come one by one.
+    rows (m, d): rows nearest to the margin, and those kept from earlier visits.
     signs (m,).
     weight (m,).
     sums (G, d + 1): weighted sums of the other rows by group, and their weights.
     hinge: sum of the hinges of all rows.
-    numbers: numbers of these rows within each of the partitions.
+    numbers: numbers of the rows within each of the partitions.
     """
 
     rows: Array
@@ -35,13 +35,13 @@ class Near(NamedTuple):
     numbers: tuple[Numbers, ...]
 
 
-class Point(NamedTuple):
-    """What is asked of a classifier at a point: see `Near`.
+class PointQuery(NamedTuple):
+    """Query for a classifier's `WorkingSet` at a point.
 
     theta (d + 1,).
-    quota: rows of a partition that come one by one: the nearest to the margin.
-    held: rows of each partition that have come before and count one by one; they do not come again.
-    anchor (d + 1,): as many more rows may come of those that lie on the other side of their margin there.
+    quota: rows that a partition sends: those nearest to the margin.
+    held: rows of each partition that were sent before, which belong to no group and are not sent again.
+    anchor (d + 1,): a partition sends as many more of the rows that are on the other side of their margin there.
     """
 
     theta: Array
@@ -49,13 +49,13 @@ class Point(NamedTuple):
     held: tuple[Numbers, ...]
     anchor: Array | None = None
 
-    def of(self, partition: int) -> Point:
-        """Return what concerns one partition."""
+    def of(self, partition: int) -> PointQuery:
+        """Return the query to one partition."""
         return self._replace(held=(self.held[partition],))
 
 
-class Line(NamedTuple):
-    """What is asked where a trial is worse than the best point: the hinges at `SHORTER` ways from there to it.
+class LineQuery(NamedTuple):
+    """Query for the sums of hinges at `SHORTER` shares of the way from the best point to a trial that was worse.
 
     `theta`, `direction` (d + 1,).
     """
@@ -63,18 +63,18 @@ class Line(NamedTuple):
     theta: Array
     direction: Array
 
-    def of(self, _partition: int) -> Line:
-        """Return what concerns one partition: all of it."""
+    def of(self, _partition: int) -> LineQuery:
+        """Return the query to one partition, the same for all."""
         return self
 
 
 class Dual(NamedTuple):
-    """Multipliers over their limits, of all rows: one each of those that came, and one a group, as it was at a point.
+    """Multipliers of all rows as shares of their limits: one of each row of a working set, and one of each group.
 
-    theta (d + 1,): the point.
-    numbers: the rows of each partition that came.
-    near: theirs.
-    groups (G,).
+    theta (d + 1,): the point of the working set.
+    numbers: rows of each partition in the working set.
+    near: their shares.
+    groups (G,): shares of the groups.
     """
 
     theta: Array
@@ -83,7 +83,7 @@ class Dual(NamedTuple):
     groups: Array
 
     def of(self, partition: int) -> Dual:
-        """Return what concerns one partition."""
+        """Return the shares of one partition."""
         return self._replace(numbers=(self.numbers[partition],), near=(self.near[partition],))
 
 
@@ -92,8 +92,8 @@ def ends(numbers: tuple[Numbers, ...]) -> NDArray[np.intp]:
     return np.cumsum([len(each) for each in numbers])[:-1]
 
 
-def joined_rows(held: Near, new: Near) -> Near:
-    """Return the rows of both, by partitions, with the groups of the second."""
+def joined_rows(held: WorkingSet, new: WorkingSet) -> WorkingSet:
+    """Return the rows of two working sets, by partition, with the groups of the second."""
     order = np.argsort(np.concatenate([_homes(held), _homes(new)]), kind="stable")
     numbers = tuple(np.concatenate(pair) for pair in zip(held.numbers, new.numbers))
     return new._replace(
@@ -104,14 +104,14 @@ def joined_rows(held: Near, new: Near) -> Near:
     )
 
 
-def some_rows(held: Near, chosen: NDArray[np.bool_]) -> Near:
-    """Return some of the rows."""
+def selected_rows(held: WorkingSet, chosen: NDArray[np.bool_]) -> WorkingSet:
+    """Return a working set with the chosen rows only."""
     parts = np.split(chosen, ends(held.numbers))
     numbers = tuple(each[part] for each, part in zip(held.numbers, parts))
     return held._replace(rows=held.rows[chosen], signs=held.signs[chosen], weight=held.weight[chosen], numbers=numbers)
 
 
-def _homes(near: Near) -> NDArray[np.intp]:
+def _homes(near: WorkingSet) -> NDArray[np.intp]:
     """Return the partition of each row."""
     return np.repeat(np.arange(len(near.numbers)), [len(each) for each in near.numbers])
 
@@ -139,31 +139,31 @@ def moments_of(Z: Array) -> tuple[int, Array, Array]:
     return len(Z), Z.sum(axis=0), (Z**2).sum(axis=0)
 
 
-def answers(
+def query_results(
     Z: Array,
     columns: NDArray[np.int8],
     C: Array,
     cell: NDArray[np.int16],
-    questions: dict[int, Point | Line],
-) -> dict[int, Near | Array]:
-    """Return what this partition says of each classifier."""
-    found: dict[int, Near | Array] = {}
-    for k, asked in questions.items():
-        if isinstance(asked, Line):
-            theta, direction = (np.array(each) for each in asked)
-            found[k] = hinges_along(Z, columns[k], C, theta, direction, SHORTER)
+    queries: dict[int, PointQuery | LineQuery],
+) -> dict[int, WorkingSet | Array]:
+    """Return this partition's working set, or sums of hinges, for the query of each classifier."""
+    results: dict[int, WorkingSet | Array] = {}
+    for k, query in queries.items():
+        if isinstance(query, LineQuery):
+            theta, direction = (np.array(each) for each in query)
+            results[k] = hinges_along(Z, columns[k], C, theta, direction, SHORTER)
         else:
-            found[k] = near_of(Z, columns[k], C, cell, asked)
-    return found
+            results[k] = working_set(Z, columns[k], C, cell, query)
+    return results
 
 
-def cells_of(Z: Array, middle: Array, unit: Array) -> NDArray[np.int16]:
+def row_cells(Z: Array, middle: Array, unit: Array) -> NDArray[np.int16]:
     """Return the cell of each row (n, d), of those around the middle in the given units."""
     return cells(Z, np.array(middle), np.array(unit))
 
 
-def near_of(Z: Array, signs: NDArray[np.int8], C: Array, cell: NDArray[np.int16], point: Point) -> Near:
-    """Return what this partition says of a classifier at a point."""
+def working_set(Z: Array, signs: NDArray[np.int8], C: Array, cell: NDArray[np.int16], point: PointQuery) -> WorkingSet:
+    """Return this partition's working set of a classifier at a point."""
     t = margins(Z, signs, np.array(point.theta))
     held = point.held[0]
     new = t.copy()
@@ -175,19 +175,19 @@ def near_of(Z: Array, signs: NDArray[np.int8], C: Array, cell: NDArray[np.int16]
         near = np.sort(np.concatenate([near, crossing]))
     apart = np.zeros(len(t), dtype=bool)
     apart[held] = apart[near] = True
-    return Near(Z[near], signs[near], C[near], *grouped(Z, signs, C, t, cell, apart), (near.astype(np.int32),))
+    return WorkingSet(Z[near], signs[near], C[near], *grouped(Z, signs, C, t, cell, apart), (near.astype(np.int32),))
 
 
 def joined(parts: list[dict[int, Any]]) -> dict[int, Any]:
-    """Return what several partitions say together."""
+    """Return the results of several partitions as one, by classifier."""
     return {k: _together([part[k] for part in parts]) for k in parts[0]}
 
 
 def _together(parts: list[Any]) -> Any:
-    if not isinstance(parts[0], Near):
+    if not isinstance(parts[0], WorkingSet):
         return np.sum(parts, axis=0)
     rows, signs, weight, sums, hinges, numbers = zip(*parts)
-    return Near(
+    return WorkingSet(
         np.concatenate(rows),
         np.concatenate(signs),
         np.concatenate(weight),
@@ -197,11 +197,11 @@ def _together(parts: list[Any]) -> Any:
     )
 
 
-def centres_of(Z: Array, columns: NDArray[np.int8], cell: NDArray[np.int16], duals: list[Dual]) -> list[Array]:
-    """Return the multipliers over their limits of every row."""
-    found = []
+def shares_of_rows(Z: Array, columns: NDArray[np.int8], cell: NDArray[np.int16], duals: list[Dual]) -> list[Array]:
+    """Return the multipliers of every row as shares of their limits, a list entry a classifier."""
+    result = []
     for signs, dual in zip(columns, duals):
         shares = shared_out(signs, margins(Z, signs, np.array(dual.theta)), cell, np.array(dual.groups))
         shares[dual.numbers[0]] = dual.near[0]
-        found.append(shares)
-    return found
+        result.append(shares)
+    return result

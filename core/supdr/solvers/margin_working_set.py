@@ -9,8 +9,8 @@ and the same as E while no group crosses its margin.  Its dual is that of all ro
 solution the next rows are chosen; E there and the dual meet after a few visits, whatever the number of rows.
 
 Where more rows lie on a margin than are sent (MAC's Z step puts them there), hardly any step is short enough to be
-better.  Then rows are gathered: those that a trial takes across their margin come too, and rows stay from trial to
-trial.
+better.  Then rows are gathered: partitions also send those that a trial takes across their margin, and rows are kept
+from trial to trial, if need be until all are there.
 
 The bound by convexity is that of bundle methods (C. Teo, S. Vishwanathan, A. Smola, Q. Le, JMLR 11, 2010), with rows
 and means in place of planes.
@@ -18,9 +18,10 @@ and means in place of planes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import itertools
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,114 +31,107 @@ from supdr.engine.threads import map_threads
 from supdr.rows.in_memory import added
 from supdr.rows.partitions import Partitions, listed, planned, spread, total
 from supdr.solvers._margin_kernels import margins
-from supdr.solvers.linear_svm import solve_linear_svm
+from supdr.solvers.linear_svm import Heads, solve_linear_svm
 from supdr.solvers.margin_visits import (
     SHORTER,
     Dual,
-    Line,
-    Near,
-    Point,
-    answers,
-    cells_of,
-    centres_of,
+    LineQuery,
+    PointQuery,
+    WorkingSet,
     ends,
     joined,
     joined_rows,
     moments_of,
-    some_rows,
+    query_results,
+    row_cells,
+    selected_rows,
+    shares_of_rows,
 )
 
 Array = NDArray[np.float64]
 
-# Rows of all partitions together that a classifier sees one by one in a visit.
+# Rows of all partitions together that a visit adds to the working set of a classifier.
 NEAR_ROWS = 4096
 
-# At most so many, before rows are gathered.
+# Most visits before rows are gathered.
 VISITS = 16
 
-# At most so many, from when rows are gathered.
+# Visits in which rows are gathered and dropped again. From then on all are kept, and each visit brings twice as many.
 GATHERING_VISITS = 24
 
-# Worse trials of a classifier, after which rows are gathered: groups cross their margin.
+# Most trials of a classifier that are worse than its best point; then rows are gathered: groups cross their margin.
 MOST_WORSE = 4
 
-# Times as many rows a classifier sees after a worse trial: between two trials more of them cross their margin.
+# Factor of the rows of a visit after a worse trial: more of them cross their margin between two trials.
 MORE_ROWS = 4
 
-# Relative gap at which a classifier is left whose next trial is no better: rounding or groups keep it open.
+# Relative gap at which a search ends whose next trial is no better: rounding or groups keep the gap open.
 ENOUGH = 1e-6
 
 # Share of the tolerance to which the small problems are solved, and where rounding makes less of it useless.
 INNER, FINEST = 0.1, 1e-10
 
 
-class Approached(NamedTuple):
-    """Where the classifiers stand.
-
-    theta (P, d + 1): coefficients and, last, the bias.
-    centres (n,): multipliers over their limits, a list entry a classifier: feasible.  They are made each time they are
-        needed.
-    gaps (P,): value at theta less that of the multipliers.
-    closed (P,): whether that is within the tolerance, or no trial was better within `ENOUGH`.
-    """
-
-    theta: Array
-    centres: Partitions
-    gaps: Array
-    closed: NDArray[np.bool_]
-    visits: int
-
-
-def approached(
+def solve_distributed_svms(
     Z: Partitions,
-    columns: Partitions,
+    signs: Partitions,
     C: Partitions,
-    start: Array,
-    tol: float,
-    known: Callable[[Array], Any] | None = None,
+    n_heads: int,
+    start: Heads | None = None,
+    *,
+    tol: float = 1e-6,
+    observe: Callable[[Array, Array], Any] | None = None,
     moments: tuple[int, Array, Array] | None = None,
-) -> Approached:
-    """Bring classifiers to their optimum, or near to it.
+) -> Heads:
+    """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
-    `Z` (n, d): rows. `columns` (P, n): signs; 0 for a row that is not part of a classifier's problem. `C` (n,): weight
-    of the hinge. `start` (P, d + 1): coefficients and biases to begin at. `tol`: relative duality gap. `known`:
-    ``known(theta)`` is told of the classifiers after every visit. `moments`: the sum of `moments_of` over the
-    partitions, where it is known: that saves a visit.
+    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
+    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `observe`:
+    ``observe(coef, intercept)`` is called with the classifiers after every visit; `moments`: the sum of `moments_of`
+    over the partitions; None: one more visit. In what is returned the multipliers are `Partitions`.
     """
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
-    cell = spread(cells_of, Z, middle, unit)
-    searches = [_Search(theta, len(Z), tol) for theta in start]
-    ways = [search.way() for search in searches]
-    questions: dict[int, Point | Line] = {k: next(way) for k, way in enumerate(ways)}
+    columns, cell = spread(_columns, signs), spread(row_cells, Z, middle, unit)
+    first = np.zeros((n_heads, len(middle) + 1)) if start is None else np.column_stack([start.coef, start.intercept])
+    searches = [_Search(theta, len(Z), tol) for theta in first]
+    running = [search.run() for search in searches]
+    queries: dict[int, PointQuery | LineQuery] = {k: next(search) for k, search in enumerate(running)}
     visits = 0
-    while questions:
+    while queries:
         checkpoint()
         visits += 1
-        own = listed({k: asked.of(number) for k, asked in questions.items()} for number in range(len(Z)))
-        said = total(answers, Z, columns, C, cell, own, add=joined)
-        go_on = partial(_next, ways, said)
-        asked = dict(zip(said, map_threads(go_on, list(said), -1)))  # the workers have nothing to do now
-        questions = {k: question for k, question in asked.items() if question is not None}
-        if known is not None and questions:
-            known(np.array([search.trial for search in searches]))
+        of_parts = listed({k: query.of(number) for k, query in queries.items()} for number in range(len(Z)))
+        results = total(query_results, Z, columns, C, cell, of_parts, add=joined)
+        # The workers are idle meanwhile, so that all threads may be used.
+        following = map_threads(partial(_next_query, running, results), list(results), -1)
+        queries = {k: query for k, query in zip(results, following) if query is not None}
+        if observe is not None and queries:
+            observe(*_split(search.trial for search in searches))
     shares = listed([search.dual.of(number) for search in searches] for number in range(len(Z)))
-    centres = planned(centres_of, Z, columns, cell, shares)
-    best, gaps, closed = zip(*((search.best, search.gap, search.closed) for search in searches))
-    return Approached(np.array(best), centres, np.array(gaps), np.array(closed), visits)
+    centres = planned(shares_of_rows, Z, columns, cell, shares)
+    alpha: Any = spread(_multipliers, columns, C, centres)
+    coef, intercept = _split(search.best for search in searches)
+    return Heads(coef, intercept, alpha, float(sum(search.gap for search in searches)), visits)
 
 
-def _next(ways: list[Any], said: dict[int, Any], k: int) -> Point | Line | None:
-    """Let classifier k take its answer; return what it asks next."""
+def _split(thetas: Iterable[Array]) -> tuple[Array, Array]:
+    """Return the coefficients (P, d) and biases (P,) of classifiers."""
+    theta = np.array(list(thetas))
+    return np.ascontiguousarray(theta[:, :-1]), theta[:, -1].copy()
+
+
+def _next_query(running: list[Any], results: dict[int, Any], k: int) -> PointQuery | LineQuery | None:
+    """Send a classifier's search its result; return its next query, None where it has ended."""
     try:
-        return ways[k].send(said[k])
+        return running[k].send(results[k])
     except StopIteration:
         return None
 
 
 class _Search:
-    """One classifier's way to its optimum.
+    """The search for one classifier's optimum.
 
     `start` (d + 1,); `count`: number of partitions; `tol`: relative duality gap.
     """
@@ -155,53 +149,58 @@ class _Search:
         """The value at the best point less the bound."""
         return self.value - self.bound
 
-    def way(self) -> Generator[Point | Line, Any, None]:
-        """Ask for rows and means until the gap is closed, or there is no hope."""
+    def run(self) -> Generator[PointQuery | LineQuery, Any, None]:
+        """Yield queries until the gap is closed."""
         failures, visits = 0, 0
         while visits < VISITS:
-            point = Point(self.trial.copy(), self._few * (MORE_ROWS if failures else 1), self._none)
-            near: Near = yield point
+            point = PointQuery(self.trial.copy(), self._few * (MORE_ROWS if failures else 1), self._none)
+            near: WorkingSet = yield point
             visits += 1
-            if self._judged(near.hinge):
+            if self._update(near.hinge):
                 if not self.closed:
                     self._solve(near, point.theta, warm=visits > 1)
             elif not self.closed:
                 failures += 1
-                hinges = yield Line(self.best, self.trial - self.best)
+                hinges = yield LineQuery(self.best, self.trial - self.best)
                 visits += 1
                 share, least = _shorter(self.best, self.trial - self.best, hinges)
                 if least >= self.value or failures > MOST_WORSE:
-                    yield from self._gathering()
-                    return
+                    break
                 self.trial = self.best + share * (self.trial - self.best)
             if self.closed:
                 return
+        yield from self._gathering()
 
-    def _gathering(self) -> Generator[Point, Any, None]:
-        """Ask for more and more rows until the gap is closed."""
-        held: Near | None = None
-        for _ in range(GATHERING_VISITS):
-            point = Point(self.trial.copy(), self._few, self._none if held is None else held.numbers, self.best)
-            near: Near = yield point
+    def _gathering(self) -> Generator[PointQuery, Any, None]:
+        """Yield queries for more and more rows until the gap is closed, or all rows are there."""
+        held: WorkingSet | None = None
+        quota, complete = self._few, False
+        for visit in itertools.count(1):
+            numbers = self._none if held is None else held.numbers
+            point = PointQuery(self.trial.copy(), quota, numbers, self.best)
+            near: WorkingSet = yield point
             held = near if held is None else joined_rows(held, near)
-            better = self._judged(near.hinge)
+            better = self._update(near.hinge)
             if not self.closed:
                 shares = self._solve(held, point.theta, warm=True)
-            if self.closed:
+            if self.closed or (complete and not len(near.rows)):
                 return
-            if better:  # rows that no longer decide may go
-                held = some_rows(held, (shares > 0.0) & (shares < 1.0))
+            complete = not len(near.rows)
+            if visit > GATHERING_VISITS:  # all rows are there after so many visits that their number is at most doubled
+                quota *= 2
+            elif better:  # rows that no longer decide may go
+                held = selected_rows(held, (shares > 0.0) & (shares < 1.0))
 
-    def _judged(self, hinge: float) -> bool:
-        """Tell whether the trial is better than the best point, by the hinges of all rows; note if it is the last."""
-        there = 0.5 * float(self.trial[:-1] @ self.trial[:-1]) + hinge
-        better = there < self.value
+    def _update(self, hinge: float) -> bool:
+        """Take the hinges of all rows at the trial; return whether it is better than the best point so far."""
+        value = 0.5 * float(self.trial[:-1] @ self.trial[:-1]) + hinge
+        better = value < self.value
         if better:
-            self.value, self.best = there, self.trial
+            self.value, self.best = value, self.trial
         self.closed = self.gap <= (self._tol if better else max(self._tol, ENOUGH)) * self.value
         return better
 
-    def _solve(self, near: Near, theta: Array, warm: bool) -> Array:
+    def _solve(self, near: WorkingSet, theta: Array, warm: bool) -> Array:
         """Solve the problem of rows and means, whose solution is the next trial; return the shares of the rows."""
         solution, dual = _small(near, theta, self.best, max(INNER * self._tol, min(self._tol, FINEST)), warm)
         if solution.objective > self.bound:
@@ -211,7 +210,7 @@ class _Search:
         return np.concatenate(dual.near)
 
 
-def _small(near: Near, theta: Array, start: Array, tol: float, warm: bool) -> tuple[Any, Dual]:
+def _small(near: WorkingSet, theta: Array, start: Array, tol: float, warm: bool) -> tuple[Any, Dual]:
     """Return the solution of a classifier's problem of rows and means, and its multipliers over their limits."""
     used = np.flatnonzero(near.sums[:, -1] > 0.0)
     weight = np.concatenate([near.weight, near.sums[used, -1]])
@@ -229,7 +228,23 @@ def _small(near: Near, theta: Array, start: Array, tol: float, warm: bool) -> tu
 
 
 def _shorter(theta: Array, direction: Array, hinges: Array) -> tuple[float, float]:
-    """Return the share of a direction at which E is least, of those that were looked at, and E there."""
+    """Return the share of `SHORTER` at which E is least along a direction, and E there."""
     w = theta[:-1] + SHORTER[:, None] * direction[:-1]
     values = 0.5 * (w**2).sum(axis=1) + hinges
     return float(SHORTER[np.argmin(values)]), float(values.min())
+
+
+# --- on a partition ---------------------------------------------------------------------------------------------------
+
+
+def _columns(signs: Array) -> NDArray[np.int8]:
+    """Return the signs (P, n), small."""
+    return np.ascontiguousarray(signs.T.astype(np.int8))
+
+
+def _multipliers(columns: NDArray[np.int8], C: Array, centres: list[Array]) -> NDArray[np.float32]:
+    """Return the multipliers (n, P) at half the memory, rounded down so that none is above C."""
+    alpha = np.empty((len(C), len(columns)), np.float32)
+    for k, (signs, centre) in enumerate(zip(columns, centres)):
+        alpha[:, k] = C * centre * (signs != 0)
+    return np.nextafter(alpha, np.float32(0.0))

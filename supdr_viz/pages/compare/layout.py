@@ -24,9 +24,9 @@ from supdr_viz.pictures.types import Scene
 from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Push, Toggle
+from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 from supdr_viz.views import class_legend
 from supdr_viz.views.objectives import Objectives
 from supdr_viz.views.stage.components import Hub
@@ -168,8 +168,6 @@ class CompareLayout:
         on_add: Callable[[str], Any],
         on_remove: Callable[[], Any],
     ) -> None:
-        self._silence = ProgrammaticUpdate()
-        self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
         self._on_preset = on_preset
         self.notice, self._remarks = Notice(), remarks(problems)
         self.about = widgets.html(margin=(0, 8, 6, 8))
@@ -179,11 +177,10 @@ class CompareLayout:
         self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
         self._cards: dict[Column, ColumnCard] = {}
         self._presets = PresetMenu(COMPARISON_PRESETS, "", self._preset_chosen)
-        self._choice = Toggle(["A"], "A")
-        self._choice.param.watch(self._chosen, "value")
+        self._column = BoundChoice(Toggle(["A"], "A"), {"A": 0}, on_choose)
         self._remove = Push("Remove", on_remove, icon="delete", look="text", height=28)
-        self._measure = Toggle(list(BY), _label(measure), large=True)
-        self._measure.param.watch(self._measured, "value")
+        shown = next(label for label, value in BY.items() if value == measure)
+        self._measure = BoundChoice(Toggle(list(BY), shown, large=True), BY, on_measure)
         self._place = self._adding(on_add)
         self.objectives = Objectives(hub.stage, "objectives")
         chart = hub.chart("objectives", CURVES_HEIGHT)
@@ -204,7 +201,7 @@ class CompareLayout:
 
     def _edit(self, controls: Controls) -> None:
         """Put the choice of the column above the method in the sidebar."""
-        parts = {"column": self._choice, "remove": self._remove}
+        parts = {"column": self._column.widget, "remove": self._remove}
         row = Bar(parts, margin=(0, 6, 0, 2), styles={"--justify": "space-between"}, **widgets.WIDE)
         place = list(controls.view).index(controls.method.view)
         controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))
@@ -238,7 +235,7 @@ class CompareLayout:
         heading = widgets.html(TITLE, css=HIDDEN_CSS, margin=0, height=0)
         buttons: Any = bar.view[0]
         line: Any = bar.view[1]
-        bar.buttons.add("measure", self._measure)
+        bar.buttons.add("measure", self._measure.widget)
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
@@ -298,8 +295,7 @@ class CompareLayout:
             cells.append(self._place)
         if list(self.grid.objects) != cells:
             self.grid.objects = cells
-        with self._silence:
-            self._choice.param.update(options=list(LETTERS[: len(columns)]), value=LETTERS[chosen])
+        self._column.offer({LETTERS[place]: place for place in range(len(columns))}, chosen)
         self._remove.disabled = len(columns) == 1
 
     def refresh(
@@ -346,17 +342,4 @@ class CompareLayout:
 
     def set_measure(self, measure: str) -> None:
         """Show what keeps the columns level, without reporting it."""
-        with self._silence:
-            self._measure.value = _label(measure)
-
-    def _chosen(self, event: Any) -> None:
-        if not self._silence and event.new in LETTERS:
-            self._on_choose(LETTERS.index(event.new))
-
-    def _measured(self, event: Any) -> None:
-        if not self._silence and event.new in BY:
-            self._on_measure(BY[event.new])
-
-
-def _label(measure: str) -> str:
-    return next(label for label, value in BY.items() if value == measure)
+        self._measure.show(measure)

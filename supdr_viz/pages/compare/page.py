@@ -241,7 +241,12 @@ class Compare:
         assert session.split is not None
         assert session.dataset is not None
         self.layout.describe_data(session.scene, (*session.scene.notes, *session.split.notes))
-        self.controls.describe(session.dataset.feature_names, session.n_components, self.task)
+        names = session.dataset.feature_names
+        self.controls.describe(names, session.n_components, self.task, self._chosen_number)
+
+    def _chosen_number(self, name: str) -> float | None:
+        """Return what the method of the column that the sidebar edits has chosen for a hyper-parameter."""
+        return self.columns[self._chosen].session.chosen_number(name)
 
     def _cannot(self, message: str) -> None:
         """Say why these settings cannot be shown, where the plots would be, and let nothing run."""

@@ -17,11 +17,11 @@ from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Marks, Toggle
+from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.points import Points, shows_pictures
@@ -66,9 +66,6 @@ class ExplorerLayout:
     ) -> None:
         self._on_option = on_option
         self._drawn_note = ""
-        self._colours: dict[str, str] = {}
-        self._modes: dict[str, str] = {}
-        self._silence = ProgrammaticUpdate()
         self.notice = Notice()
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
@@ -77,7 +74,12 @@ class ExplorerLayout:
         self.cards = Cards(
             board,
             board.hub.board,
-            {"tool": self._tool, "draw_class": self._draw_class, "marks": self._latent_marks, "mode": self._mode},
+            {
+                "tool": self._tool.widget,
+                "draw_class": self._draw_class.widget,
+                "marks": self._marks.widget,
+                "mode": self._mode.widget,
+            },
             menu=self._mode_menu.view,
             styles=FREE,
         )
@@ -109,24 +111,22 @@ class ExplorerLayout:
 
     def _make_choosers(self) -> None:
         """Make the switches between tools, pictures, colours and classes to draw; seen is where there is a choice."""
-        self._tool = self._toggle(self._tools_known, self._tool_chosen)
+        tools = Toggle(self._tools_known, next(iter(self._tools_known), ""))
+        self._tool = Bound(tools, self._tool_chosen)
         self._colour, self._draw_class, self._mode = (
-            self._toggle([], act, visible=False) for act in (self._colour_chosen, self._class_chosen, self._mode_chosen)
+            BoundChoice(Toggle([], "", visible=False), {}, functools.partial(self._on_option, option))
+            for option in ("colour_by", "draw_class", "method_mode")
         )
-        self._mode_menu = Choice(functools.partial(widgets.small_menu, "Picture"), self._mode_chosen)
-        self._latent_marks = Marks(LATENT_MARKS, self._latent_marked)
-
-    def _toggle(self, options: Sequence[str], on_choice: Callable[[Any], Any], **more: Any) -> Toggle:
-        made = Toggle(options, next(iter(options), ""), **more)
-        made.param.watch(on_choice, "value")
-        return made
+        menu = functools.partial(widgets.small_menu, "Picture")
+        self._mode_menu = Choice(menu, functools.partial(self._on_option, "method_mode"))
+        self._marks = Bound(Marks(LATENT_MARKS), self._marked)
 
     def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
         """Return the row of buttons and the row of the scrubber and the legend."""
         buttons, line = bar.view
         bar.status.stylesheets = [*bar.status.stylesheets, widgets.sheet(STEADY_CSS)]
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        row = widgets.flow(line, self.classes, Bar({"colour": self._colour}), gap="0 8px", margin=(0, 0, 6, 0))
+        row = widgets.flow(line, self.classes, Bar({"colour": self._colour.widget}), gap="0 8px", margin=(0, 0, 6, 0))
         return buttons, row
 
     def _place_text(self, narrow: bool) -> None:
@@ -159,18 +159,25 @@ class ExplorerLayout:
         self.cards.framed = list(names)
 
     def show_pull(self, wanted: bool) -> None:
-        """Turn the switch that draws the pull of the labels."""
-        self._mark_latent("pull", wanted)
+        """Draw the pull of the labels, or not, as its switch does."""
+        self._turn("pull", wanted)
 
     def show_transform(self, wanted: bool) -> None:
         """Turn the switch that places training rows as new ones, without this counting as the user's doing."""
-        with self._silence:
-            self._mark_latent("transform", wanted)
+        self._show_mark("transform", wanted)
 
-    def _mark_latent(self, mark: str, wanted: bool) -> None:
-        on = self._latent_marks.value or []
-        if (mark in on) != wanted:
-            self._latent_marks.value = [*on, mark] if wanted else [each for each in on if each != mark]
+    def _turn(self, mark: str, wanted: bool) -> None:
+        """Do what a press of a switch does, unless it is in that state already."""
+        if self._show_mark(mark, wanted):
+            self._on_option(mark, wanted)
+
+    def _show_mark(self, mark: str, wanted: bool) -> bool:
+        """Show a switch as on or off; return whether that is another state."""
+        on = self._marks.value
+        if (mark in on) == wanted:
+            return False
+        self._marks.show([*on, mark] if wanted else [each for each in on if each != mark])
+        return True
 
     def shrink(self) -> bool:
         """Put an enlarged plot back to its place; tell whether there was one."""
@@ -194,38 +201,42 @@ class ExplorerLayout:
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
         self.about.object = f'<div class="small quiet">{text}</div>'
         names = [str(name) for name in scene.class_names] or ["1"]
-        if self._draw_class.options != names:
-            chosen = self._draw_class.value
-            self._draw_class.param.update(options=names, value=chosen if chosen in names else names[0])
+        self._offer_classes(names)
         self._offer_images(shows_pictures(scene))
         tools = [label for label in self._tools_known if drawable or label != "draw"]
-        if self._tool.options != tools:
-            self._tool.param.update(options=tools, value=self._tool.value if self._tool.value in tools else tools[0])
+        if self._tool.widget.options != tools:
+            before = self._tool.value
+            self._tool.show(before if before in tools else tools[0], options=tools)
+            if before not in tools:
+                self._tool_chosen(tools[0])
+
+    def _offer_classes(self, names: Sequence[str]) -> None:
+        """Let points of these classes be drawn; of the one before if there is one of its name."""
+        if self._draw_class.widget.options != names:
+            code = names.index(chosen) if (chosen := self._draw_class.widget.value) in names else 0
+            self._draw_class.offer({name: number for number, name in enumerate(names)}, code)
+            self._on_option("draw_class", code)
 
     def _offer_images(self, offered: bool) -> None:
         """Let rows be drawn as pictures, or not."""
         marks = [*LATENT_MARKS, "images"] if offered else [*LATENT_MARKS]
-        if self._latent_marks.options != marks:
-            self._mark_latent("images", False)
-            self._latent_marks.options = marks
+        if self._marks.widget.options != marks:
+            self._turn("images", False)
+            self._marks.widget.options = marks
 
     def forget_data(self) -> None:
         """Say nothing of rows: there are none."""
         self.about.object = widgets.EMPTY
-        self._colour.visible = False
+        self._colour.widget.visible = False
         self.classes.object = widgets.EMPTY
 
     def show_method_modes(self, view: Any) -> None:
         """Offer the modes that the method has."""
-        self._modes = {mode.label: mode.name for mode in view.modes or ()}
-        labels = {name: label for label, name in self._modes.items()}
-        some, short = len(labels) > 1, sum(map(len, self._modes)) <= MAX_LETTERS
-        with self._silence:
-            if some and short:
-                self._mode.param.update(options=list(self._modes), value=labels[view.mode])
-            elif some:
-                self._mode_menu.offer(list(self._modes), labels[view.mode])
-        self._mode.visible = some and short
+        modes = {mode.label: mode.name for mode in view.modes or ()}
+        some, short = len(modes) > 1, sum(map(len, modes)) <= MAX_LETTERS
+        if some:
+            (self._mode if short else self._mode_menu).offer(modes, view.mode)
+        self._mode.widget.visible = some and short
         self._mode_menu.show(some and not short)
 
     def show_colours(self, points: Points) -> None:
@@ -234,11 +245,9 @@ class ExplorerLayout:
             return
         marks = widgets.legend(class_legend(points.scene, points.colour_by))
         self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
-        self._colours = colour_choices(points.scene)
-        names = {value: label for label, value in self._colours.items()}
-        chosen = names.get(points.colour_by, next(iter(self._colours), ""))
-        with self._silence:
-            self._colour.param.update(options=list(self._colours), value=chosen, visible=bool(names))
+        colours = colour_choices(points.scene)
+        chosen = points.colour_by if points.colour_by in colours.values() else next(iter(colours.values()))
+        self._colour.offer(colours, chosen, visible=True)
 
     def refresh_heads(self, board: Board) -> None:
         """Bring the captions and legends of the cards up to date."""
@@ -253,25 +262,13 @@ class ExplorerLayout:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _tool_chosen(self, event: Any) -> None:
-        self._use(event.new)
-        self._draw_class.visible = event.new == "draw"
+    def _tool_chosen(self, tool: str) -> None:
+        self._use(tool)
+        self._draw_class.widget.visible = tool == "draw"
 
-    def _latent_marked(self, mark: str, wanted: bool) -> None:
-        if not self._silence:
-            self._on_option(mark, wanted)
-
-    def _class_chosen(self, event: Any) -> None:
-        if event.new in self._draw_class.options:
-            self._on_option("draw_class", self._draw_class.options.index(event.new))
-
-    def _colour_chosen(self, event: Any) -> None:
-        if event.new in self._colours and not self._silence:
-            self._on_option("colour_by", self._colours[event.new])
-
-    def _mode_chosen(self, event: Any) -> None:
-        if event.new in self._modes and not self._silence:
-            self._on_option("method_mode", self._modes[event.new])
+    def _marked(self, on: list[str]) -> None:
+        for mark in {*self._marks.previous} ^ {*on}:
+            self._on_option(mark, mark in on)
 
     def _set_head(self, name: str, caption: str, legend: Any = (), title: str = "") -> None:
         note = widgets.escape(caption)

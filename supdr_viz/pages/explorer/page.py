@@ -280,7 +280,8 @@ class Explorer:
         self._surround()
 
     def _describe(self, dataset: Dataset) -> None:
-        self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
+        session = self.session
+        self.controls.describe(dataset.feature_names, session.n_components, dataset.task, session.chosen_number)
 
     def _set_speed(self, speed: str) -> None:
         self.controls.apply(replace(self.controls.settings, speed=speed))

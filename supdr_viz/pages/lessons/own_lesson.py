@@ -10,11 +10,11 @@ import panel as pn
 from supdr_viz.lessons import LESSONS, Lesson, LessonError, Question, Step, read_lesson
 from supdr_viz.lessons.reading import MAX_OPTIONS
 from supdr_viz.ui import widgets
+from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import CHOOSES
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
 from supdr_viz.ui.markup import markdown
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 LARGE = 1.35
 # Name in links of a lesson from a file.
@@ -62,12 +62,13 @@ class LessonPanel:
         on_zoom: Callable[[float], Any],
     ) -> None:
         self._on_lesson, self._on_answer, self._on_step = on_lesson, on_answer, on_step
-        self._silence = ProgrammaticUpdate()
         self._open_question = False
-        self.menu = widgets.select("Lesson", self._entries(None), next(iter(LESSONS), ""), self._chosen)
+        self.menu = widgets.select("Lesson", self._entries(None), next(iter(LESSONS), ""))
+        self._menu = Bound(self.menu, self._chosen)
         self.back = widgets.button("Back", lambda: on_step(-1), icon="chevron_left", width=88, height=34)
         self.next = widgets.button("Next", self.go_on, icon="chevron_right", kind="contained", width=136, height=34)
-        self.zoom = widgets.switch("Large text", False, lambda large: on_zoom(LARGE if large else 1.0), margin=(0, 8))
+        self.zoom = widgets.switch("Large text", False, margin=(0, 8))
+        self._zoom = Bound(self.zoom, lambda large: on_zoom(LARGE if large else 1.0))
         self.head = widgets.html(css=LESSON_CSS, margin=(2, 8, 0, 8))
         self.text = widgets.html(css=LESSON_CSS, margin=(0, 8))
         self.asked = widgets.html(css=LESSON_CSS, visible=False, margin=(4, 8, 2, 8))
@@ -178,11 +179,10 @@ class LessonPanel:
     def _show_menu(self, lesson: Lesson) -> None:
         own = LESSONS.get(lesson.name) is not lesson
         entries = self._entries(lesson if own else None)
-        with self._silence:
-            self.menu.param.update(options=entries, value=OWN if own else lesson.name)
+        self._menu.show(OWN if own else lesson.name, options=entries)
 
     def _chosen(self, name: str) -> None:
-        if not self._silence and name in LESSONS:
+        if name in LESSONS:
             self._on_lesson(LESSONS[name])
 
     def _build_own(self) -> list[Any]:

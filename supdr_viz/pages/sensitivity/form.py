@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 
 from supdr.engine.parameters import to_number
-from supdr_viz.controls.forms import Knob
+from supdr_viz.controls.forms import make_knob
 from supdr_viz.pages.sensitivity.settings import (
     FOR_TASK,
     METRICS,
@@ -25,8 +25,8 @@ from supdr_viz.pages.sensitivity.settings import (
     usual_axes,
 )
 from supdr_viz.ui import widgets
+from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 NONE = ""
 
@@ -34,70 +34,71 @@ NONE = ""
 class AxisControl:
     """One axis: parameter, spacing, ends and number of values, or a list.
 
-    `optional`: whether there may be no such axis; `on_change`: ``on_change(axis or None)``.
+    `optional`: whether there may be no such axis; `on_change`: ``on_change(axis or None)`` after a visitor's change,
+    which is shown once `show` is given that axis.
     """
 
     def __init__(self, label: str, optional: bool, on_change: Callable[[Axis | None], Any]) -> None:
         self._optional, self._on_change = optional, on_change
-        self._method, self._silence = "", ProgrammaticUpdate()
+        self._method = ""
         self.axis: Axis | None = None
-        self.name = widgets.select(label, {NONE: NONE}, NONE, self._named)
+        self.name = widgets.select(label, {NONE: NONE}, NONE)
         spacings = {text: key for key, text in SPACINGS.items()}
-        self.spacing = widgets.select(f"{label}: spacing", spacings, "log", self._changed)
-        self.low = widgets.text_field("From", "", self._changed, min_width=0)
-        self.high = widgets.text_field("To", "", self._changed, min_width=0)
-        self.count = widgets.text_field("Values", "", self._changed, min_width=0)
-        self.listed = widgets.text_field("Values, separated by commas", "", self._changed, visible=False)
+        self.spacing = widgets.select(f"{label}: spacing", spacings, "log")
+        self.low = widgets.text_field("From", min_width=0)
+        self.high = widgets.text_field("To", min_width=0)
+        self.count = widgets.text_field("Values", min_width=0)
+        self.listed = widgets.text_field("Values, separated by commas", visible=False)
+        self._name = Bound(self.name, self._named)
+        self._spacing, self._low, self._high, self._count, self._listed = (
+            Bound(widget, self._changed) for widget in (self.spacing, self.low, self.high, self.count, self.listed)
+        )
         self.message = widgets.html()
         self._range = pn.Row(self.low, self.high, self.count, margin=0, **widgets.WIDE)
         self.view = pn.Column(self.name, self.spacing, self._range, self.listed, self.message, margin=0, **widgets.WIDE)
 
     def show(self, method: str, axis: Axis | None) -> None:
         """Show an axis without reporting it."""
-        with self._silence:
-            if method != self._method:
-                self._method = method
-                options = {"none": NONE} if self._optional else {}
-                options |= {spec.title: spec.name for spec in sweepable(method)}
-                self.name.param.update(options=options, value=axis.name if axis else NONE)
-            self.axis = axis
-            self.name.value = axis.name if axis else NONE
-            listed = axis is not None and axis.spacing == "list"
-            if axis is not None:
-                self.spacing.value = axis.spacing
-                self.low.value, self.high.value = f"{axis.low:g}", f"{axis.high:g}"
-                self.count.value = str(axis.count)
-                self.listed.value = axis.text().split(":", 2)[2] if listed else ""
-            self.spacing.visible = axis is not None
-            self._range.visible = axis is not None and not listed
-            self.listed.visible = listed
-            widgets.message(self.message)
+        names: dict[str, Any] = {}
+        if method != self._method:
+            self._method = method
+            none = {"none": NONE} if self._optional else {}
+            names["options"] = none | {spec.title: spec.name for spec in sweepable(method)}
+        self.axis = axis
+        self._name.show(axis.name if axis else NONE, **names)
+        listed = axis is not None and axis.spacing == "list"
+        if axis is not None:
+            self._spacing.show(axis.spacing)
+            self._low.show(f"{axis.low:g}")
+            self._high.show(f"{axis.high:g}")
+            self._count.show(str(axis.count))
+            self._listed.show(axis.text().split(":", 2)[2] if listed else "")
+        self.spacing.visible = axis is not None
+        self._range.visible = axis is not None and not listed
+        self.listed.visible = listed
+        widgets.message(self.message)
 
     def _named(self, name: str) -> None:
-        if self._silence:
-            return
-        self.show(self._method, default_axis(self._method, name) if name else None)
-        self._on_change(self.axis)
+        self._on_change(default_axis(self._method, name) if name else None)
 
     def _changed(self, _value: Any) -> None:
-        if self._silence or self.axis is None:
+        if self.axis is None:
             return
         axis, problem = self._read()
         widgets.message(self.message, problem, "error" if problem else "quiet")
         if axis is not None and axis != self.axis:
-            self.show(self._method, axis)
             self._on_change(axis)
 
     def _read(self) -> tuple[Axis | None, str]:
         assert self.axis is not None
-        name, spacing = self.axis.name, self.spacing.value
+        name, spacing = self.axis.name, self._spacing.value
         if spacing == "list":
             if self.axis.spacing != "list":
                 whole = any(spec.name == name and spec.kind == "int" for spec in sweepable(self._method))
                 return checked_axis(Axis(name, "list", listed=tuple(self.axis.values(whole=whole))))
-            values, problem = parse_values(self._method, name, self.listed.value)
+            values, problem = parse_values(self._method, name, self._listed.value)
             return (None, problem) if problem else checked_axis(Axis(name, "list", listed=tuple(values)))
-        numbers = [to_number(field.value) for field in (self.low, self.high, self.count)]
+        numbers = [to_number(field.value) for field in (self._low, self._high, self._count)]
         if any(number is None for number in numbers):
             return None, f"Type numbers: two ends, and how many values (1 to {MOST_VALUES})."
         low, high, count = (float(number) for number in numbers if number is not None)
@@ -107,20 +108,20 @@ class AxisControl:
 class SweepControls:
     """Axes, metric and protocol.
 
-    `on_change`: ``on_change(settings)`` after each action of the user.
+    `on_change`: ``on_change(settings)`` after each action of the user, which is shown once `show` is given them.
     """
 
     def __init__(self, settings: SweepSettings, on_change: Callable[[SweepSettings], Any]) -> None:
         self._on_change = on_change
-        self._silence = ProgrammaticUpdate()
         self.settings = settings
         self.axes = [
             AxisControl("Across", False, lambda axis: self._axis_changed(0, axis)),
             AxisControl("Up", True, lambda axis: self._axis_changed(1, axis)),
         ]
         self._task = "classification"
-        self.metric = widgets.select("Metric", self._metrics(), settings.metric, self._metric_chosen)
-        self._knobs: dict[str, Knob] = {}
+        self.metric = widgets.select("Metric", self._metrics(), settings.metric)
+        self._metric = Bound(self.metric, self._metric_chosen)
+        self._knobs: dict[str, Bound] = {}
         self.fold = Fold("Folds, repetitions, starts", self._protocol)
         self.view = pn.Column(
             widgets.section("Sweep"),
@@ -135,18 +136,16 @@ class SweepControls:
     def show(self, settings: SweepSettings) -> None:
         """Show other settings without reporting them."""
         self.settings = settings
-        with self._silence:
-            for number, control in enumerate(self.axes):
-                axis = settings.axes[number] if number < len(settings.axes) else None
-                control.show(settings.base.method, axis)
-            self.metric.param.update(options=self._metrics(), value=settings.metric)
-            for name, knob in self._knobs.items():
-                knob.set(getattr(settings, name))
+        for number, control in enumerate(self.axes):
+            axis = settings.axes[number] if number < len(settings.axes) else None
+            control.show(settings.base.method, axis)
+        self._metric.show(settings.metric, options=self._metrics())
+        for name, knob in self._knobs.items():
+            knob.show(getattr(settings, name))
 
     def set_task(self, task: str) -> None:
-        """Offer the metrics of a task."""
+        """Offer the metrics of a task once settings are shown."""
         self._task = task
-        self.show(self.settings)
 
     def _metrics(self) -> dict[str, str]:
         names = list(dict.fromkeys([*FOR_TASK[self._task], self.settings.metric]))
@@ -154,12 +153,12 @@ class SweepControls:
 
     def _protocol(self) -> list[Any]:
         self._knobs = {
-            spec.name: Knob(spec, getattr(self.settings, spec.name), self._knob_changed)
+            spec.name: make_knob(spec, getattr(self.settings, spec.name), self._knob_changed)
             for spec in PROTOCOL_FORM
             if spec.name != "metric"
         }
         help = " ".join(spec.help for spec in PROTOCOL_FORM if spec.help)
-        return [*(knob.view for knob in self._knobs.values()), widgets.caption(help)]
+        return [*(knob.widget for knob in self._knobs.values()), widgets.caption(help)]
 
     def _axis_changed(self, number: int, axis: Axis | None) -> None:
         axes = list(self.settings.axes)
@@ -167,15 +166,10 @@ class SweepControls:
         if len(axes) == 2 and axes[0].name == axes[1].name:
             other = next(name for name in usual_axes(self.settings.base.method) if name != axes[number].name)
             axes[1 - number] = default_axis(self.settings.base.method, other)
-        self._become(replace(self.settings, axes=tuple(axes)))
+        self._on_change(replace(self.settings, axes=tuple(axes)))
 
     def _metric_chosen(self, name: str) -> None:
-        if not self._silence:
-            self._become(replace(self.settings, metric=name))
+        self._on_change(replace(self.settings, metric=name))
 
     def _knob_changed(self, name: str, value: Any) -> None:
-        self._become(replace(self.settings, **{name: value}))
-
-    def _become(self, settings: SweepSettings) -> None:
-        self.show(settings)
-        self._on_change(settings)
+        self._on_change(replace(self.settings, **{name: value}))

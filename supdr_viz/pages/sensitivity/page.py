@@ -16,7 +16,6 @@ from supdr.sensitivity import warm_up
 from supdr.sensitivity.axes import cells_of
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
-from supdr_viz.controls.stale_updates import StaleUpdates
 from supdr_viz.data.rows_on_disk import RowsOnDisk
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import NotAtHand, build_dataset
@@ -72,7 +71,6 @@ class Sensitivity:
         self._drawn: set[int] = set()
         self._phase = Phase.idle
         self._next = False
-        self._echoes = StaleUpdates()
         self._store, unkept = store_path()
         self.runner = SweepRunner(current_visitor())
         self.bridge = Bridge()
@@ -81,7 +79,7 @@ class Sensitivity:
         self.split = SplitControls(settings.base)
         self.method = MethodControls(settings.base)
         for part in (self.data, self.split, self.method):
-            part.on_change(self._base_reported)
+            part.on_change(self._base_changed)
         self.data.on_loaded(self._base_loaded)
         self.controls = SweepControls(settings, self._apply)
         self.layout = SensitivityLayout(
@@ -125,15 +123,6 @@ class Sensitivity:
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
-    def _base_reported(self, fields: dict[str, Any]) -> None:
-        """Take what a control says that the user has changed; an echo of what it showed a moment ago is taken back."""
-        if self._echoes.holds(self.settings.base, fields):
-            for part in (self.data, self.split, self.method):
-                part.apply(self.settings.base)
-            return
-        self._echoes.forget()
-        self._base_changed(fields)
-
     def _base_changed(self, fields: dict[str, Any]) -> None:
         base = replace(self.settings.base, **fields)
         settings = replace(self.settings, base=base)
@@ -167,9 +156,7 @@ class Sensitivity:
 
     def _apply(self, settings: SweepSettings, *, own: bool = True) -> None:
         """Show these settings: an empty grid, the address, and what is wrong with them, if anything."""
-        if not own:
-            self._echoes.show(self.settings.base)
-        elif settings != self.settings:
+        if own and settings != self.settings:
             self.layout.presets.leave()
         if self.runner.active:
             self.runner.cancel()

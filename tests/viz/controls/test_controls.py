@@ -47,20 +47,19 @@ def test_widgets_show_what_was_applied(start, watched):
     assert controls.method.menu.value == settings.method
     assert controls.data.menu.value == settings.data
     for name, made in controls.method._form._knobs.items():
-        shown, value = made._slider.value if made._slider else made.view.value, settings.method_options[name]
-        assert shown == dict(made.spec.choices).get(value, value)
+        assert made._read(made.widget.value) == made.value == settings.method_options[name]
     assert len(log) == 1
 
 
 def test_user_actions_are_reported_once(watched):
     controls, log = watched
-    let_go(knob(controls.data._form, "noise")._slider, 0.1)
+    let_go(knob(controls.data._form, "noise"), 0.1)
     controls.data.menu.value = "moons"  # first: other data begin with the method's defaults
     controls.method.menu.value = "LSDR"
-    let_go(knob(controls.method._form, "beta")._slider, 0.3)
+    let_go(knob(controls.method._form, "beta"), 0.3)
     controls.split.fold.view.active = [0]
-    let_go(controls.split._knobs["test"]._slider, 0.5)
-    controls.split._knobs["seed"].view.value = "5"
+    let_go(controls.split._knobs["test"], 0.5)
+    controls.split._knobs["seed"].widget.value = "5"
     controls.planes.describe(("a", "b", "c"), 3)
     controls.planes.fold.view.active = [0]
     controls.planes._plane.kind.value = "pca"
@@ -88,10 +87,20 @@ def test_other_method_keeps_what_was_set():
     assert carried_options(settings, "KNN") == {}
 
 
+def test_a_slider_that_leaves_auto_begins_at_what_the_method_has_chosen(watched):
+    controls, log = watched
+    controls.apply(Settings(method="MAC"))
+    controls.method._form.fold.view.active = [0]
+    gamma = knob(controls.method._form, "gamma")
+    controls.describe(("a", "b"), 2, numbers={"gamma": 0.4567}.get)
+    let_go(gamma, gamma.widget.start + gamma.widget.step)
+    assert log[-1][1].method_options["gamma"] == gamma.value == 0.457
+
+
 def test_changed_examples_can_be_restored(watched):
     controls, log = watched
     controls.presets.select.value = "two-spirals"
-    let_go(knob(controls.method._form, "C")._slider, 0.0)
+    let_go(knob(controls.method._form, "C"), 0.0)
     assert controls.presets.select.value == ""
     assert controls.presets.note.object != EMPTY
     controls.presets.select.value = "two-spirals"

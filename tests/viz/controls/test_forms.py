@@ -1,5 +1,6 @@
 """Widgets and forms: every action of the user is reported once."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,7 +24,7 @@ def test_slider_reports_values_once_and_rounds():
     let_go(slider, 1.0)
     let_go(slider, 1.0)
     let_go(slider, np.log10(7.94321))
-    slider.set(1.0)
+    slider.show(1.0)
     let_go(slider, np.log10(7.94321))
     assert seen == [10.0, 7.94, 7.94]
 
@@ -32,9 +33,9 @@ def test_a_slider_that_moves_on_is_not_called_back_to_where_it_was():
     slider = widgets.Slider("share", 0.1, 0.01, 1.0, 0.01)
     let_go(slider, 0.15000000000000002)  # as a browser adds up steps
     slider.widget.value = 0.16000000000000003
-    slider.set(0.15)  # the page now shows the settings that it was given first
+    slider.show(0.15)  # the page now shows the settings that it was given first
     assert slider.widget.value == 0.16000000000000003
-    slider.set(0.3)
+    slider.show(0.3)
     assert slider.widget.value == 0.3
 
 
@@ -42,9 +43,30 @@ def test_slider_notch_stands_for_another_value():
     seen = []
     slider = widgets.Slider("γ", None, 0.01, 10, 0.1, log=True, notch="auto", notch_value=None, on_change=seen.append)
     assert slider.widget.value == slider.widget.start
+    let_go(slider, -1.0)
     let_go(slider, -2.0)
     let_go(slider, slider.widget.start)
-    assert seen == [0.01, None]
+    assert seen == [0.1, 0.01, None]
+
+
+@pytest.mark.parametrize(("stands_for", "begins"), [(0.04321, 0.0432), (7e6, 10), (None, 0.316)])
+def test_a_first_step_from_auto_goes_to_the_number_that_it_stands_for(stands_for, begins):
+    seen = []
+    options = {"log": True, "notch": "auto", "notch_value": "scale", "stands_for": lambda: stands_for}
+    slider = widgets.Slider("γ", "scale", 0.01, 10, 0.1, on_change=seen.append, **options)
+    let_go(slider, slider.widget.start + 0.1)
+    assert seen == [begins]
+    assert slider.widget.value == pytest.approx(np.log10(begins))
+    let_go(slider, -2.0)  # the low end can be had all the same
+    assert seen == [begins, 0.01]
+
+
+def test_a_step_from_a_notch_that_is_zero_goes_to_the_low_end():
+    seen = []
+    options = {"log": True, "notch": "0", "notch_value": 0.0}
+    slider = widgets.Slider("λ", 0.0, 0.01, 10, 0.1, on_change=seen.append, **options)
+    let_go(slider, -2.0)
+    assert seen == [0.01]
 
 
 def test_whole_sliders_give_integers():
@@ -99,7 +121,12 @@ def test_text_from_outside_is_escaped():
 def test_form_builds_knobs_once_they_matter_and_folded_ones_when_opened():
     changes = []
     defaults = {spec.name: spec.default for spec in METHOD_FORMS["NSDR"]}
-    form = Form(METHOD_FORMS["NSDR"], defaults, lambda name, value: changes.append((name, value)))
+
+    def changed(name, value):
+        changes.append((name, value))
+        form.show({name: value})
+
+    form = Form(METHOD_FORMS["NSDR"], defaults, changed)
 
     def wanted(main):
         values = {TASK: "classification", **form.values}
@@ -107,15 +134,31 @@ def test_form_builds_knobs_once_they_matter_and_folded_ones_when_opened():
 
     assert list(form._knobs) == shown(form) == wanted(True)
     assert "degree" not in form._knobs
-    knob(form, "kernel").view.value = "poly"
+    knob(form, "kernel").widget.value = "poly"
     assert shown(form) == wanted(True)
     assert "degree" in shown(form)
     assert "gamma" not in shown(form)
-    form.set({"reg_u": 0.01})
+    form.show({"reg_u": 0.01})
     form.fold.view.active = [0]
     assert shown(form) == wanted(True) + wanted(False)
-    assert knob(form, "reg_u")._slider.value == 0.01
+    assert knob(form, "reg_u").value == 0.01
     assert changes == [("kernel", "poly")]
+
+
+def explained(form):
+    return next(part.object for part in form.fold.content if "<dl" in getattr(part, "object", ""))
+
+
+def test_a_form_explains_the_knobs_that_apply_and_no_others():
+    specs = METHOD_FORMS["NSDR"]
+    form = Form(specs, {spec.name: spec.default for spec in specs}, lambda name, value: None)
+    form.fold.view.active = [0]
+    for kernel in ("poly", "rbf", "linear"):
+        form.show({"kernel": kernel})
+        values = {TASK: "classification", **form.values}
+        titles = {spec.title for spec in specs if spec.help and spec.applies(values)}
+        assert set(re.findall("<dt>(.*?)</dt>", explained(form))) == {widgets.escape(title) for title in titles}
+    assert titles < {spec.title for spec in specs if spec.help}
 
 
 @pytest.mark.parametrize("method", METHOD_FORMS)
@@ -127,7 +170,7 @@ def test_a_form_shows_the_knobs_that_matter_whichever_way_it_came_there(method):
         form.fold.view.active = [0]
     for spec in specs:
         for choice, _text in spec.choices:
-            form.set({**defaults, spec.name: choice})
+            form.show({**defaults, spec.name: choice})
             fresh = Form(specs, form.values, lambda name, value: None)
             if fresh.fold is not None:
                 fresh.fold.view.active = [0]
@@ -153,10 +196,23 @@ def test_number_field_refuses_words_and_clamps():
     changes = []
     seed = next(spec for spec in SPLIT_FORM if spec.name == "seed")
     field = NumberField(seed, 0, lambda name, value: changes.append(value))
-    field.view.value = "abc"
-    assert field.view.error_state
-    field.view.value = "7"
-    assert not field.view.error_state
-    field.view.value = "-3"
-    assert "between 0" in field.view.helper_text
+    field.widget.value = "abc"
+    assert field.widget.error_state
+    field.widget.value = "7"
+    assert not field.widget.error_state
+    field.widget.value = "-3"
+    assert "between 0" in field.widget.helper_text
     assert changes == [7, 0]
+
+
+def test_what_was_said_of_a_number_stays_until_another_is_shown():
+    seed = next(spec for spec in SPLIT_FORM if spec.name == "seed")
+    field = NumberField(seed, 5, lambda name, value: field.show(value))
+    field.widget.value = "-3"
+    assert (field.widget.value, "between 0" in field.widget.helper_text) == ("0", True)
+    field.show(4)
+    assert (field.widget.value, field.widget.helper_text) == ("4", "")
+    field.widget.value = "four"
+    assert field.widget.error_state
+    field.show(4)
+    assert (field.widget.value, field.widget.error_state) == ("4", False)

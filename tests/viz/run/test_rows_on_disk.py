@@ -127,12 +127,12 @@ def test_values_that_need_all_rows_in_memory_say_so_in_the_words_of_the_form(exp
 @pytest.mark.parametrize("name", [name for name, each in MENU.items() if each.takes_partitions and not each.bits_only])
 def test_every_value_of_a_choice_is_taken_by_the_library_or_refused_by_the_form(experiment, name):
     for spec in MENU[name].form:
-        if spec.kind != "choice" or spec.name not in MENU[name].estimator.accepted_in_partitions:
+        if spec.kind != "choice" or spec.name not in MENU[name].estimator.partition_support.accepted:
             continue
         for value, _ in spec.choices:
             settings = Settings(data="rows", data_options=experiment.settings.data_options, method=name)
             settings = settings.with_options(**{spec.name: value})
-            taken = value in MENU[name].estimator.accepted_in_partitions[spec.name]
+            taken = value in MENU[name].estimator.partition_support.accepted[spec.name]
             with nullcontext() if taken else pytest.raises(Unusable, match="needs all rows in memory: choose “"):
                 check_columns(settings, experiment.table)
 

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-import dask
 import numpy as np
 import pytest
 
-from supdr.rows import waiting
+from supdr.rows import partitions, waiting
 from supdr_viz.data import rows_on_disk
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
@@ -62,8 +61,9 @@ def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
     hands, session, _ = watched(experiment, monkeypatch)
     session.player.step()
     hands.rest()
-    visits, answered, compute = [], [], dask.compute
-    monkeypatch.setattr(waiting.dask, "compute", lambda *a, **k: visits.append(1) or compute(*a, **k))
+    visits, answered, compute = [], [], waiting.kept_and_computed
+    for module in (waiting, partitions):
+        monkeypatch.setattr(module, "kept_and_computed", lambda *a, **k: visits.append(1) or compute(*a, **k))
 
     def look():
         if session.player.hurries:
@@ -72,7 +72,7 @@ def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
     session.player._worker._notify = look
     session.apply(Experiment(settings_of(C=5.0), experiment.table))
     hands.rest()
-    assert answered[0] == 0  # no rows were asked for the first frame
+    assert answered[0] <= 1  # the first frame waits for no more than one round over the partitions
 
 
 def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment, monkeypatch):

@@ -47,6 +47,17 @@ def test_the_latent_space_is_as_large_as_the_method_makes_it(hands, session):
     assert session.n_components == 3
 
 
+def test_what_the_method_has_chosen_can_be_had(hands, session):
+    session.apply(Experiment(Settings(data="wine", method="MAC", method_options={"n_components": None})))
+    assert session.chosen_number("gamma") is None
+    assert session.chosen_number("n_components") == 2
+    hands.until(lambda: session.player.fitted is not None)
+    fitted = session.player.fitted
+    assert session.chosen_number("gamma") == fitted.gamma_
+    assert session.chosen_number("reg_w") == fitted.reg_w_
+    assert session.chosen_number("C") is None
+
+
 def test_a_run_that_waits_keeps_waiting(hands, session):
     session.apply(Experiment(SETTINGS.with_options(n_components=1)))
     hands.rest()

@@ -4,6 +4,7 @@ import pytest
 from panel.models.esm import DataEvent
 
 from supdr_viz.ui.bar import Bar, Marks, Push, Toggle
+from supdr_viz.ui.binding import Bound
 
 
 def say(bar, **message):
@@ -17,8 +18,9 @@ def held():
     parts = {
         "go": Push("Go", lambda: told.append("go"), icon="play_arrow"),
         "speed": Toggle(["slow", "fast"], "slow"),
-        "over": Marks(["pull", "morph"], lambda option, on: told.append((option, on))),
+        "over": Marks(["pull", "morph"]),
     }
+    Bound(parts["over"], told.append)
     return Bar(parts), parts, told
 
 
@@ -30,7 +32,7 @@ def test_a_press_does_what_it_says(held):
         say(bar, part="over", value=option)
     assert parts["speed"].value == "fast"
     assert parts["over"].value == ["pull"]
-    assert told == ["go", ("morph", True), ("pull", True), ("morph", False)]
+    assert told == ["go", ["morph"], ["morph", "pull"], ["pull"]]
 
 
 def test_the_browser_is_told_of_every_press_and_of_every_change(held):

@@ -13,8 +13,9 @@ ridges without weights; here they have theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,19 +32,21 @@ from supdr.engine.components import component_count
 from supdr.engine.fitted import as_fitted
 from supdr.engine.parameters import Parameter
 from supdr.engine.probabilities import class_probabilities
+from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
-from supdr.methods.lsdr.in_partitions import LSDRInPartitions
+from supdr.methods.lsdr.distributed import SUPPORT, DistributedDescent
 from supdr.methods.lsdr.parameters import PARAMETERS
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
+from supdr.rows.in_partitions import InPartitions, PartitionSupport
 from supdr.solvers.linear_heads import column_spread, loo_ridge
-from supdr.solvers.reconstruction import reconstruct, split_missing
+from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
 from supdr.solvers.softmax_head import loo_softmax
 
 
 @dataclass(eq=False, repr=False)
-class LSDR(LSDRInPartitions):
+class LSDR(InPartitions, Factorisation):
     """Linearly supervised dimensionality reduction: factorise X so that a linear predictor reads the latent rows.
 
     X ~ U V + bv, and the labels of labelled rows are predicted from U by one linear head per class (one-vs-rest), all
@@ -168,8 +171,9 @@ class LSDR(LSDRInPartitions):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    partition_support: ClassVar[PartitionSupport] = SUPPORT
     accepts_missing_cells: ClassVar[bool] = True
-    prepared_attributes = (*LSDRInPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
+    prepared_attributes = (*InPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
 
     n_components: int | None = None
     _: KW_ONLY
@@ -246,9 +250,7 @@ class LSDR(LSDRInPartitions):
         )
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
-            from supdr.methods.lsdr.partitioned import PartitionedDescent  # Dask is an extra
-
-            solver, held = PartitionedDescent, {"held": self.partitions_}
+            solver, held = DistributedDescent, {"all_rows": self.partitions_}
         return solver(
             **held,
             X=filled,
@@ -273,6 +275,17 @@ class LSDR(LSDRInPartitions):
         self.components_, self.intercept_x_ = state.components, state.intercept_x
         self.coef_ = state.coef.T * self._target_scale[:, None]
         self.intercept_ = state.intercept * self._target_scale + self._target_mean
+
+    def _latent(self, X: NDArray) -> NDArray:
+        return self._fold_in()(X)
+
+    def _row_map(self) -> Callable[[NDArray], NDArray]:
+        return partial(_embedded, self._fold_in(), len(self.components_))
+
+    def _fold_in(self) -> Callable[[NDArray], NDArray]:
+        """Return the map from preprocessed rows to internal latent rows, with their biases."""
+        settings = self._reg_u, float(self.beta), bool(self.row_bias)
+        return partial(_folded_in, self.components_, self.intercept_x_, *settings)
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return reconstruct(latent, self.components_, self.intercept_x_)
@@ -331,3 +344,17 @@ class LSDR(LSDRInPartitions):
         yield {"task": "regression", "max_iter": 2}
         yield {"solver": "sgd", "row_bias": True, "init": "random", "max_iter": 2, "lr_reconstruction": 1e-4}
         yield {"solver": "lbfgs", "max_iter": 2}
+
+
+def _folded_in(
+    components: NDArray, intercept_x: NDArray, reg_u: float, beta: float, row_bias: bool, X: NDArray
+) -> NDArray:
+    """Return the internal latent rows of preprocessed rows."""
+    check_cells(X)
+    filled, observed = split_missing(X)
+    return fold_in(filled, components, intercept_x, reg_u, beta, row_bias=row_bias, observed=observed)
+
+
+def _embedded(internal: Callable[[NDArray], NDArray], n_components: int, X: NDArray) -> NDArray:
+    """Return latent rows without their biases."""
+    return internal(X)[:, :n_components]

@@ -58,22 +58,21 @@ def _spread(points: Array) -> Array:
 
 
 def initial_targets(
-    codes: NDArray, n_classes: int, n_components: int, how: str, noise: float, rng: np.random.Generator
+    codes: NDArray, n_classes: int, how: str, noise: float, normal: Array, means: Array | None = None
 ) -> Array:
     """Return the targets (n, L) that a run starts from.
 
-    `codes` (n,): classes. `n_classes`, `n_components`: K and L. `how` (one of "simplex", "blobs", "random"): "simplex":
-    `class_codes`; "blobs": a standard normal mean per class and a third of that spread around it; "random": standard
-    normal, classes ignored. `noise`: standard deviation of noise added to "simplex": without it, coordinates beyond K -
-    1 stay 0 for ever. `rng`: source of random numbers.
+    `codes` (n,): classes. `n_classes`: K. `how` (one of "simplex", "blobs", "random"): "simplex": `class_codes`;
+    "blobs": a mean per class and a third of that spread around it; "random": standard normal, classes ignored. `noise`:
+    standard deviation of noise added to "simplex": without it, coordinates beyond K - 1 stay 0 for ever. `normal`
+    (n, L): standard normal numbers. `means` (K, L): of "blobs".
     """
-    shape = len(codes), n_components
     if how == "random":
-        return rng.standard_normal(shape)
+        return normal
     if how == "blobs":
-        means = rng.standard_normal((n_classes, n_components))
-        return means[codes] + rng.standard_normal(shape) / 3.0
-    return class_codes(n_classes, n_components)[codes] + noise * rng.standard_normal(shape)
+        assert means is not None
+        return means[codes] + normal / 3.0
+    return class_codes(n_classes, normal.shape[1])[codes] + noise * normal
 
 
 def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.Generator) -> Array:

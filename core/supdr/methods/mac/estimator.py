@@ -31,6 +31,7 @@ from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
+from supdr.methods.mac.distributed import SUPPORT, PartitionedPenalty, PartitionedTwoLayers
 from supdr.methods.mac.fitted import FittedMAC
 from supdr.methods.mac.parameters import PARAMETERS, check_beside_data
 from supdr.methods.mac.problem import MACProblem
@@ -38,6 +39,7 @@ from supdr.methods.mac.regressor import as_mapping, has_features
 from supdr.methods.mac.solvers import SOLVERS, LeftOut, Passes, RegressorPenalty
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
+from supdr.rows.in_partitions import PartitionSupport
 from supdr.solvers.leave_one_out import best_scaling
 
 # A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point.
@@ -231,7 +233,7 @@ class MAC(FittedMAC):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-
+    partition_support: ClassVar[PartitionSupport] = SUPPORT
     solvers: ClassVar[dict[str, type[MACProblem]]] = SOLVERS
 
     _bounded = True  # Whether a run looks for a lower bound; who asks for none may set it to False.
@@ -295,16 +297,12 @@ class MAC(FittedMAC):
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
             shared |= {"n_centers": n_centers, "head": self.head, "scaling": self._preprocessing.kind}
             if self._partitioned:
-                from supdr.methods.mac.partitioned_two_layer import PartitionedTwoLayers
-
-                return PartitionedTwoLayers(**shared, rows=self.partitions_)
+                return PartitionedTwoLayers(**shared, all_rows=self.partitions_)
             return TwoLayerProblem(**shared)
         mapping = as_mapping(self.mapping, X.shape[1])
         solver, spread = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty, {}
         if self._partitioned:
-            from supdr.methods.mac.partitioned import PartitionedPenalty
-
-            solver, spread = PartitionedPenalty, {"rows": self.partitions_}
+            solver, spread = PartitionedPenalty, {"all_rows": self.partitions_}
         return solver(
             **shared,
             **spread,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,22 +11,22 @@ from numpy.typing import NDArray
 from supdr.engine.fitted import as_fitted
 from supdr.engine.probabilities import class_probabilities
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
-from supdr.methods.mac.in_partitions import MACInPartitions
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.regressor import RegressorMapping
 from supdr.methods.mac.solvers import Passes
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.target_step import cases
 from supdr.methods.mac.two_layer import TwoLayerState
+from supdr.rows.in_partitions import InPartitions
 from supdr.solvers.leave_one_out import enough_labels
 from supdr.solvers.softmax_head import loo_softmax
 
 
-class FittedMAC(MACInPartitions):
+class FittedMAC(InPartitions):
     """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
 
     conditional_attributes = (
-        *MACInPartitions.conditional_attributes,
+        *InPartitions.conditional_attributes,
         "centers_",
         "gamma_",
         "mapping_weights_",
@@ -75,6 +76,9 @@ class FittedMAC(MACInPartitions):
 
     def _latent(self, X: NDArray) -> NDArray:
         return self._state.image(X)
+
+    def _row_map(self) -> Callable[[NDArray], NDArray]:
+        return self._state.without_rows().image
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         if calibrated and self._leaves_out():
@@ -179,7 +183,7 @@ class FittedMAC(MACInPartitions):
         if "calibrated" not in self._memo:
             problem = self._problem(*self._training)
             assert isinstance(problem, Passes)
-            state = self.snapshot_.state if "partitions_" in vars(self) else self._state
+            state = self.snapshot_.state if self._partitioned else self._state
             self._memo["calibrated"] = loo_softmax(
                 problem.left_out_images(state), problem.judged_codes, problem.judged_weights
             )

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,9 @@ from supdr.methods.mac.classes import (
 )
 from supdr.methods.mac.mapping import Features, choose_centers
 from supdr.methods.mac.regressor import RegressorMapping
-from supdr.methods.mac.state import Array, MACState, Settings
-from supdr.methods.mac.target_step import cases, move_points
+from supdr.methods.mac.state import Array, MACState, RowSums, Settings
+from supdr.methods.mac.target_step import cases, moved_rows
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
@@ -100,6 +101,7 @@ class MACProblem(Problem):
     settings: Settings = field(init=False)
 
     advice = "Try a larger reg_w or a smaller C."
+    precision: ClassVar[Any] = np.float64  # of the multipliers of the Z step
 
     def __post_init__(self) -> None:
         signs = np.ascontiguousarray(class_signs(self.codes, self.n_classes, self.scheme))
@@ -112,6 +114,18 @@ class MACProblem(Problem):
         object.__setattr__(self, "signs", signs)
         object.__setattr__(self, "costs", self.C * self.row_weights)
         object.__setattr__(self, "settings", Settings(type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
+
+    # --- rows, in memory or in partitions: see `supdr.rows.in_memory` -------------------------------------------------
+
+    @property
+    def all_rows(self) -> Any:
+        """The rows that E is a sum over."""
+        return InMemoryRows(len(self.X))
+
+    @property
+    def row_codes(self) -> Any:
+        """Their classes."""
+        return self.codes
 
     def features(self, mapping: Mapping) -> Features:
         """Return the training features of `mapping`, computed once."""
@@ -195,29 +209,32 @@ class MACProblem(Problem):
 
     def hinge(self, latent: Array, heads: Heads) -> float:
         """Return C times the weighted sum of the hinges of latent rows (n, L)."""
-        hinges = np.where(self.signs != 0.0, np.maximum(self.missing(latent, heads), 0.0), 0.0)
-        return float(self.costs @ hinges.sum(axis=1))
+        return self.all_rows.total(hinge_sum, latent, self.signs, self.costs, heads.coef, heads.intercept)
 
     def missing(self, latent: Array, heads: Heads) -> Array:
         """Return 1 - Y (U z + b), (n, P): what every margin lacks."""
         return 1.0 - self.signs * (latent @ heads.coef.T + heads.intercept)
 
+    def sums(self, state: MACState) -> RowSums:
+        """Return the sums over rows of which E and Q_mu are made: known, or in one visit of the rows."""
+        if state.sums is not None:
+            return state.sums
+        of_classifiers = self.signs, self.costs, state.heads.coef, state.heads.intercept
+        return self.all_rows.total(row_sums, state.latent, state.targets, *of_classifiers)
+
     def terms(self, state: MACState) -> dict[str, float]:
         """Return the terms of E."""
         return {
-            "label": self.hinge(state.latent, state.heads),
+            "label": self.sums(state).image_hinge,
             "margin": 0.5 * float(np.vdot(state.heads.coef, state.heads.coef)),
             "regularisation": state.reg_w * float(np.vdot(state.weights, state.weights)),
         }
 
     def penalised(self, state: MACState) -> float:
         """Return Q_mu."""
-        terms = self.terms(state) | {"label": self.hinge(state.targets, state.heads)}
-        return math.fsum(terms.values()) + 0.5 * state.mu * self.distance(state.targets, state.latent)
-
-    def distance(self, targets: Array, latent: Array) -> float:
-        """Return |Z - F|^2."""
-        return float(((targets - latent) ** 2).sum())
+        sums = self.sums(state)
+        terms = self.terms(state._replace(sums=sums)) | {"label": sums.target_hinge}
+        return math.fsum(terms.values()) + 0.5 * state.mu * sums.distance
 
     def readings(self, state: MACState) -> dict[str, float]:
         """Return the surrogate with its mu."""
@@ -259,16 +276,28 @@ class MACProblem(Problem):
         rng = np.random.default_rng(seed)
         if self.init == "pca":
             return principal_targets(self.X, self.n_components, self.init_noise, rng)
-        return initial_targets(self.codes, self.n_classes, self.n_components, self.init, self.init_noise, rng)
+        means = rng.standard_normal((self.n_classes, self.n_components)) if self.init == "blobs" else None
+        normal = self.all_rows.normal(rng, self.n_components)
+        return self.all_rows.each(
+            initial_targets, self.row_codes, self.n_classes, self.init, self.init_noise, normal, means
+        )
 
-    def move(self, images: Array, heads: Heads, mu: float, multiplier: Array) -> tuple[Array, Array]:
+    def move(self, images: Array, state: MACState) -> tuple[Array, Array]:
         """Return targets (n, L) and multipliers (n, P) of the Z step from images (n, L)."""
-        cost = 2.0 * self.costs / mu
-        return move_points(images, heads.coef, heads.intercept, self.signs, cost, multiplier, n_jobs=self.n_jobs)
+        moved = self.all_rows.each(moved_rows, *self._of_move(state._replace(latent=images)), self.n_jobs)
+        targets, multiplier = self.all_rows.entries(moved, 2)
+        return targets, multiplier
+
+    def _of_move(self, state: MACState) -> tuple:
+        """Return the first arguments of `moved_rows`."""
+        return (
+            *(state.latent, state.heads.coef, state.heads.intercept),
+            *(self.signs, self.costs, state.mu, state.multiplier),
+        )
 
     def move_and_pull(self, state: MACState) -> tuple[Array, Array, Any]:
         """Return targets (n, L) and multipliers (n, P) of the Z step, and Phi' targets (M, L)."""
-        targets, multiplier = self.move(state.latent, state.heads, state.mu, state.multiplier)
+        targets, multiplier = self.move(state.latent, state)
         return targets, multiplier, self.pulled(state.mapping, targets)
 
     def refitted(self, state: MACState, targets: Array, pulled: Any) -> MACState:
@@ -276,23 +305,27 @@ class MACProblem(Problem):
         features = self.features(state.mapping)
         ridge = least_ridge(state.reg_w, state.mu, features)
         state = state._replace(weights=features.solve(targets, pulled, ridge))
-        self.known(state)
+        self.show_partial(state)
         return state._replace(latent=features.image(state.weights))
 
-    def known(self, state: MACState) -> None:
-        """Take note of what a step knows before it is complete; rows in partitions show it to those who look."""
+    def show_partial(self, state: MACState) -> None:
+        """Show a state that a step has before it is complete; only on partitions, where a step takes long."""
 
     def classify(self, targets: Array, start: Heads | None = None) -> Heads:
         """Return classifiers fitted to targets (n, L)."""
         return solve_heads(targets, self.signs, self.costs, start, tol=SVM_TOL, n_jobs=self.n_jobs)
 
+    def reclassified(self, state: MACState, targets: Array, pulled: Any) -> Heads:
+        """Return classifiers fitted to new targets (n, L), from those of `state` on."""
+        return self.classify(targets, state.heads)
+
     def rescaled(self, alpha: Array, C: float) -> Array:
         """Return multipliers (n, P) found under `C` made fit for these costs."""
-        return np.minimum(alpha * (self.C / C), self.costs[:, None])
+        return self.all_rows.each(rescaled_multipliers, alpha, self.C / C, self.costs)
 
     def no_multipliers(self) -> Array:
         """Return multipliers 0, (n, P)."""
-        return np.zeros_like(self.signs)
+        return self.all_rows.each(zeros_like, self.signs, self.precision)
 
     def mapped(self, targets: Array, heads: Heads, mapping: Any, reg_w: float, seed: int, iteration: int) -> MACState:
         """Return a state at given targets and classifiers, with the mapping fitted to the targets."""
@@ -359,6 +392,7 @@ class MACProblem(Problem):
                 mu=state.mu if same_mu else self.mu,
                 residual=None,
                 search=None,
+                sums=None,
                 passes=0,
                 decrease=math.inf,
                 stage=state.stage + 1,
@@ -369,9 +403,39 @@ class MACProblem(Problem):
 
     def prepared(self, state: MACState) -> MACState:
         """Return `state` with the solver's own parts filled in."""
+        state = self.measured(state)
         return state._replace(surrogate=self.penalised(state))
+
+    def measured(self, state: MACState) -> MACState:
+        """Return `state` with its sums over rows."""
+        return state._replace(sums=self.sums(state._replace(sums=None)))
 
 
 def least_ridge(reg_w: float, mu: float, features: Features) -> float:
     """Return 2 reg_w / mu, kept above what rounding destroys."""
     return max(2.0 * reg_w / mu, features.smallest_ridge())
+
+
+# --- of rows, or of those of a partition ------------------------------------------------------------------------------
+
+
+def hinge_sum(latent: Array, signs: Array, costs: Array, coef: Array, intercept: Array) -> float:
+    """Return the sum of costs (n,) times the hinges of latent rows (n, L)."""
+    missing = 1.0 - signs * (latent @ coef.T + intercept)
+    return float(costs @ np.where(signs != 0.0, np.maximum(missing, 0.0), 0.0).sum(axis=1))
+
+
+def row_sums(latent: Array, targets: Array, signs: Array, costs: Array, coef: Array, intercept: Array) -> RowSums:
+    """Return the sums over rows with images and targets (n, L)."""
+    image_hinge, target_hinge = (hinge_sum(points, signs, costs, coef, intercept) for points in (latent, targets))
+    return RowSums(image_hinge, target_hinge, float(((targets - latent) ** 2).sum()))
+
+
+def rescaled_multipliers(alpha: NDArray, share: float, costs: Array) -> NDArray:
+    """Return multipliers (n, P) times a share, at most costs (n,)."""
+    return np.minimum(alpha * share, costs[:, None]).astype(alpha.dtype)
+
+
+def zeros_like(signs: Array, precision: Any) -> NDArray:
+    """Return zeros in the shape of signs (n, P)."""
+    return np.zeros(signs.shape, precision)

@@ -36,7 +36,7 @@ class Passes(Bounded):
     @cached_property
     def judged_codes(self) -> NDArray:
         """Their classes."""
-        return self.codes[self.judged_rows]
+        return self.all_rows.taken(self.row_codes, self.judged_rows)
 
     @cached_property
     def judged_weights(self) -> Array:
@@ -96,13 +96,13 @@ class QuadraticPenalty(MACProblem):
                 mu, passes, stage = raised, 0, stage + 1
                 before = self.penalised(state._replace(mu=mu))
         state = state._replace(mu=mu)
-        self.known(state)
+        self.show_partial(state)
         with timed_part("targets"):
             targets, multiplier, pulled = self.move_and_pull(state)
         with timed_part("map"):
             mapped = self.refitted(state, targets, pulled)
         with timed_part("classifiers"):
-            heads = self.classify(targets, state.heads)
+            heads = self.reclassified(mapped, targets, pulled)
         following = mapped._replace(
             targets=targets,
             heads=heads,
@@ -111,6 +111,7 @@ class QuadraticPenalty(MACProblem):
             stage=stage,
             iteration=state.iteration + 1,
         )
+        following = self.measured(following)
         surrogate = self.penalised(following)
         decrease = (before - surrogate) / max(abs(before), np.finfo(float).tiny)
         return following._replace(surrogate=surrogate, decrease=decrease)
@@ -158,9 +159,9 @@ class RegressorPenalty(QuadraticPenalty):
     def terms(self, state: MACState) -> dict[str, float]:
         """Return the terms of Q_mu."""
         return {
-            "label": self.hinge(state.targets, state.heads),
+            "label": self.sums(state).target_hinge,
             "margin": 0.5 * float(np.vdot(state.heads.coef, state.heads.coef)),
-            "penalty": 0.5 * state.mu * self.distance(state.targets, state.latent),
+            "penalty": 0.5 * state.mu * self.sums(state).distance,
         }
 
     def penalised(self, state: MACState) -> float:
@@ -184,7 +185,7 @@ class ADMM(Passes):
         assert state.residual is not None
         features = self.features(state.mapping)
         with timed_part("targets"):
-            targets, multiplier = self.move(state.latent - state.residual, state.heads, state.mu, state.multiplier)
+            targets, multiplier = self.move(state.latent - state.residual, state)
         with timed_part("classifiers"):
             heads = self.classify(targets, state.heads)
         with timed_part("map"):
@@ -202,6 +203,7 @@ class ADMM(Passes):
             passes=state.passes + 1,
             iteration=state.iteration + 1,
         )
+        following = self.measured(following)
         return following._replace(surrogate=self.penalised(following))
 
     def wanted(self, state: MACState) -> Array:

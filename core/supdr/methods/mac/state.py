@@ -14,6 +14,18 @@ from supdr.solvers.linear_svm import Heads
 Array = NDArray[np.float64]
 
 
+class RowSums(NamedTuple):
+    """Sums over rows of which the objective is made.
+
+    image_hinge, target_hinge: C times the weighted hinges of images and of targets.
+    distance: |Z - F|^2.
+    """
+
+    image_hinge: float
+    target_hinge: float
+    distance: float
+
+
 class Settings(NamedTuple):
     """The hyper-parameters and data that a state belongs to: what has changed is computed anew when a run goes on.
 
@@ -45,6 +57,9 @@ class MACState(NamedTuple):
     scaling: of the columns, given or chosen.
     search: memory of "lbfgs".
     settings: what the rest belongs to.
+    sums: of latent, targets and heads; None: not computed.
+    gram (M, M): rows in partitions: Phi'Phi, summed once a mapping.
+    pulls: rows in partitions: what the targets of each partition add to Phi'Z, where partial states were observed.
     bound_search: of the lower bound for this mapping, these rows, C and reg_w; None in states of earlier versions.
     """
 
@@ -67,6 +82,9 @@ class MACState(NamedTuple):
     seed: int
     iteration: int
     bound_search: BoundSearch | None = None
+    sums: RowSums | None = None
+    gram: Array | None = None
+    pulls: dict[int, Array] | None = None
 
     @property
     def n_components(self) -> int:
@@ -77,7 +95,8 @@ class MACState(NamedTuple):
         """Return the map alone: what belongs to the rows that it was fitted to is empty."""
         none = np.empty((0, 0))
         heads = self.heads._replace(alpha=none)
-        return self._replace(targets=none, latent=none, multiplier=none, residual=None, search=None, heads=heads)
+        bare = self._replace(targets=none, latent=none, multiplier=none, residual=None, search=None, heads=heads)
+        return bare._replace(sums=None, gram=None, pulls=None, bound_search=None)
 
     def image(self, X: Array) -> Array:
         """Return F (n, L) of preprocessed rows (n, D)."""

@@ -34,6 +34,24 @@ MAX_SWEEPS = 200
 SMALLEST_MOVE = 1e-10
 
 
+def moved_rows(
+    images: Array,
+    coef: Array,
+    intercept: Array,
+    signs: Array,
+    costs: Array,
+    mu: float,
+    multiplier: NDArray,
+    n_jobs: int | None = None,
+) -> tuple[Array, NDArray]:
+    """Return targets (n, L) and multipliers (n, P) of rows with hinges of these costs (n,), see `move_points`."""
+    start = multiplier.astype(np.float64)
+    # What has travelled cannot be written to, and a kernel is compiled once more for such arrays.
+    coef, intercept = coef.copy(), intercept.copy()
+    targets, found = move_points(images, coef, intercept, signs, 2.0 * costs / mu, start, n_jobs=n_jobs)
+    return targets, found.astype(multiplier.dtype, copy=False)
+
+
 def move_points(
     images: Array,
     coef: Array,

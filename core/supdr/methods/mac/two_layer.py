@@ -20,14 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from supdr.engine.iterate import Problem
-from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_numbers
+from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_shape
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import (
@@ -36,6 +37,7 @@ from supdr.solvers.leave_one_out import (
     WIDTHS,
     feature_blocks,
     judged,
+    judged_sums,
     leave_one_out,
     mapped_spectrum,
 )
@@ -223,9 +225,19 @@ class TwoLayerProblem(Problem):
     # --- the layers ---------------------------------------------------------------------------------------------------
 
     @property
+    def all_rows(self) -> Any:
+        """The labelled rows, see `supdr.rows.in_memory`."""
+        return InMemoryRows(len(self.X))
+
+    @property
+    def row_codes(self) -> Any:
+        """Their classes."""
+        return self.codes
+
+    @property
     def n_rows(self) -> int:
-        """Return the number of labelled rows."""
-        return len(self.X)
+        """Their number."""
+        return self.all_rows.n_rows
 
     def _tried(self, number: int, seed: int) -> tuple[FirstLayer, bool]:
         """Return the first layer of one width on the search rows, and whether these are all rows."""
@@ -317,20 +329,24 @@ class TwoLayerProblem(Problem):
             yield *judged(left, self.codes, corners), back @ (pulled / (e + ridge)[:, None]), left
 
     def _ridged(self, first: FirstLayer, error: float, mapping: Mapping, coef: Array, left: Array) -> SecondLayer:
-        return SecondLayer(mapping, coef, 0.0, mapping.apply(first.hidden, coef), left, error)
+        plane = self.all_rows.each(image, mapping, first.hidden, coef)
+        return SecondLayer(mapping, coef, 0.0, plane, self.all_rows.each(np.asarray, left), error)
 
     def _log_losses(self, hidden: Array) -> Array:
         """Return the mean log loss of "mix" at every sharpness."""
-        return log_losses(hidden, self.codes) / len(hidden)
+        return self.all_rows.total(log_losses, hidden, self.row_codes) / self.n_rows
 
     def _mixture(self, first: FirstLayer, corners: Array, sharpness: float) -> SecondLayer:
-        left = mixed(first.left_out, sharpness) @ corners
-        error, _ = judged(left, self.codes, corners)
-        return SecondLayer(None, corners, sharpness, mixed(first.hidden, sharpness) @ corners, left, error)
+        left, plane = (self.all_rows.each(mixture, each, sharpness, corners) for each in (first.left_out, first.hidden))
+        wrong, _ = self.all_rows.total(judged_sums, left, self.row_codes, corners)
+        return SecondLayer(None, corners, sharpness, plane, left, wrong / self.n_rows)
 
     def _shape(self, latent: Array) -> dict[str, float]:
         """Return how the classes lie to each other."""
-        return simplex_numbers(latent, self.codes, self.n_classes)
+        sums = self.all_rows.total(class_sums, latent, self.row_codes, self.n_classes)
+        means = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
+        squares = self.all_rows.total(squared_distances, latent, self.row_codes, means)
+        return simplex_shape(means, float(np.sqrt(squares / self.n_rows)))
 
 
 def _score(first: FirstLayer) -> float:
@@ -346,3 +362,24 @@ def log_losses(hidden: Array, codes: NDArray) -> Array:
     """Return the summed log losses of `mixed` at every sharpness, from codes (n, K - 1) and classes (n,)."""
     nearness, rows = simplex_codes(hidden.shape[1] + 1).T, np.arange(len(codes))
     return np.array([-float(log_softmax(kappa * hidden @ nearness, axis=1)[rows, codes].sum()) for kappa in SHARPNESS])
+
+
+def image(mapping: Mapping, X: Array, weights: Array) -> Array:
+    """Return the images (n, q) of rows (n, D)."""
+    return mapping.apply(X, weights)
+
+
+def mixture(hidden: Array, sharpness: float, corners: Array) -> Array:
+    """Return corners (K, L) mixed by the probabilities of codes (n, K - 1)."""
+    return mixed(hidden, sharpness) @ corners
+
+
+def class_sums(latent: Array, codes: NDArray, n_classes: int) -> Array:
+    """Return the number of rows and the sum of the latent rows of every class (K, 1 + L)."""
+    columns = [np.ones(len(codes)), *latent.T]
+    return np.column_stack([np.bincount(codes, weights=column, minlength=n_classes) for column in columns])
+
+
+def squared_distances(latent: Array, codes: NDArray, means: Array) -> float:
+    """Return the sum of the squared distances of latent rows to the means (K, L) of their classes."""
+    return float(((latent - means[codes]) ** 2).sum())

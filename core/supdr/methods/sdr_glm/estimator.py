@@ -50,6 +50,7 @@ from supdr.methods.sdr_glm.columns import (
     feature_codes,
     target_side,
 )
+from supdr.methods.sdr_glm.distributed import SUPPORT, DistributedFast
 from supdr.methods.sdr_glm.facts import gather_facts
 from supdr.methods.sdr_glm.fitted import FittedSDRGLM
 from supdr.methods.sdr_glm.parameters import PARAMETERS
@@ -57,6 +58,7 @@ from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.row_space import fit_in_row_space, may_be_rotated
 from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.in_memory import InMemoryRows
+from supdr.rows.in_partitions import PartitionSupport
 
 
 @dataclass(eq=False, repr=False)
@@ -228,6 +230,7 @@ class SDRGLM(FittedSDRGLM):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    partition_support: ClassVar[PartitionSupport] = SUPPORT
     prepared_attributes = (
         *FittedSDRGLM.prepared_attributes,
         "recon_weight_",
@@ -349,9 +352,7 @@ class SDRGLM(FittedSDRGLM):
         self._reg_u = scaling * float(self.reg_u)
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
-            from supdr.methods.sdr_glm.partitioned import PartitionedFast  # Dask is an extra
-
-            solver, held = PartitionedFast, {"held": self.partitions_}
+            solver, held = DistributedFast, {"rows": self.partitions_}
         return solver(
             **held,
             X=X,

@@ -15,9 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.fitted import as_fitted, predicts_classes
 from supdr.engine.reconstruction import Reconstructing
-from supdr.engine.targets import Targets
 from supdr.functions.families import BERNOULLI, check_values, means
-from supdr.methods.sdr_glm.columns import decode_column_part
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
 from supdr.methods.sdr_glm.prediction import embed
@@ -31,15 +29,6 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     """The half of `supdr.SDRGLM` that reads a state."""
 
     accepts_missing_cells: ClassVar[bool] = True
-    accepted_in_partitions: ClassVar[dict[str, tuple]] = {
-        "solver": ("fast",),
-        "init": ("svd", "random"),
-        "early_stopping": (False,),
-        "class_weight": (None,),
-        "column_weight": (None,),
-        "nonnegative": (False,),
-    }
-    several_targets: ClassVar[bool] = True
 
     family_y: Any
     gaussian_c: float
@@ -147,16 +136,6 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         loadings = np.concatenate([components, intercept_x[None]])
         of_cells = self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size
         return partial(_embedded, loadings, of_cells, self.recon_weight_, self._reg_u, bool(self.nonnegative))
-
-    def _hold(self, rows: Any) -> Any:
-        from supdr.methods.sdr_glm.partitioned import held_rows  # Dask is an extra
-
-        return held_rows(rows, self)
-
-    def _part_decoder(self, targets: Targets) -> Callable[[NDArray], Targets]:
-        if self._single_target:
-            return super()._part_decoder(targets)
-        return partial(decode_column_part, task=self._task(), missing_label=self.missing_label)
 
     def _target_settings(self) -> dict[str, Any]:
         return {

@@ -36,11 +36,13 @@ from supdr.engine.estimator import SharedFit
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.targets import Targets
+from supdr.methods.snf.distributed import SUPPORT, DistributedSNF
 from supdr.methods.snf.fitted import FittedSNF
 from supdr.methods.snf.label_free import fit_from_label_free, is_label_free
 from supdr.methods.snf.parameters import PARAMETERS, check_matrices, check_settings, component_count, initial_rows
 from supdr.methods.snf.problem import SNFProblem
 from supdr.methods.snf.solvers import SOLVERS
+from supdr.rows.in_partitions import PartitionSupport
 from supdr.solvers.kernel_ridge import Dual
 from supdr.solvers.reconstruction import split_missing
 
@@ -178,6 +180,7 @@ class SNF(FittedSNF):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    partition_support: ClassVar[PartitionSupport] = SUPPORT
     accepts_missing_cells: ClassVar[bool] = True
     prepared_attributes = (
         *FittedSNF.prepared_attributes,
@@ -242,9 +245,7 @@ class SNF(FittedSNF):
         Y = np.ascontiguousarray(targets.values[self._labelled])
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
-            from supdr.methods.snf.partitioned import PartitionedSNF  # Dask is an extra
-
-            solver, held = PartitionedSNF, {"held": self.partitions_}
+            solver, held = DistributedSNF, {"all_rows": self.partitions_}
             self._target_map = self.partitions_.target_map
         else:
             self._target_map = fit_preprocessing(Y, self._target_scaling(targets))

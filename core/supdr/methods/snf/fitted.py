@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,9 @@ from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.calibration import most_likely
-from supdr.methods.snf.fold_in import fold_in
-from supdr.methods.snf.in_partitions import SNFInPartitions
+from supdr.methods.snf.fold_in import embedded, fold_in
 from supdr.methods.snf.problem import SNFState
+from supdr.rows.in_partitions import InPartitions
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal
 from supdr.solvers.reconstruction import split_missing
 
@@ -24,7 +26,7 @@ from supdr.solvers.reconstruction import split_missing
 TARGET_RIDGE = 0.1
 
 
-class FittedSNF(SNFInPartitions, Reconstructing):
+class FittedSNF(InPartitions, Reconstructing):
     """Fitted attributes of `supdr.SNF`, which documents them; those that cost something are computed on demand."""
 
     kernel: str
@@ -32,10 +34,12 @@ class FittedSNF(SNFInPartitions, Reconstructing):
     gamma: float
     coef0: float
     reg_w: float | None
+    reg_z: float
     _labelled: NDArray
     _weights: NDArray | None
     _targets: NDArray
     _target_map: Preprocessing
+    _on_all: Any
     _on_labelled: Any
 
     @property
@@ -61,6 +65,10 @@ class FittedSNF(SNFInPartitions, Reconstructing):
     def _latent(self, X: NDArray) -> NDArray:
         check_cells(X)
         return self._row_map()(X)
+
+    def _row_map(self) -> Callable[[NDArray], NDArray]:
+        state = self._state
+        return partial(embedded, self._on_all, state.predictors, state.latent, self._training_rows(), float(self.reg_z))
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return self._on_all.predict(self._state.predictors, self._state.latent, latent)

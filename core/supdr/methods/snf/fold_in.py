@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.engine.reuse import reused
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal, blocks, explicit
+from supdr.solvers.reconstruction import split_missing
 
 # Training rows from which each new row starts; the best end wins.
 N_STARTS = 3
@@ -141,3 +142,14 @@ def _descend(
         if not len(active):
             break
     return Z, cost
+
+
+def embedded(form: Primal | Dual, fit: Fit, anchors: NDArray, training: NDArray, reg_z: float, X: NDArray) -> NDArray:
+    """Return the latent rows (p, D) of new rows, from the starts that the nearest training rows give.
+
+    `form`, `fit`: the regression of the columns. `anchors` (n, D): latent training rows. `training` (n, M): complete
+    training rows. `reg_z`: ridge weight, > 0. `X` (p, M): new rows; NaN marks a missing cell.
+    """
+    filled, observed = split_missing(X)
+    nearest = nearest_rows(filled, training, N_STARTS, observed)
+    return fold_in(form, fit, anchors, filled, anchors[nearest], reg_z, observed)

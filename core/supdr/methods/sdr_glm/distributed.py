@@ -6,20 +6,24 @@ L + 1 for complete Gaussian data, else D packed ones), those of the heads, and [
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import workspace_property
+from supdr.engine.targets import Targets
 from supdr.functions.families import GAUSSIAN
+from supdr.methods.sdr_glm.columns import decode_column_part
 from supdr.methods.sdr_glm.facts import Facts, gather_facts
 from supdr.methods.sdr_glm.features import SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.problem import loading_sums
 from supdr.methods.sdr_glm.solvers import Fast
 from supdr.methods.sdr_glm.targets import TargetSide
+from supdr.rows.in_partitions import PartitionSupport, decode_classes
 from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import Partitions, planned, spread
 from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
@@ -37,59 +41,73 @@ class GLMRows(PartitionedRows):
     complete: bool
 
 
-def held_rows(rows: Any, run: Any) -> GLMRows:
-    """Return what `run`, a `supdr.SDRGLM`, keeps of rows.
-
-    `rows`: all rows; `run`: prepared for them.
-    """
+def held_rows(run: Any, rows: Any) -> GLMRows:
+    """Return what `run`, a `supdr.SDRGLM`, keeps of its `supdr.rows.running.ReadRows`."""
     plain = PartitionedRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint)
     facts, sides = gather_facts(plain, rows.X, run._codes, run._training[1], rows.targets, **run._target_settings())
     complete = plain.total(_missing, rows.X) == 0
     return GLMRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, sides, facts, complete)
 
 
+def part_decoder(run: Any, targets: Targets) -> Callable[[NDArray], Targets]:
+    """Return the function that decodes labels of a partition, given the decoded labels of the sample."""
+    if run._single_target:
+        return decode_classes(run, targets)
+    return partial(decode_column_part, task=run._task(), missing_label=run.missing_label)
+
+
+SUPPORT = PartitionSupport(
+    accepted={
+        "solver": ("fast",),
+        "init": ("svd", "random"),
+        "early_stopping": (False,),
+        "class_weight": (None,),
+        "column_weight": (None,),
+        "nonnegative": (False,),
+    },
+    held_rows=held_rows,
+    several_targets=True,
+    part_decoder=part_decoder,
+)
+
+
 @dataclass(frozen=True, eq=False)
-class PartitionedFast(Fast):
+class DistributedFast(Fast):
     """solver="fast" on rows in partitions; X and targets are those of the sample.
 
-    `held`: all rows.
+    `rows`: all rows.
     """
 
-    held: Any = None
-
-    @property
-    def rows(self) -> Any:
-        """What works on the rows."""
-        return self.held
+    rows: Any = None
 
     @property
     def cells(self) -> Any:
         """The rows of X that it works on."""
-        return self.held.X
+        return self.rows.X
 
     @cached_property
     def feature_part(self) -> Any:
         """The features that it works on."""
         if self.features.__class__ is WeightedFeatures:
-            return planned(_weighted_features, self.held.X, self.codes, self.c, self.bound, self.size)
-        return planned(SharedFeatures, self.held.X, self.c)
+            return planned(_weighted_features, self.rows.X, self.codes, self.c, self.bound, self.size)
+        return planned(SharedFeatures, self.rows.X, self.c)
 
     @property
     def target_part(self) -> Any:
         """The targets that it works on."""
-        return self.held.sides
+        return self.rows.sides
 
     @workspace_property
     def features(self) -> Any:
         """Return the feature side in the form that suits all rows."""
-        if not (self.codes == GAUSSIAN).all() or not self.held.complete:
+        if not (self.codes == GAUSSIAN).all() or not self.rows.complete:
             return self.weighted_features
-        return SummedFeatures(self.held, self.c)
+        return SummedFeatures(self.rows, self.c)
 
     @property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return self.held.facts.column_null
+        return self.rows.facts.column_null
 
     def gaussian_fit(self, latent: Any, loadings: NDArray, sums: Any) -> float:
         """Return L_X, complete Gaussian data: of the sums that loadings are made of, without a visit of its own."""
@@ -99,14 +117,14 @@ class PartitionedFast(Fast):
 
     def without_targets(self) -> Self:
         """Return the same problem for features alone: unsupervised reduction."""
-        held = replace(self.held, sides=spread(_without_targets, self.held.sides, self.bound))
+        rows = replace(self.rows, sides=spread(_without_targets, self.rows.sides, self.bound))
         nothing = TargetSide(np.zeros((len(self.X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
-        return replace(self, targets=nothing, held=held)
+        return replace(self, targets=nothing, rows=rows)
 
     def first_latent(self, rng: np.random.Generator) -> Any:
         """Return the U that a run starts from; few rows, of which the sample holds all, as in memory."""
-        if self.init == "svd" and self.held.n_rows <= min(self.X.shape[1], SMALL_SIDE):
-            return self.held.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
+        if self.init == "svd" and self.rows.n_rows <= min(self.X.shape[1], SMALL_SIDE):
+            return self.rows.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
         return super().first_latent(rng)
 
     def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:

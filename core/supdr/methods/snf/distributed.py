@@ -22,6 +22,7 @@ from supdr.functions.kernels import Kernel
 from supdr.methods.snf.parameters import component_count
 from supdr.methods.snf.problem import FIRST_MOVE, MEMORY, NO_FIT, RANDOM_SPREAD, SNFState
 from supdr.methods.snf.solvers import QuasiNewton
+from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, Taken
 from supdr.rows.partitions import Partitions, gathered, planned, spread, total
 from supdr.rows.summed_columns import SummedColumns
@@ -54,15 +55,15 @@ class SNFRows(PartitionedRows):
     labels: Partitions
     target_map: Preprocessing
 
-    def on_sample(self, state: Any, known: Taken = ()) -> tuple[Any, Taken]:
+    def on_sample(self, state: Any, fetched: Taken = ()) -> tuple[Any, Taken]:
         """Return a state with the rows of the sample in place of references to all rows, and without its search."""
-        return super().on_sample(state._replace(search=None) if isinstance(state, SNFState) else state, known)
+        return super().on_sample(state._replace(search=None) if isinstance(state, SNFState) else state, fetched)
 
 
-def held_rows(rows: Any, run: Any) -> SNFRows:
-    """Return what `run`, a `supdr.SNF`, keeps of rows.
+def held_rows(run: Any, rows: Any) -> SNFRows:
+    """Return what `run`, a `supdr.SNF`, keeps of its `supdr.rows.running.ReadRows`.
 
-    `rows`: all rows; `run`: prepared for them. Raises ValueError if cells are missing, or there are too many monomials.
+    Raises ValueError if cells are missing, or there are too many monomials.
     """
     X, targets = run._training
     missing = total(_missing, rows.X)
@@ -82,6 +83,21 @@ def held_rows(rows: Any, run: Any) -> SNFRows:
     return SNFRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, labels, target_map)
 
 
+SUPPORT = PartitionSupport(
+    accepted={
+        "kernel": ("poly", "linear"),
+        "solver": ("lbfgs",),
+        "init": ("pca", "random"),
+        "n_init": (1,),
+        "early_stopping": (False,),
+        "class_weight": (None,),
+    },
+    held_rows=held_rows,
+    several_targets=True,
+    any_rows=False,
+)
+
+
 class Payload(NamedTuple):
     """What belongs to a point beside F and its gradient.
 
@@ -95,13 +111,13 @@ class Payload(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionedSNF(QuasiNewton):
+class DistributedSNF(QuasiNewton):
     """solver="lbfgs" on rows in partitions, with a weight for every monomial; X, rows and Y are those of the sample.
 
-    `held`: all rows.
+    `all_rows`: all rows.
     """
 
-    held: Any = None
+    all_rows: Any = None
 
     def __post_init__(self) -> None:
         kernel: Kernel = self.kernel
@@ -121,16 +137,16 @@ class PartitionedSNF(QuasiNewton):
 
     def evaluate(self, point: Any) -> tuple[float, Any, Any]:
         """Return F, its gradient in partitions, and a `Payload`; F is inf where a regression cannot be solved."""
-        held, forms = self.held, self.forms
-        sums = held.total(_moments, forms, point, held.X, held.labels, add=_joined)
+        rows, forms = self.all_rows, self.forms
+        sums = rows.total(_moments, forms, point, rows.X, rows.labels, add=_joined)
         try:
             fits = tuple(each.fit(form) for each, form in zip(sums, forms))
         except LinAlgError:
             return math.inf, point, Payload(NO_FIT, NO_FIT, math.nan, self.settings)
         means = tuple(each.mean for each in sums)
         weights = self.target_weight, self.reg_z
-        gradient, (loss, label_loss, square) = held.both(
-            _slopes, forms, fits, means, weights, point, held.X, held.labels
+        gradient, (loss, label_loss, square) = rows.both(
+            _slopes, forms, fits, means, weights, point, rows.X, rows.labels
         )
         payload = Payload(fits[0]._replace(loss=loss), fits[1]._replace(loss=label_loss), square, self.settings)
         return math.fsum(self._terms(payload).values()), gradient, payload
@@ -153,18 +169,18 @@ class PartitionedSNF(QuasiNewton):
 
     def start(self, seed: int) -> SNFState:
         """Return the starting point."""
-        rng, held, d = generator(seed, 0), self.held, self.n_components
+        rng, rows, d = generator(seed, 0), self.all_rows, self.n_components
         if self.init == "pca":
             latent = self._principal(rng)
         else:
-            latent = held.each(np.multiply, held.normal(rng, d), self.init_scale)
-        return self._stands(summed_start(held, latent, self.evaluate), seed, 0)
+            latent = rows.each(np.multiply, rows.normal(rng, d), self.init_scale)
+        return self._stands(summed_start(rows, latent, self.evaluate), seed, 0)
 
     def step(self, state: SNFState) -> SNFState:
         """One accepted L-BFGS step, or the same point if none was found."""
         search: Any = state.search
-        reach = FIRST_MOVE * self.held.n_rows * self.n_components
-        search = summed_step(self.held, search, self.evaluate, memory=MEMORY, reach=reach)
+        reach = FIRST_MOVE * self.all_rows.n_rows * self.n_components
+        search = summed_step(self.all_rows, search, self.evaluate, memory=MEMORY, reach=reach)
         return self._stands(search, state.seed, state.iteration + 1)
 
     def adopt(self, state: SNFState) -> SNFState:
@@ -172,7 +188,7 @@ class PartitionedSNF(QuasiNewton):
         search: Any = state.search
         if search.payload.settings == self.settings:
             return state
-        return self._stands(summed_start(self.held, search.point, self.evaluate), state.seed, state.iteration)
+        return self._stands(summed_start(self.all_rows, search.point, self.evaluate), state.seed, state.iteration)
 
     def _stands(self, search: SummedSearch, seed: int, iteration: int) -> SNFState:
         predictors, target, _, _ = search.payload
@@ -181,18 +197,18 @@ class PartitionedSNF(QuasiNewton):
 
     def _principal(self, rng: np.random.Generator) -> Any:
         """Return principal component scores, the first of standard deviation `init_scale`; see `pca_starts`."""
-        held, d = self.held, self.n_components
+        rows, d = self.all_rows, self.n_components
         ones = np.ones(self.X.shape[1])
-        columns = SummedColumns(held.X, (held.n_rows, len(ones)))
+        columns = SummedColumns(rows.X, (rows.n_rows, len(ones)))
         mean = columns.mean_beyond(np.zeros(len(ones)))
         singular, directions, _ = columns.directions(mean, ones, ones > 0.0)
         rank = min(d, int((singular > 1e-10 * max(singular[0], np.finfo(float).tiny)).sum()))
         directions = directions[:rank].T
         if rank:
-            ends = held.total(_largest, held.X, mean, directions, add=_larger)
-            directions = directions * (np.sign(ends) * self.init_scale * math.sqrt(held.n_rows) / singular[0])
-        rest = held.normal(rng, d - rank) if rank < d else None
-        return held.each(_scores, held.X, mean, directions, rest)
+            ends = rows.total(_largest, rows.X, mean, directions, add=_larger)
+            directions = directions * (np.sign(ends) * self.init_scale * math.sqrt(rows.n_rows) / singular[0])
+        rest = rows.normal(rng, d - rank) if rank < d else None
+        return rows.each(_scores, rows.X, mean, directions, rest)
 
 
 # --- on a partition -----------------------------------------------------------------------------------------------

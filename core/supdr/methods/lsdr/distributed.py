@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.targets import Targets
 from supdr.methods.lsdr.solvers import BlockDescent, Labels, labelled_rows
+from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import Partitions, planned
 from supdr.solvers.reconstruction import observed_sums
@@ -35,11 +36,9 @@ class FactorRows(PartitionedRows):
     scale: NDArray
 
 
-def held_rows(rows: Any, sample: Targets) -> FactorRows:
-    """Return what a run keeps of rows.
-
-    `rows`: all rows; `sample`: labels of the sample.
-    """
+def held_rows(run: Any, rows: Any) -> FactorRows:
+    """Return what a run keeps of its `supdr.rows.running.ReadRows`."""
+    sample: Targets = run._training[1]
     plain = PartitionedRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint)
     mean, scale = np.zeros(sample.values.shape[1]), np.ones(sample.values.shape[1])
     if sample.classes is None:
@@ -55,34 +54,41 @@ def held_rows(rows: Any, sample: Targets) -> FactorRows:
     return FactorRows(X, rows.sizes, rows.sampled, rows.fingerprint, observed, labels, mean, scale)
 
 
+SUPPORT = PartitionSupport(
+    accepted={
+        "solver": ("bcd",),
+        "init": ("pca", "random"),
+        "early_stopping": (False,),
+        "class_weight": (None,),
+    },
+    held_rows=held_rows,
+    several_targets=True,
+)
+
+
 @dataclass(frozen=True, eq=False)
-class PartitionedDescent(BlockDescent):
+class DistributedDescent(BlockDescent):
     """solver="bcd" on rows in partitions; X, rows, Y and weights are those of the sample.
 
-    `held`: all rows.
+    `all_rows`: all rows.
     """
 
-    held: Any = None
-
-    @property
-    def all_rows(self) -> Any:
-        """What works on the rows."""
-        return self.held
+    all_rows: Any = None
 
     @cached_property
     def part(self) -> Any:
         """The rows that it works on, as problems of their own."""
         names = [name for name in BlockDescent.__dataclass_fields__ if name not in ("X", "observed", *Labels._fields)]
         settings = {name: getattr(self, name) for name in names}
-        return planned(_problem, self.held.X, self.held.observed, self.held.labels, settings)
+        return planned(_problem, self.all_rows.X, self.all_rows.observed, self.all_rows.labels, settings)
 
     def first_factors(self, rng: np.random.Generator, cells: Any = None) -> tuple[Any, NDArray, NDArray]:
         """Return the starting Z, V and bv."""
-        return super().first_factors(rng, (self.held.X, self.held.observed))
+        return super().first_factors(rng, (self.all_rows.X, self.all_rows.observed))
 
     def labelled(self, latent: Any) -> Any:
         """Return the labelled rows as heads take them."""
-        return self.held.each(labelled_rows, self.held.labels, latent, self.n_components, 1.0 - self.beta)
+        return self.all_rows.each(labelled_rows, self.all_rows.labels, latent, self.n_components, 1.0 - self.beta)
 
     def expected_shapes(self) -> dict[str, tuple[int, int]]:
         """Return the shapes that a state to go on from must have; that rows are the same is known."""
