@@ -21,7 +21,7 @@ class MethodControls(Part):
         super().__init__()
         self._settings = settings
         self._silence = Silence()
-        self._task, self._unable = "classification", False
+        self._task, self._unable, self._exchange = "classification", False, ""
         self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
         self._about = widgets.caption(MENU[settings.method].help)
         self._body = pn.Column(margin=0, **widgets.WIDE)
@@ -58,6 +58,12 @@ class MethodControls(Part):
         else:
             self._form.set(settings.method_options)
 
+    def explain(self, exchange: str) -> None:
+        """Say why another method was chosen than the user did; empty: it was not."""
+        if exchange != self._exchange:
+            self._exchange = exchange
+            self._say_about()
+
     def _chosen(self, name: str) -> None:
         if self._silence or name == self._settings.method:
             return
@@ -75,6 +81,8 @@ class MethodControls(Part):
         words = MENU[self._settings.method].help
         if self._unable:
             words += f" Methods in grey do not learn {WORDS[self._task]} of rows on disk."
+        if self._exchange:
+            words = f"{self._exchange} {words}"
         self._about.object = f'<p class="quiet small">{widgets.escape(words)}</p>'
 
     def _knob_changed(self, _name: str, _value: Any) -> None:

@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 from supdr.datasets import preview, read_file
 from supdr.sensitivity.splits import splits_of
 from supdr_viz.controls.upload import likely_target
-from supdr_viz.settings.columns import names_from_text, names_to_text, views_from_text, views_to_text
+from supdr_viz.settings.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
 from supdr_viz.settings.making import build_dataset, build_estimator
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.splitting import filled, split
@@ -241,7 +241,8 @@ def test_a_sweep_fills_cells_as_runs_do():
 
 def test_a_gap_may_be_in_a_test_row_only():
     """Rows that were complete would be whitened, and where a row with a gap lies then nobody can say."""
-    dataset = read_file(FILES["laboratory.csv"](), name="laboratory.csv", ignore=["sample"])
+    limits = ["limits:crp", "limits:il6"]
+    dataset = read_file(FILES["laboratory.csv"](), name="laboratory.csv", ignore=["sample"], accept=limits)
     settings = Settings(data="file", data_options={"name": "laboratory.csv"}, method="LSDR")
     assert np.isnan(split(dataset, settings).X_test).sum() == np.isnan(dataset.X).sum() == 1
     with Visitor(OPENING) as visitor:
@@ -251,6 +252,81 @@ def test_a_gap_may_be_in_a_test_row_only():
     sweep, X, y = build_sweep(SweepSettings(settings, (Axis("reg_u", "log", 0.01, 1.0, 2),), folds=3), dataset)
     assert not [outcome.error for cell in sweep.run(X, y, "in-process") for outcome in cell.outcomes if outcome.error]
     assert "preprocessing='zscore'" in to_python(settings, [], dataset).replace('"', "'")
+
+
+UNITS = "mass,size,rest,kind\n" + "".join(f"{k}.5 kg,{'mM'[k % 2]},{'<' if k % 4 == 0 else ''}{k * 7 % 60},{'ab'[k % 3 > 0]}\n" for k in range(60))
+
+
+def switches(visitor):
+    return {each["key"]: each["accepted"] for each in columns(visitor).proposals if each["key"] != "header"}
+
+
+def switch(visitor, **rules):
+    visitor.do(lambda: columns(visitor).param.update(rules={key.replace("__", ":"): on for key, on in rules.items()}))
+    return visitor.settle()
+
+
+def test_proposals_have_switches_that_are_part_of_the_link_and_of_the_program():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, UNITS, "units.csv")
+        off = dict.fromkeys(["limits:rest", "missing:rest", "spelling:size"], False)
+        assert switches(visitor) == {"numbers:mass": True, **off}
+        assert {each["key"]: each["size"] for each in columns(visitor).proposals}["limits:rest"] == "15 cells"
+        switch(visitor, limits__rest=True)
+        switch(visitor, numbers__mass=False)
+        assert switches(visitor) == {"numbers:mass": False, "limits:rest": True, "spelling:size": False}
+        kinds = {each["name"]: each["kind"] for each in columns(visitor).columns}
+        assert kinds == {"mass": "text", "size": "text", "rest": "number", "kind": "text"}
+        visitor.do(lambda: columns(visitor).param.update(roles={**columns(visitor).roles, "mass": "leave out"}))
+        visitor.press("Use this file").settle()
+        query = visitor.query
+    assert "data.accept=limits%3Arest&data.decline=numbers%3Amass" in query
+    with Visitor(f"?{query}") as visitor:
+        upload(visitor, UNITS, "units.csv")
+        assert switches(visitor)["limits:rest"] is True
+        assert roles(visitor) == {"mass": "leave out", "kind": "target"}
+        visitor.press("Use this file").settle()
+        assert visitor.query == query
+
+
+def test_a_program_reads_a_file_under_the_rules_that_were_chosen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "units.csv").write_text(UNITS)
+    rules = {"accept": "limits:rest", "decline": "numbers:mass", "ignore": "mass", "missing": "?,NA"}
+    chosen = Settings(data="file", data_options={"name": "units.csv", **rules}, method="LSDR")
+    program = to_python(chosen, [], read_file("units.csv", **reading_options(chosen.data_options)))
+    options = {"accept": ["limits:rest"], "decline": ["numbers:mass"], "missing": ["", "?", "NA"]}
+    for name, value in options.items():
+        assert f"{name}={value!r}" in program
+    exec(program, {})
+
+
+def test_what_was_chosen_stays_when_a_file_is_read_under_other_rules():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, UNITS, "units.csv").choose("Target", "size").settle()
+        switch(visitor, limits__rest=True)
+        assert visitor.widget("Target").value == "size"
+        switch(visitor, limits__rest=False)
+        assert roles(visitor)["size"] == "target"
+
+
+def test_a_switch_with_which_the_file_cannot_be_read_goes_back():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, UNITS + "Source: my own\n", "units.csv")
+        switch(visitor, footnotes=False)
+        assert visitor.sees("Line 62 has 1 cells, the first line has 4.")
+        assert switches(visitor)["footnotes"] is True
+
+
+def test_what_is_written_for_a_missing_cell_can_be_changed():
+    text = "land,x,kind\n" + "".join(f"{('DE', 'NA')[k % 2]},{k},{'ab'[k % 3 > 0]}\n" for k in range(60))
+    with Visitor(OPENING) as visitor:
+        upload(visitor, text, "lands.csv")
+        assert visitor.sees("Read as missing: 'NA' (30 cells).")
+        visitor.enter("Written for a missing cell", "?").settle()
+        assert {each["name"]: each["missing"] for each in columns(visitor).columns}["land"] == 0
+        visitor.press("Use this file").settle()
+        assert "data.missing=%3F" in visitor.query
 
 
 def test_names_with_commas_and_quotes_survive():

@@ -14,6 +14,7 @@ from sklearn.cross_decomposition import PLSRegression
 from supdr.baselines._parameters import HEAD, SEEDED, SHELL
 from supdr.baselines.one_shot import Fitted, SingleTarget
 from supdr.baselines.projections import Projection
+from supdr.engine.checks import check_rows_differ
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.iterate import Snapshot, Stop
@@ -35,6 +36,7 @@ class Scores(BaseEstimator):
 
         `X` (n, m): rows; `y` (n,): class codes 0 to K - 1.
         """
+        check_rows_differ("PLSProjection", X)
         bits = (y[:, None] == np.unique(y)).astype(float)
         self.model_ = PLSRegression(min(self.n_components, *X.shape)).fit(X, bits)
         return self
@@ -105,6 +107,7 @@ class PLS(SingleTarget):
     def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
         rows = np.flatnonzero(targets.labelled)
         y = targets.values[rows, 0]
+        check_rows_differ("PLS", X[rows])
         # scikit-learn looks for the direction of a constant target in vain
         model = None
         if np.ptp(y) > 0.0 and len(rows) > 1:

@@ -115,7 +115,7 @@ def to_dataset(
             numbers_from(column, target)
     texts = None if table.texts is None else table.texts[target]
     y, target_names = encode_target(column, texts, target, task, limits)
-    features, unusable = _encode_features(table.frame.drop(columns=target), tolerated)
+    features, unusable = _encode_features(table.frame.drop(columns=target), ignore, tolerated)
     features, views = _group_views(features, view_of(features) if groups is None else grouped_by(groups, table))
     names = [name for feature in features.values() for name in feature.names]
     check_names(names)
@@ -193,9 +193,12 @@ def _check_known(table: Table, names: Sequence[str], purpose: str) -> None:
             raise FileProblem(f"There is no column {shown(name)} {purpose}; the columns are {listed(columns)}.")
 
 
-def _encode_features(frame: pandas.DataFrame, tolerated: type[FileProblem]) -> tuple[dict[str, Feature], list[str]]:
+def _encode_features(
+    frame: pandas.DataFrame, ignore: Sequence[str], tolerated: type[FileProblem]
+) -> tuple[dict[str, Feature], list[str]]:
     if not frame.shape[1]:
-        raise FileProblem("There is only one column, the target; at least one feature is needed.")
+        why = f"All columns but the target are left out: {listed(ignore)}" if ignore else "There is only one column, the target"
+        raise FileProblem(f"{why}; at least one feature is needed.")
     features, unusable, problems = {}, [], []
     for name, column in frame.items():
         try:

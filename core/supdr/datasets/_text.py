@@ -265,7 +265,8 @@ def _last_record(records: Records, rules: Rules) -> int:
         return end
     tail = [[cell.strip() for cell in cells] for cells in reversed(records.tail[: end - 2])]
     below = [next((k for k, cells in enumerate(tail) if not test(cells, usual)), len(tail)) for test in BELOW]
-    notes = [" / ".join(" ".join(filter(None, cells)) for cells in reversed(tail[:count])) for count in below]
+    lines = [" ".join(filter(None, cells)) for cells in tail]
+    notes = [" / ".join(filter(None, reversed(lines[:count]))) for count in below]
     if below[0]:
         text = "Left out below the table"
         below[0] *= rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from supdr.datasets import _arff, _binary, _excel, _text
 from supdr.datasets._facts import ColumnFacts, facts_of
-from supdr.datasets._tables import Table, choose_target, guess_column_task, to_dataset
+from supdr.datasets._tables import TARGET_NAMES, Table, choose_target, guess_column_task, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
 from supdr.datasets.proposals import MISSING, Proposal, Rules
@@ -180,6 +180,11 @@ class Preview:
     sheet: str = ""
     proposals: tuple[Proposal, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def target_is_named(self) -> bool:
+        """Whether the format or a usual name says which column is the target, rather than its place."""
+        return self.target == self.table.target or self.target.lower() in TARGET_NAMES
 
     def task_of(self, target: str) -> str:
         """Suggest the task for another target column.

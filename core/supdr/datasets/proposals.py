@@ -19,6 +19,15 @@ def sized(count: int, things: str) -> str:
     return f"{count:,} {things if count != 1 else things.removesuffix('s')}"
 
 
+class UnknownProposal(FileProblem):
+    """Something was decided about proposals that the reader of a file did not make; `keys`: about which."""
+
+    def __init__(self, keys: list[str], there: list[str]) -> None:
+        made = f"there are {listed(there)}" if there else "there are none"
+        super().__init__(f"There is no proposal {shown(keys[0])} for this file; {made}.")
+        self.keys = keys
+
+
 @dataclass(frozen=True)
 class Proposal:
     """What a file may mean beyond what is written in it.
@@ -40,6 +49,8 @@ class Proposal:
         A cell and what becomes of it.
     accepted : bool
         Whether it is in force.
+    default : bool
+        Whether it is where nothing was decided.
     """
 
     key: str
@@ -49,6 +60,12 @@ class Proposal:
     things: str
     example: str
     accepted: bool
+    default: bool
+
+    @property
+    def size(self) -> str:
+        """How much it touches, such as "3 cells"."""
+        return sized(self.count, self.things)
 
 
 class Rules:
@@ -79,20 +96,15 @@ class Rules:
         """Add a proposal and tell whether it is in force; `default`: whether it is where nothing was decided."""
         key = f"{rule}:{column}" if column else rule
         accepted = self._decided.get(key, default)
-        self.proposals.append(Proposal(key, text, column, count, things, example, accepted))
+        self.proposals.append(Proposal(key, text, column, count, things, example, accepted, default))
         return accepted
 
-    def decided(self, key: str) -> bool:
-        """Tell whether something was decided about a proposal."""
-        return key in self._decided
-
     def check(self) -> None:
-        """Raise FileProblem if something was decided about a proposal that the reader did not make."""
-        keys = [each.key for each in self.proposals]
-        for key in self._decided:
-            if key not in keys:
-                there = f"there are {listed(keys)}" if keys else "there are none"
-                raise FileProblem(f"There is no proposal {shown(key)} for this file; {there}.")
+        """Raise UnknownProposal if something was decided about a proposal that was not made."""
+        there = [each.key for each in self.proposals]
+        unknown = [key for key in self._decided if key not in there]
+        if unknown:
+            raise UnknownProposal(unknown, there)
 
     def notes(self) -> list[str]:
         """Say what is done and what is proposed, in a sentence for each rule."""
