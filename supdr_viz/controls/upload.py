@@ -389,7 +389,7 @@ def _names_classes(column: ColumnFacts) -> bool:
 
 
 def likely_target(look: Preview) -> str:
-    """Name the target that the library would choose; if it stands last only and is none, the last column that may be one.
+    """Name the target that the library would choose; if that only stands last and cannot be one, the last that can.
 
     Where nothing speaks for that one but its place, words in front of many columns of numbers are what these are about.
     """

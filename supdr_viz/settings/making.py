@@ -94,9 +94,9 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
             f"{method.label} needs every cell and {gaps:,} are missing: have them filled (Missing cells, under Data) "
             f"or choose a method that takes rows as they are: {gap_takers()}."
         )
-    empty = np.flatnonzero(np.isnan(dataset.X).all(axis=1)) if gaps and method.takes_gaps else ()
-    if len(empty):
-        numbers = f"Row {empty[0] + 1} has" if len(empty) == 1 else f"Rows {listed(map(str, empty + 1))} have"
+    empty = [str(row + 1) for row in np.flatnonzero(np.isnan(dataset.X).all(axis=1))] if gaps else []
+    if empty and method.takes_gaps:
+        numbers = f"Row {empty[0]} has" if len(empty) == 1 else f"Rows {listed(empty)} have"
         raise Unusable(
             f"{numbers} no value in any feature, and {method.label} places rows by the values that they have: leave "
             "such rows out of the file, or choose a method that has missing cells filled, such as MAC."

@@ -1,4 +1,4 @@
-"""What is written is what is read: no two texts become one value, and nothing is left out, without a note and a switch."""
+"""What is written is what is read: without a note and a switch no two texts become one and nothing is left out."""
 
 import io
 
@@ -121,7 +121,9 @@ def test_merged_cells_beyond_the_table_take_no_time():
 
 
 def test_every_proposal_in_force_can_be_declined():
-    text = "Title\n,x,kind,\n" + "".join(f"{k},{k + 0.5} kg,{'ab'[k % 2]},\n" for k in range(ROWS)) + ",,,\nSource: me\n"
+    text = (
+        "Title\n,x,kind,\n" + "".join(f"{k},{k + 0.5} kg,{'ab'[k % 2]},\n" for k in range(ROWS)) + ",,,\nSource: me\n"
+    )
     look = look_at(text)
     in_force = [each.key for each in look.proposals if each.accepted]
     assert {"titles", "footnotes", "empty rows", "no name", "numbers:x"} <= set(in_force)
@@ -282,12 +284,18 @@ def test_what_stands_for_a_missing_cell_is_told_and_can_be_changed():
 
 
 def test_quotation_marks_of_both_kinds_and_comments_in_arff():
-    declared = ["x numeric", "s {'a b',\"it's\",'c, d',\"\\\"e\\\"\"} % {<5, >5}", "'kind of' {-1,1}% a comment"]
+    declared = ["x numeric", 's {\'a b\',"it\'s",\'c, d\',"\\"e\\""} % {<5, >5}', "'kind of' {-1,1}% a comment"]
     rows = "0,'a b',1\n1,\"it's\",-1 % odd\n2, 'c, d' ,1\n3,\"\\\"e\\\"\",-1\n% a remark\n4,'a b', 1\n"
     dataset = arff(declared, rows)
     assert dataset.feature_names == ("x", "s=a b", "s=it's", "s=c, d", 's="e"')
     np.testing.assert_array_equal(dataset.X[:4, 1:], np.eye(4))
     assert dataset.target_names == ("-1", "1")
+
+
+def test_dates_of_arff():
+    declared = ["day date 'yyyy-MM-dd'", "time date \"dd.MM.yyyy'T'HH:mm:ss\" % a comment", "kind {a,b}"]
+    dataset = arff(declared, "2024-01-01,01.01.1970T12:00:00,a\n?,02.01.1970T00:00:00,b\n")
+    np.testing.assert_array_equal(dataset.X, [[19723, 0.5], [np.nan, 1]])
 
 
 def test_a_file_of_keel():
@@ -301,7 +309,7 @@ def test_a_file_of_keel():
 
 
 def test_spaces_a_tab_and_quotation_marks():
-    text = "".join(f"{k}.0   {k % 4}   {3 * k}.      70\t\"model {k % 3}\"\n" for k in range(ROWS))
+    text = "".join(f'{k}.0   {k % 4}   {3 * k}.      70\t"model {k % 3}"\n' for k in range(ROWS))
     dataset = read_file(text.encode(), name="t.data")
     assert dataset.X.shape == (ROWS, 4)
     np.testing.assert_array_equal(dataset.X[:, 2], 3 * np.arange(ROWS))
@@ -358,6 +366,15 @@ def test_one_odd_cell_is_no_reason_to_refuse_a_file(odd):
     assert f"Read as missing, 1 cell: 'x' ({odd})." in notes
 
 
+def test_numbers_of_houses_are_text():
+    cells = [str(k + 1) for k in range(ROWS)]
+    cells[7] = "7A"
+    look = look_at(table(house=cells, x=[str(k / 2) for k in range(ROWS)]))
+    assert look.facts[0].kind == "text"
+    assert look.read().feature_names == ("x",)
+    assert np.isnan(look_at(table(house=cells), accept=["missing:house"]).table.frame["house"]).sum() == 1
+
+
 # --- the header -------------------------------------------------------------------------------------------------------
 
 
@@ -370,10 +387,15 @@ def test_a_first_row_that_is_a_row(first):
     assert (without.columns, without.n_rows) == (("x1", "x2"), ROWS + 1)
 
 
-@pytest.mark.parametrize("first", ["2020-01-01,1.5", "5.1,town 0", "-,2.5"])
-def test_a_table_without_a_header_keeps_its_first_row(first):
-    rows = [f"{('2020-01-%02d' % (k + 2)) if first[0] == '2' else k / 2},{k / 4}" for k in range(20)]
-    rows = [f"{k / 2},town {k}" for k in range(1, 20)] if "town" in first else rows
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [
+        ("2020-01-01,1.5", [f"2020-01-{k + 2:02d},{k / 4}" for k in range(20)]),
+        ("5.1,town 0", [f"{k / 2},town {k}" for k in range(1, 20)]),
+        ("-,2.5", [f"{k / 2},{k / 4}" for k in range(20)]),
+    ],
+)
+def test_a_table_without_a_header_keeps_its_first_row(first, rows):
     look = look_at("\n".join([first, *rows]) + "\n")
     assert look.n_rows == len(rows) + 1
     named = look_at("\n".join([first, *rows]) + "\n", accept=["header"])

@@ -56,7 +56,9 @@ def test_limits_are_numbers_only_where_that_is_accepted(sign):
     columns, dataset = read(text)
     assert np.isnan(columns["x"]).tolist() == [1.5 * k > 56 for k in range(ROWS)]
     assert f"Read as missing, 2 cells: 'x' ({sign}57.0)." in dataset.description
-    assert f"Proposed, not done: read as numbers where they are limits, 2 cells: 'x' ({sign}57.0)." in dataset.description
+    assert (
+        f"Proposed, not done: read as numbers where they are limits, 2 cells: 'x' ({sign}57.0)." in dataset.description
+    )
     columns, _ = read(text, accept=["limits:x"])
     np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
 
@@ -139,7 +141,11 @@ def test_units_below_the_header_are_part_of_the_names():
 def test_a_workbook_may_have_two_rows_of_names():
     head = [["Harvest of 2024", "", "", ""], ["Climate", "", "Yield", "Sort"], ["warmth", "rain", "t/ha", ""]]
     book = workbook(Data=[*head, *([1.5 * k, 2.0 * k, 3.5 * k, "ab"[k % 2]] for k in range(ROWS))])
-    assert read_file(book, name="t.xlsx", accept=["second header"]).feature_names == ("Climate (warmth)", "rain", "Yield (t/ha)")
+    assert read_file(book, name="t.xlsx", accept=["second header"]).feature_names == (
+        "Climate (warmth)",
+        "rain",
+        "Yield (t/ha)",
+    )
 
 
 def test_a_first_row_of_words_among_rows_of_words_is_a_row():

@@ -254,7 +254,9 @@ def test_a_gap_may_be_in_a_test_row_only():
     assert "preprocessing='zscore'" in to_python(settings, [], dataset).replace('"', "'")
 
 
-UNITS = "mass,size,rest,kind\n" + "".join(f"{k}.5 kg,{'mM'[k % 2]},{'<' if k % 4 == 0 else ''}{k * 7 % 60},{'ab'[k % 3 > 0]}\n" for k in range(60))
+UNITS = "mass,size,rest,kind\n" + "".join(
+    f"{k}.5 kg,{'mM'[k % 2]},{'<' if k % 4 == 0 else ''}{k * 7 % 60},{'ab'[k % 3 > 0]}\n" for k in range(60)
+)
 
 
 def switches(visitor):

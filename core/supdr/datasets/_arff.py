@@ -21,6 +21,18 @@ QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 NUMERIC = {"numeric", "real", "integer"}
 TEXT = {"string", "date"}
+# Letters of a date's form -> how Python calls them.
+DATE_LETTERS = {
+    "yyyy": "%Y",
+    "yy": "%y",
+    "MM": "%m",
+    "dd": "%d",
+    "HH": "%H",
+    "mm": "%M",
+    "ss": "%S",
+    "SSS": "%f",
+    "z": "%z",
+}
 # A cell in quotation marks of either kind, or without, and what ends it; `%` after a space begins a comment.
 CELL = re.compile(rf"\s*(?:({QUOTED})\s*|(?!['\"])((?:[^,'\"\\%]|\\.|(?<![\s,])['\"%])*))(,|%.*$|$)")
 SPACED_CELL = re.compile(rf"\s*(?:({QUOTED})|([^\s'\"%][^\s]*))(\s+(?:%.*)?|$)")
@@ -29,7 +41,7 @@ QUOTED_MARK = "\x01"  # in front of a cell that was in quotation marks, as a mis
 
 
 class Attribute(NamedTuple):
-    """One declared column: its kind is "numeric" or "text", or it lists its levels."""
+    """One declared column: its kind is "numeric", "text" or "nominal"; or it is the form of its dates."""
 
     name: str
     kind: str
@@ -41,13 +53,13 @@ def read_arff(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     import pandas as pd
 
     text, notes = decode(data, name)
-    attributes, lines, target = _declarations(text.split("\n"), name)
+    attributes, lines, output = _declarations(text.split("\n"), name)
     check_names([attribute.name for attribute in attributes])
     frame = _rows(lines, attributes, name, limits)
     if not len(frame):
         raise FileProblem(f"{name} has a header but no rows.")
     columns = {each.name: _typed(frame[j], each) for j, each in enumerate(attributes)}
-    target = next((each.name for each in attributes if each.name.lower() == target.lower()), None)
+    target = next((each.name for each in attributes if each.name.lower() == output.lower()), None)
     return Table(pd.DataFrame(columns), format="ARFF", target=target, notes=tuple(notes))
 
 
@@ -67,7 +79,9 @@ def _declarations(lines: list[str], name: str) -> tuple[list[Attribute], list[tu
     if not attributes:
         raise FileProblem(f"{name} is not an ARFF file: it declares no @attribute.")
     rows = [
-        (k, line.strip()) for k, line in enumerate(lines[number:], number + 1) if line.strip() and line.strip()[0] != "%"
+        (k, line.strip())
+        for k, line in enumerate(lines[number:], number + 1)
+        if line.strip() and line.strip()[0] != "%"
     ]
     if any(line[0] == "{" for _, line in rows):
         raise FileProblem(f"{name} is a sparse ARFF file, which is not read; save it as LIBSVM or dense ARFF.")
@@ -83,8 +97,16 @@ def _declaration(line: str, number: int) -> Attribute:
         if levels is not None:
             return Attribute(_unquoted(match[1]), "nominal", levels)
     elif match and kind in NUMERIC | TEXT:
-        return Attribute(_unquoted(match[1]), "numeric" if kind in NUMERIC else "text", ())
+        form = declared[len(kind) :].split("%")[0].strip()
+        kind = "numeric" if kind in NUMERIC else _date_form(form) if kind == "date" and form else "text"
+        return Attribute(_unquoted(match[1]), kind, ())
     raise FileProblem(f"Line {number} does not declare a numeric, nominal or string attribute: {shown(line)}.")
+
+
+def _date_form(form: str) -> str:
+    """Write a form of dates, such as 'yyyy-MM-dd', as Python does."""
+    letters = "|".join(sorted(DATE_LETTERS, key=len, reverse=True))
+    return re.sub(letters, lambda found: DATE_LETTERS[found[0]], _unquoted(form)).replace("'", "")
 
 
 def _levels(inside: str) -> tuple[str, ...] | None:
@@ -154,6 +176,9 @@ def _typed(texts: pandas.Series, attribute: Attribute) -> pandas.Series | pandas
     values = values.mask(missing)
     if attribute.kind == "text":
         return values
+    if "%" in attribute.kind:
+        dates = pd.to_datetime(values, format=attribute.kind, errors="coerce", utc=True)
+        return dates if dates.isna().equals(values.isna()) else values
     unknown = ~missing & ~values.isin(attribute.levels)
     if unknown.any():
         row = int(unknown.to_numpy().argmax())

@@ -103,7 +103,9 @@ def _levels(name: str, values: pyarrow.ChunkedArray, is_text: bool) -> pandas.Se
     column = values.to_pandas()
     longest = max((len(level) for level in column.cat.categories if hasattr(level, "__len__")), default=0)
     if longest > MAX_TEXT:
-        raise FileProblem(f"Column {shown(name)} holds a text of {longest:,} characters; at most {MAX_TEXT:,} are read.")
+        raise FileProblem(
+            f"Column {shown(name)} holds a text of {longest:,} characters; at most {MAX_TEXT:,} are read."
+        )
     if not is_text:
         return column
     texts = column.astype(object).map(lambda text: text.decode("latin-1") if isinstance(text, bytes) else text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.datasets._columns import MAX_LEVELS, dates_in
+from supdr.datasets._columns import MAX_LEVELS, are_codes, dates_in
 from supdr.datasets.proposals import Rules
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def typed(
         as_text[j] = as_text[j] or _is_code(grid, j, column, name, rules)
         if not as_text[j] and grid.settled[:, j].all():
             columns[name] = pd.Series(np.where(grid.missing[:, j], np.nan, grid.values[:, j]))
-        elif as_text[j] or (read := _truths(column)) is None and (read := _dates(column, name, rules)) is None:
+        elif as_text[j] or ((read := _truths(column)) is None and (read := _dates(column, name, rules)) is None):
             columns[name] = column
             if not as_text[j] and column.str.contains(r"\d").mean() >= 0.5:
                 counts = column.value_counts().to_dict()
@@ -164,7 +164,9 @@ def _dates(column: pandas.Series, name: str, rules: Rules) -> pandas.Series | No
     if dates is None or other is None or dates.equals(other):
         return dates
     text, example = "Read as dates, the month before the day", str(column.dropna().iloc[0])
-    return other if rules.propose("month first", text, int(column.notna().sum()), column=name, example=example) else dates
+    return (
+        other if rules.propose("month first", text, int(column.notna().sum()), column=name, example=example) else dates
+    )
 
 
 class Reading:
@@ -287,7 +289,7 @@ def _numbers(
     if 2 * count > total:
         return column
     if strays:
-        default = _slips(1 - count / total, plain)
+        default = _slips(1 - count / total, plain) and not are_codes(best.counts)
         if not rules.propose("missing", "Read as missing", count, column=name, example=strays[0], default=default):
             return column
     return column.map({text: float(number) for text, number in plain.items()}).astype(np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_LEVELS = 20
 DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?"
+# Of letters and digits, as a house's number is.
+CODE = re.compile(r"(\d+[^\W\d_]|[^\W\d_]+\d)\w*")
 # Behind a time; it is the same in all rows of a form, or changes by an hour.
 ZONE = r" (GMT|UTC)([+-]\d{1,2}(:?\d{2})?)?$"
 
@@ -68,7 +71,13 @@ def reads_as_numbers(column: pandas.Series) -> bool:
     present = column.dropna()
     count = int(pd.to_numeric(present, errors="coerce").notna().sum())
     levels = present.nunique() <= min(MAX_LEVELS, len(present) // 2)
-    return 2 * count >= len(present) > count and not levels
+    return 2 * count >= len(present) > count and not levels and not are_codes(present.astype(str).unique())
+
+
+def are_codes(texts: Iterable[str]) -> bool:
+    """Tell codes, such as 135 and 136A: whole numbers, and words of digits and letters."""
+    words = [text for text in texts if not text.isdigit()]
+    return any(CODE.fullmatch(text) for text in words) and not any(NUMBER.fullmatch(text) for text in words)
 
 
 def dates_in(column: pandas.Series, month_first: bool = False) -> pandas.Series | None:
@@ -82,7 +91,9 @@ def dates_in(column: pandas.Series, month_first: bool = False) -> pandas.Series 
     if not len(texts) or not texts.str.fullmatch(DATE).all():
         return None
     texts = texts.str.replace(ZONE, "", regex=True)
-    formats = sorted(DATE_FORMATS, key=lambda format: ("%m/%d" in format) != month_first) if month_first else DATE_FORMATS
+    formats = (
+        sorted(DATE_FORMATS, key=lambda format: ("%m/%d" in format) != month_first) if month_first else DATE_FORMATS
+    )
     for format in formats:
         if pd.to_datetime(texts.iloc[:1], format=format, errors="coerce", utc=True).notna().all():
             read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 # A first cell that is rather a value than a name: a limit, a sum of money, a date, a unit, what stands for nothing.
 VALUE = re.compile(r"[<>≤≥=(+\-−$€£¥]+ ?\d.*|\d[\d.,:/\- T]*( ?[a-zµ°%/]{1,5})?|[-–—.]+|n\.? ?[ad]\.?", re.IGNORECASE)
 # Of Orange: what its second and third line say of each column.
-KINDS = {"continuous": "", "c": "", "numeric": "", "n": ""} | {
-    kind: "text" for kind in ("discrete", "d", "string", "s", "text", "time", "t")
+KINDS = {
+    **dict.fromkeys(("continuous", "c", "numeric", "n"), ""),
+    **dict.fromkeys(("discrete", "d", "string", "s", "text", "time", "t"), "text"),
 }
 ROLES = {"": "", "class": "target", "meta": "aside", "m": "aside", "ignore": "aside", "i": "aside"}
 
@@ -132,7 +133,9 @@ def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[s
                 kinds = [ROLES[role.lower()] + KINDS[kind.lower()] for kind, role in zip(second, third)]
                 return names, kinds, grid.rows(np.arange(len(grid)) > 1)
     more = _second_names(names, grid)
-    if more and rules.propose("second header", "The first two rows name the columns", 1, "rows", example=", ".join(more)):
+    if more and rules.propose(
+        "second header", "The first two rows name the columns", 1, "rows", example=", ".join(more)
+    ):
         names = [f"{name} ({also})" if name and also else name or also for name, also in zip_longest(names, more)]
         return names, kinds, grid.rows(np.arange(len(grid)) > 0)
     return names, kinds, grid
@@ -156,7 +159,9 @@ def _without_empty_rows(grid: Grid, rules: Rules) -> Grid:
     for j in grid.texts:
         empty[empty] = grid.texts.loc[empty, j].str.strip().eq("").to_numpy(dtype=bool)
     count = int(empty.sum())
-    if 0 < count < len(grid) and rules.propose("empty rows", "Left out, without any value", count, "rows", default=True):
+    if 0 < count < len(grid) and rules.propose(
+        "empty rows", "Left out, without any value", count, "rows", default=True
+    ):
         return grid.rows(~empty)
     return grid
 
@@ -185,7 +190,9 @@ def _nameless(frame: pandas.DataFrame, labels: list[str], rules: Rules, row_name
         if column.isna().all() or counts or (row_names and j == 0):
             useless.append(str(frame.columns[j]))
     text = "Left out, without a name and empty, counting rows or naming them"
-    if not useless or not rules.propose("no name", text, len(useless), "columns", example=listed(useless), default=True):
+    if not useless or not rules.propose(
+        "no name", text, len(useless), "columns", example=listed(useless), default=True
+    ):
         return []
     return useless
 

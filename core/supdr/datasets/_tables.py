@@ -197,7 +197,11 @@ def _encode_features(
     frame: pandas.DataFrame, ignore: Sequence[str], tolerated: type[FileProblem]
 ) -> tuple[dict[str, Feature], list[str]]:
     if not frame.shape[1]:
-        why = f"All columns but the target are left out: {listed(ignore)}" if ignore else "There is only one column, the target"
+        why = (
+            f"All columns but the target are left out: {listed(ignore)}"
+            if ignore
+            else "There is only one column, the target"
+        )
         raise FileProblem(f"{why}; at least one feature is needed.")
     features, unusable, problems = {}, [], []
     for name, column in frame.items():

@@ -35,7 +35,7 @@ NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER}(?: +{NUMBER})+ *(?
 
 @dataclass
 class Records:
-    """Where the records of a text are: their first lines, the lines behind them, widths, and the first and last ones."""
+    """Where the records of a text are: their first lines, the lines behind them, their widths, and the outermost."""
 
     lines: list[str]
     starts: list[int]

@@ -77,10 +77,10 @@ def read_file(
     """Read a data file.
 
     The ending of the name tells the format: .csv, .tsv, .tab, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz or
-    .libsvm, each also with .gz. Text is separated by commas, semicolons, tabs, bars or spaces, with or without a header,
-    in UTF-8, UTF-16 or Latin-1; a sheet of a workbook is read as such text. A column of text is numbers if pandas reads
-    every cell as one, dates if every cell is one, else text, and different texts stay different values. What else the
-    cells may mean (units, decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in the
+    .libsvm, each also with .gz. Text is separated by commas, semicolons, tabs, bars or spaces, with or without a
+    header, in UTF-8, UTF-16 or Latin-1; a sheet of a workbook is read as such text. A column of text is numbers if
+    pandas reads every cell as one, dates if every cell is one, else text, and different texts stay different values.
+    What else the cells may mean (units, decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in the
     description with the number of cells. It is in force only where it makes no two texts one value and leaves out no
     row; `accept` and `decline` change that. Parquet, ARFF, NPZ and LIBSVM have types of their own, which are kept.
 
@@ -127,9 +127,7 @@ def read_file(
     PackageMissing
         Without pandas, pyarrow (Parquet) or python-calamine (Excel); the message says what to install.
     """
-    look = preview(
-        path_or_bytes, name, sheet=sheet, missing=missing, accept=accept, decline=decline, limits=limits
-    )
+    look = preview(path_or_bytes, name, sheet=sheet, missing=missing, accept=accept, decline=decline, limits=limits)
     return look.read(target=target, task=task, ignore=ignore, groups=groups)
 
 
@@ -372,7 +370,7 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
         plain = name[:-3]
         data = _unpack(data, name, limits)
     ending = Path(plain).suffix.lower()
-    reader = READERS.get(ending)
+    reader: Callable[..., Table] | None = READERS.get(ending)
     if reader is None:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
         raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, also with .gz.")

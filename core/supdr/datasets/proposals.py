@@ -117,9 +117,9 @@ class Rules:
         if self.markers:
             found = listed(f"{shown(marker)} ({sized(count, 'cells')})" for marker, count in self.markers.items())
             sentences.append(f"Read as missing: {found}.")
-        for (proposed, text, things), each in sorted(rules.items(), key=lambda item: item[0][0]):
-            names = listed([shown(one.column) + (f" ({one.example})" if one.example else "") for one in each])
-            about = f": {names}" if each[0].column else f": {shown(each[0].example)}" if each[0].example else ""
-            words = f"{text}, {sized(sum(one.count for one in each), things)}{about}."
+        for (proposed, text, things), alike in sorted(rules.items(), key=lambda item: item[0][0]):
+            names = listed([shown(each.column) + (f" ({each.example})" if each.example else "") for each in alike])
+            about = f": {names}" if alike[0].column else f": {shown(alike[0].example)}" if alike[0].example else ""
+            words = f"{text}, {sized(sum(each.count for each in alike), things)}{about}."
             sentences.append(f"Proposed, not done: {words[0].lower()}{words[1:]}" if proposed else words)
         return sentences
