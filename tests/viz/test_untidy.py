@@ -14,7 +14,7 @@ from supdr.datasets import preview, read_file
 from supdr.sensitivity.splits import splits_of
 from supdr_viz.controls.upload import likely_target
 from supdr_viz.settings.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
-from supdr_viz.settings.making import build_dataset, build_estimator
+from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns
 from supdr_viz.settings.snippet import to_python
 from supdr_viz.settings.splitting import filled, split
 from supdr_viz.settings.state import Settings, from_json, to_json
@@ -329,6 +329,49 @@ def test_what_is_written_for_a_missing_cell_can_be_changed():
         assert {each["name"]: each["missing"] for each in columns(visitor).columns}["land"] == 0
         visitor.press("Use this file").settle()
         assert "data.missing=%3F" in visitor.query
+
+
+@pytest.mark.parametrize("method", ["MAC", "SLDR", "KNN", "ClassAtlas"])
+def test_a_method_that_was_chosen_stays_chosen_where_cells_are_missing(method):
+    with Visitor(OPENING.replace("LSDR", method)) as visitor:
+        upload(visitor, messy(gaps=1)).press("Use this file").settle()
+        assert visitor.widget("Method").value == method
+        assert visitor.sees("1 missing cells are filled with the medians of the training rows")
+
+
+def test_where_a_method_cannot_stay_a_sentence_says_so():
+    with Visitor(OPENING.replace("LSDR", "MAC")) as visitor:
+        upload(visitor, messy()).choose("Target", "a").press("Use this file").settle()
+        method = visitor.widget("Method").value
+        assert method != "MAC"
+        assert visitor.sees("MAC predicts classes: ")
+        assert visitor.sees("was chosen in its place; choose another above.")
+
+
+def test_a_target_that_is_called_so_stays_the_target_though_it_is_constant():
+    text = "x,z,class,shade\n" + "".join(f"{k},{k % 5},same,{'ab'[k % 2]}\n" for k in range(60))
+    with Visitor(OPENING) as visitor:
+        upload(visitor, text)
+        assert roles(visitor)["class"] == "target"
+        visitor.press("Use this file").settle()
+        assert visitor.sees("Target 'class' has only one class, 'same'; at least two are needed.")
+
+
+def test_a_list_of_thousands_of_columns_is_not_cut():
+    names = [f"measure {k:04d} of many" for k in range(600)]
+    settings = Settings(data="file", data_options={"name": "wide.csv", "ignore": names_to_text(names)})
+    again, problems = from_json(to_json(settings))
+    assert names_from_text(again.data_options["ignore"]) == names
+    assert not problems
+
+
+def test_rows_without_any_cell_are_named_as_the_file_counts_them():
+    dataset = read_file(messy().encode(), name="mine.csv", ignore=["id", "when", "who", "unit"])
+    X = dataset.X.copy()
+    X[[4, 51]] = np.nan
+    settings = Settings(data="file", data_options={"name": "mine.csv"}, method="NSDR")
+    with pytest.raises(Unusable, match="Rows 5, 52 have no value in any feature, and NSDR places rows by"):
+        check_columns(settings, replace(dataset, X=X))
 
 
 def test_names_with_commas_and_quotes_survive():

@@ -80,9 +80,9 @@ def read_file(
     .libsvm, each also with .gz. Text is separated by commas, semicolons, tabs, bars or spaces, with or without a
     header, in UTF-8, UTF-16 or Latin-1; a sheet of a workbook is read as such text. A column of text is numbers if
     pandas reads every cell as one, dates if every cell is one, else text, and different texts stay different values.
-    What else the cells may mean (units, decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in the
-    description with the number of cells. It is in force only where it makes no two texts one value and leaves out no
-    row; `accept` and `decline` change that. Parquet, ARFF, NPZ and LIBSVM have types of their own, which are kept.
+    What else the cells may mean (units, decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in
+    the description with the number of cells. It is in force only where it makes no two texts one value and leaves out
+    no row; `accept` and `decline` change that. Parquet, ARFF, NPZ and LIBSVM have types of their own, which are kept.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
