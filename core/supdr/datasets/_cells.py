@@ -25,6 +25,7 @@ CODE = r"[+-]?(?:0\d+|\d{16,})"
 THOUSANDS = r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+"
 # Decimal mark -> what may stand between thousands.
 SEPARATORS = {".": ",'\u2019 \u00a0\u202f", ",": ".'\u2019 \u00a0\u202f"}
+DROPPED = {mark: dict.fromkeys(map(ord, between)) for mark, between in SEPARATORS.items()}
 SIGNS = "[$€£¥%]|EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"
 UNIT = r"[^\W\d_][\w./²³°·%]{0,11}|°\w?"
 PATTERNS = {
@@ -108,7 +109,9 @@ def typed(
             columns[name] = column
             if not as_text[j] and column.str.contains(r"\d").mean() >= 0.5:
                 counts = column.value_counts().to_dict()
-                readings[name] = Reading(counts, "."), Reading(counts, ",")
+                point = Reading(counts, ".")
+                marked = bool(column.str.contains(r",|\.\d{3}").any())  # else both are the same
+                readings[name] = point, Reading(counts, ",") if marked else point
         else:
             columns[name] = read
     numbers = [name for name in names if columns[name].dtype.kind == "f"]
@@ -174,44 +177,37 @@ class Reading:
 
     `texts`: what is read -> how it would be written plainly; `beyond`: those that are no numbers as they are written;
     `limits`: the same of limits, such as "<5"; `unit`: what stands at most of them; `alike`: whether it stands at all;
-    `counts`: how often each text of the column occurs, read or not.
+    `counts`: how often each text of the column occurs, read or not; `share`: of the cells, so many are read; `merges`:
+    whether different texts become one.
     """
 
     def __init__(self, counts: dict[str, int], decimal: str) -> None:
         self.counts, self.decimal = counts, decimal
-        matches = {text: PATTERNS[decimal].fullmatch(text.strip()) for text in counts}
-        found = {
-            text: match
-            for text, match in matches.items()
-            if match and bool(match["open"]) == bool(match["close"]) and not (match["minus"] and match["then"])
-        }
+        found: dict[str, tuple[re.Match[str], str]] = {}
         units: dict[str, int] = {}
-        for text, match in found.items():
-            units[_unit(match)] = units.get(_unit(match), 0) + counts[text]
+        for text, count in counts.items():
+            match = PATTERNS[decimal].fullmatch(text.strip())
+            if match and bool(match["open"]) == bool(match["close"]) and not (match["minus"] and match["then"]):
+                # without the s of a plural
+                unit = f"{match['before'] or ''}{match['after'] or ''}".removesuffix("s")
+                found[text] = match, unit
+                units[unit] = units.get(unit, 0) + count
         common = max(units, key=lambda unit: units[unit], default="")
         usual = bool(units) and units[common] >= MOSTLY * sum(units.values())
         self.texts: dict[str, str] = {}
         self.limits: dict[str, str] = {}
-        for text, match in found.items():
-            if not _unit(match) or (usual and _unit(match) == common):
+        for text, (match, unit) in found.items():
+            if not unit or (usual and unit == common):
                 (self.limits if match["limit"] else self.texts)[text] = _plain(match, decimal)
-        self.unit = next((found[text]["after"] or "" for text in self.texts if _unit(found[text])), "")
-        self.alike = len({_unit(found[text]) for text in self.texts}) <= 1
+        self.unit = next((found[text][0]["after"] or "" for text in self.texts if found[text][1]), "")
+        self.alike = len({found[text][1] for text in self.texts}) <= 1
         self.beyond = [text for text in self.texts if not PLAIN.fullmatch(text.strip())]
+        self.share = self.count(self.texts) / max(1, sum(counts.values()))
+        self.merges = len(set(self.texts.values())) < len(self.texts)
 
     def count(self, texts: Iterable[str]) -> int:
         """Return how many cells hold these texts."""
         return sum(self.counts[text] for text in texts)
-
-    @property
-    def share(self) -> float:
-        """Share of the cells that are read."""
-        return self.count(self.texts) / max(1, sum(self.counts.values()))
-
-    @property
-    def merges(self) -> bool:
-        """Whether different texts become one."""
-        return len(set(self.texts.values())) < len(self.texts)
 
     def rule(self) -> tuple[str, str]:
         """Return what is done, and an example."""
@@ -223,14 +219,9 @@ class Reading:
         return "Read as numbers without signs and marks", f"{text} is {self.texts[text]}"
 
 
-def _unit(match: re.Match[str]) -> str:
-    """Return what stands at a number, without the s of a plural."""
-    return f"{match['before'] or ''}{match['after'] or ''}".removesuffix("s")
-
-
 def _plain(match: re.Match[str], decimal: str) -> str:
     """Return a number as it would be written plainly."""
-    number = match["number"].translate(dict.fromkeys(map(ord, SEPARATORS[decimal]))).replace(decimal, ".")
+    number = match["number"].translate(DROPPED[decimal]).replace(decimal, ".")
     negative = match["open"] or match["minus"] in MINUS or match["then"] in MINUS
     return f"-{number}" if negative else number
 
