@@ -27,7 +27,7 @@ help:
 	@echo "make fuzz        give the app 10,000 damaged links, states, lessons, sweeps, messages and files"
 	@echo "make faults      kill servers, tabs, sweeps and workers at random moments, 50 times each"
 	@echo "make soak        let 20 visitors do everything at random for 30 minutes"
-	@echo "make lint        check style, types, docstrings, and the pinned versions for known weaknesses"
+	@echo "make lint        check style, types, docstrings, scripts, and the pinned versions for known weaknesses"
 	@echo "make docs        build the documentation: docs/_build/html/index.html"
 	@echo "make bench       measure speed against peers"
 	@echo "make clean       remove .venv, caches and downloaded browsers"
@@ -63,6 +63,7 @@ lint: $(INSTALLED_TEST)
 	$(PYTHON_IN_VENV) -m ruff format --check .
 	$(PYTHON_IN_VENV) -m mypy
 	find core supdr_viz -name '*.py' -exec $(PYTHON_IN_VENV) -m numpydoc lint {} +
+	sh scripts/javascript.sh
 	sh scripts/audit.sh
 
 bench: $(INSTALLED_TEST)

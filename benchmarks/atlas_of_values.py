@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 import supdr
 from supdr.quality import map_quality
-from supdr_viz.studies.data import load_table
+from supdr_viz.papers.data import load_table
 
 SETS = ("diabetes", "bodyfat", "boston_housing", "autoprice", "baseball", "machine_cpu", "mpg", "triazines")
 GRID = {"regressor__alpha": np.logspace(-4, 1, 6), "regressor__gamma": np.logspace(-3, 0, 7)}

@@ -18,7 +18,7 @@ import psutil
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from supdr_viz.stage.wire import decode
+from supdr_viz.views.stage.wire import decode
 
 PATIENCE = 120
 """Seconds that a client waits for a page or a socket, as browsers do."""

@@ -16,10 +16,10 @@ from dataclasses import replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.splitting import split
 from supdr_viz.lessons import LESSONS
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings
 
 MEASURED = tuple(name for name in LESSONS if name[0] in "56")
 

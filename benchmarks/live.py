@@ -155,10 +155,10 @@ def latency(served: Served, changes: int = 30) -> list[tuple[str, str, str]]:
         page.evaluate(
             """() => {
               window.painted = {}; window.pressed = []
-              const [board] = supdrStage.boards.values(), tell = board.tell
-              board.tell = (message) => {
+              const [board] = supdrStage.boards.values(), send = board.send
+              board.send = (message) => {
                 if (message.kind === "painted") window.painted[message.number] ??= performance.now()
-                tell(message)
+                send(message)
               }
               document.addEventListener("keyup", (e) => {
                 if (e.key.startsWith("Arrow")) window.pressed.push(performance.now())

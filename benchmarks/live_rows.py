@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.kit import cluster
+from supdr_viz.data import rows_on_disk
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.run import cluster
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings import on_disk
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
 
 
 def write_spirals(folder: Path, n: int) -> None:
@@ -119,12 +119,12 @@ def measure(n: int, centers: int, seconds: float) -> None:
     """Print what was measured."""
     with tempfile.TemporaryDirectory() as place:
         write_spirals(Path(place), n)
-        os.environ[on_disk.VARIABLE] = on_disk.described([f"spirals={place}"])
+        os.environ[rows_on_disk.VARIABLE] = rows_on_disk.described([f"spirals={place}"])
         os.environ[cluster.VARIABLE] = "dask"
         os.environ["SUPDR_MOST_WORKERS"] = "2"
         client = cluster.connect()
         began = time.monotonic()
-        dataset = on_disk.open_rows("spirals", "labels.npy")
+        dataset = rows_on_disk.open_rows("spirals", "labels.npy")
         print(f"opened: {time.monotonic() - began:.1f} s")
         options = {"n_centers": centers, "max_iter": 10_000, "early_stopping": False, "tol": 0.0}
         settings = Settings(

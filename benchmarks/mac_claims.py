@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from supdr import MAC
 from supdr.datasets import make_spirals
 from supdr.methods.mac.target_step import move_points
-from supdr_viz.studies.data import load_table
+from supdr_viz.papers.data import load_table
 
 PLAIN = {"reg_w": 1e-3, "early_stopping": False}
 """All passes, and the ridge that the tables were made with."""

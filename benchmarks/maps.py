@@ -33,8 +33,8 @@ from threadpoolctl import threadpool_limits
 
 import supdr
 from supdr.quality import knn_error, map_quality
-from supdr_viz.reproduce.report import machine
-from supdr_viz.studies.data import load_table
+from supdr_viz.papers.data import load_table
+from supdr_viz.papers.report import machine
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 

@@ -14,8 +14,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
-from supdr_viz.reproduce.nsdr import FIVE_SETS, PAPER_SETTING, TABLE_1_LSDR, TABLE_1_NSDR
-from supdr_viz.studies.data import filled, load_table
+from supdr_viz.papers.data import filled, load_table
+from supdr_viz.papers.nsdr import FIVE_SETS, PAPER_SETTING, TABLE_1_LSDR, TABLE_1_NSDR
 
 __all__ = ["FIVE_SETS", "PAPER_SETTING", "TABLE_1_LSDR", "TABLE_1_NSDR"]
 

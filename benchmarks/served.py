@@ -15,10 +15,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import psutil
 
 from supdr_viz import cli
-from supdr_viz.run.link import LiveLink
 from supdr_viz.run.painter import Painter
 from supdr_viz.run.player import Player
 from supdr_viz.run.recording import Recording
+from supdr_viz.views.frame_pusher import FramePusher
 
 PLAYERS: list[Player] = []
 MADE: dict[int, float] = {}
@@ -30,7 +30,7 @@ PER_SESSION: dict[int, int] = {}
 
 def install() -> None:
     """Count at the seams: snapshots made, seconds of painting, frames pushed, acknowledgements, changes."""
-    extend, push, acknowledged = Recording.extend, LiveLink._push, LiveLink._acknowledged
+    extend, push, acknowledged = Recording.extend, FramePusher._push, FramePusher._acknowledged
     paint = Painter.paint
     start, change = Player.__init__, Player.change
 
@@ -86,7 +86,7 @@ def install() -> None:
         notify.__self__.changed = True
 
     Painter.paint = counted_paint
-    Recording.extend, LiveLink._push, LiveLink._acknowledged = counted_extend, counted_push, counted_acknowledged
+    Recording.extend, FramePusher._push, FramePusher._acknowledged = counted_extend, counted_push, counted_acknowledged
     Player.__init__, Player.change = counted_start, counted_change
 
 

@@ -26,7 +26,7 @@ from supdr.datasets import make_gauss4, make_multiview_digits, make_zigzag
 from supdr.methods.sldr import solvers as solvers_module
 from supdr.methods.sldr.state import Solved
 from supdr.solvers.kernel_heads import Heads
-from supdr_viz.studies.data import load_multifeat
+from supdr_viz.papers.data import load_multifeat
 
 CS = (1.0, 10.0, 100.0)
 PAPER = {"SVM (FAC)": (94.97, 17.93), "SVM (ALL)": (97.69, 23.34), "MKL": (97.40, 32.59), "LMKL": (97.73, 14.35)}

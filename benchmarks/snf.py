@@ -2,7 +2,7 @@
 
 python benchmarks/snf.py --data-dir DIR [--only speed large reference sheet defaults]
 
-The comparisons follow the protocol of `supdr_viz.studies.few_labels`; ``supdr-viz reproduce snf`` measures the
+The comparisons follow the protocol of `supdr_viz.papers.few_labels`; ``supdr-viz reproduce snf`` measures the
 paper's tables and its figure.
 """
 
@@ -26,9 +26,9 @@ from supdr import SNF
 from supdr.baselines import LSSVM, LapRLS
 from supdr.datasets import make_curved_sheet
 from supdr.datasets.sheets import sheet_coordinates
-from supdr_viz.reproduce.snf import SETS
-from supdr_viz.studies.data import load_scaled, load_table, scaled
-from supdr_viz.studies.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
+from supdr_viz.papers.data import load_scaled, load_table, scaled
+from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
+from supdr_viz.papers.snf import SETS
 
 EPOCHS = 100
 

@@ -23,9 +23,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from supdr import MAC, NSDR, SDRGLM, SNF
 from supdr.datasets import make_curved_sheet, make_wide_factors
-from supdr.engine.reuse import Kept
 from supdr.sensitivity import Sweep, logarithmic
-from supdr.sensitivity.fitting import _own
+from supdr.sensitivity.fitting import CACHE
 
 CELL_SECONDS = 0.05
 FOLDS = 3
@@ -141,7 +140,7 @@ def reuse(settings: argparse.Namespace) -> bool:
             list(sweep.run(X, y, "in-process"))  # compiled
         ratios, results = [], {}
         for _ in range(2):
-            _own.kept = Kept()  # nothing is left of an earlier run
+            CACHE.clear()  # nothing is left of an earlier run
             seconds = {}
             for shared, sweep in plan.items():
                 began = time.process_time()

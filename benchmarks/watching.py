@@ -12,9 +12,9 @@ from client import Client, Served
 
 BARE = """
 import sys, threadpoolctl, time
-import supdr_viz.settings.making as making
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import parse_query
+import supdr_viz.experiment.build as making
+from supdr_viz.experiment.splitting import split
+from supdr_viz.experiment.settings import parse_query
 threadpoolctl.threadpool_limits(1)
 pairs = [part.split("=") for part in sys.argv[1].strip("?").split("&")]
 settings, _ = parse_query({key: [value.encode()] for key, value in pairs})

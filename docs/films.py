@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.export.film import picture
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work, filming
@@ -16,7 +17,6 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
 
 FILMS = {
     "nsdr": "two-spirals",

@@ -20,8 +20,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import FloatRect, Page, sync_playwright
 
-from supdr_viz.compare.comparison import comparison_query
-from supdr_viz.compare.presets import spokes_or_atlas
+from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.export.film import gif
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work, filming
@@ -29,7 +28,6 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
@@ -103,7 +101,7 @@ SHOTS: dict[str, tuple[str, str, Callable[[Page], FloatRect | None]]] = {
     "sweep": ("light", "sensitivity", sweep),
     "three-maps": (
         "light",
-        f"compare?{comparison_query(spokes_or_atlas(umap=False).settings)}",
+        "compare?data=digits&method=MAC&method.n_components=2&method.n_layers=2&b=ClassAtlas&c=TSNE",
         run_three_maps,
     ),
 }

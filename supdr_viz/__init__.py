@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from supdr_viz.kit.extras import require_app
+from supdr_viz.serving.extras import require_app
 
 if TYPE_CHECKING:
     from supdr_viz import plots

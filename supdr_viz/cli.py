@@ -15,14 +15,15 @@ import threading
 
 from supdr.engine.optional import PackageMissing
 from supdr_viz import require_app
-from supdr_viz.kit.quotas import QUOTAS, checked, variable
-from supdr_viz.server import explained, serve, uncollected
+from supdr_viz.data.quotas import QUOTAS, checked, variable
+from supdr_viz.pages import site
+from supdr_viz.serving.server import explained, serve, uncollected
 
 # Commands besides serving -> module and function that adds their options.
 COMMANDS = {
-    "sweep": ("supdr_viz.sweeps.command", "add_sweep"),
+    "sweep": ("supdr_viz.pages.sensitivity.command", "add_sweep"),
     "lesson": ("supdr_viz.lessons.command", "add_lesson"),
-    "reproduce": ("supdr_viz.reproduce.command", "add_reproduce"),
+    "reproduce": ("supdr_viz.papers.command", "add_reproduce"),
 }
 
 
@@ -56,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.scheduler:
         os.environ["SUPDR_SCHEDULER"] = arguments.scheduler
     if arguments.rows:
-        from supdr_viz.settings.on_disk import VARIABLE, described
+        from supdr_viz.data.rows_on_disk import VARIABLE, described
 
         try:
             os.environ[VARIABLE] = described(arguments.rows)
@@ -67,15 +68,15 @@ def main(argv: list[str] | None = None) -> int:
     with uncollected():
         _warm_kernels()
     if arguments.desktop:
-        from supdr_viz.desktop import open_window
+        from supdr_viz.serving.desktop import open_window
 
-        return open_window(port)
+        return open_window(port, site().first)
     show = _opens_browser(arguments.show)
     if arguments.workers > 1:
-        from supdr_viz.front import serve_from_many
+        from supdr_viz.serving.front import serve_from_many
 
-        return serve_from_many(arguments, port, show)
-    return serve(arguments, port, show)
+        return serve_from_many(site().first, arguments, port, show)
+    return serve(site(), arguments, port, show)
 
 
 def _headless(argv: list[str]) -> int:

@@ -12,13 +12,13 @@ from bokeh.document import Document
 from bokeh.server.tornado import BokehTornado
 from tornado.process import task_id
 
-from supdr_viz.kit.caller import Cookie
-from supdr_viz.kit.gaps import answering_server, start_clock
-from supdr_viz.kit.guard import Visitors
-from supdr_viz.kit.quotas import most
-from supdr_viz.pages import Addresses, build, page_asked, title_of
-from supdr_viz.server import close_after_hours, keep_little, routes_of_pages
-from supdr_viz.stage.socket import StageSocket
+from supdr_viz.data.quotas import most
+from supdr_viz.pages import Addresses, build, page_asked, site, title_of
+from supdr_viz.serving.security_headers import Visitors
+from supdr_viz.serving.server import close_after_hours, keep_little, routes_of_pages
+from supdr_viz.serving.visitor_cookie import Cookie
+from supdr_viz.ui.panel_workarounds import answering_server, start_clock
+from supdr_viz.views.stage.socket import StageSocket
 
 SEVERAL = (
     "Fewer frames and no class link here: the processes of panel serve --num-procs do not know each other's pages. "
@@ -83,6 +83,6 @@ def _begin(server: BokehTornado) -> None:
     keep_little()
     server.add_transform(Cookie.of(0))
     if task_id() is None:
-        routes = routes_of_pages([path.strip("/") for path in server.app_paths])
+        routes = routes_of_pages(site(), [path.strip("/") for path in server.app_paths])
         server.add_handlers(".*", [(server.prefix + address, *rest) for address, *rest in routes])
         close_after_hours()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ ASYMMETRY = 1e-8
 NEGATIVE = 1e-6
 
 
+@dataclass(eq=False, repr=False)
 class KernelViews(TransformerMixin, BaseEstimator):
     """Turn precomputed kernels into column groups, one view per kernel.
 
@@ -64,13 +66,13 @@ class KernelViews(TransformerMixin, BaseEstimator):
     (4, 22)
     """
 
-    def __init__(self, n_components: int | None = None, *, method: str = "kpca", tol: float = 1e-10) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.tol = tol
+    n_components: int | None = None
+    _: KW_ONLY
+    method: str = "kpca"
+    tol: float = 1e-10
 
     def fit(self, X: ArrayLike | Sequence[ArrayLike], y: Any = None) -> Self:
-        """Take the kernels of the training rows in.
+        """Fit to the kernels of the training rows.
 
         Parameters
         ----------
@@ -108,7 +110,7 @@ class KernelViews(TransformerMixin, BaseEstimator):
         check_number("tol", self.tol, "in [0, 1)", lambda value: 0 <= value < 1)
 
     def _find_components(self, tables: Sequence[NDArray]) -> None:
-        """Decompose the centred kernels; note what folds new rows in."""
+        """Decompose the centred kernels into the maps that fold new rows in."""
         self._maps, self._means, values = [], [], []
         for number, K in enumerate(tables):
             means = K.mean(axis=0)
@@ -123,7 +125,7 @@ class KernelViews(TransformerMixin, BaseEstimator):
             self._means.append(means)
             values.append(eigenvalues[kept])
         self.eigenvalues_ = tuple(values)
-        self.views_ = tuple(len(each) for each in values)
+        self.views_ = tuple(map(len, values))
 
     def transform(self, X: ArrayLike | Sequence[ArrayLike]) -> NDArray:
         """Fold rows in by their kernel values with the training rows.
@@ -165,7 +167,7 @@ class KernelViews(TransformerMixin, BaseEstimator):
 
 
 def _kernels(X: Any, n_columns: int | None = None) -> list[NDArray]:
-    """Return the tables of X, whichever way they are given."""
+    """Return the tables of X, from one table, a stack or a sequence of them."""
     if isinstance(X, np.ndarray) and X.ndim == 2:
         width = n_columns or len(X)
         if X.shape[1] % width:

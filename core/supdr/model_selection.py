@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,17 @@ from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
 from sklearn.utils.multiclass import type_of_target
 
 from supdr.engine.checks import check_integer
+from supdr.engine.parameters import of_run
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 
+@dataclass(eq=False, repr=False)
 class PartlyLabelledKFold(BaseCrossValidator):
     """K folds of the labelled rows; the unlabelled ones are in every training part.
 
-    Only labelled rows can be judged, so they alone make up the test parts, each one of exactly one of them.  Where `y`
-    holds classes every part has about the same share of each; where it holds real numbers rows are dealt at random.
-    scikit-learn's own splitters refuse labels that are missing, or put such rows into test parts.
+    Only labelled rows can be scored: each of them is in exactly one test part, and no other row is in any.  Where `y`
+    holds classes, every part has about the same share of each; where it holds real numbers, rows are dealt at random.
+    scikit-learn's own splitters refuse missing labels, or put such rows into test parts.
 
     Parameters
     ----------
@@ -28,7 +31,7 @@ class PartlyLabelledKFold(BaseCrossValidator):
     shuffle : bool, default=True
         Whether rows are put into random order before they are dealt.
     random_state : int, RandomState or None, default=None
-        Decides the order.
+        Seed of the order.
     stratify : bool or None, default=None
         Whether parts have equal shares of the classes.  None: where the labels are discrete.
     missing_label : object, default=nan
@@ -51,24 +54,17 @@ class PartlyLabelledKFold(BaseCrossValidator):
     5
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = True,
-        random_state: Any = None,
-        stratify: bool | None = None,
-        missing_label: Any = np.nan,
-    ) -> None:
-        check_integer("n_splits", n_splits, 2)
-        for name, value, accepted in (("shuffle", shuffle, (True, False)), ("stratify", stratify, (None, True, False))):
-            if not any(value is each for each in accepted):
-                raise ValueError(f"{name} must be one of {', '.join(map(str, accepted))}; got {value!r}")
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.stratify = stratify
-        self.missing_label = missing_label
+    n_splits: int = 5
+    _: KW_ONLY
+    shuffle: bool = True
+    random_state: Any = None
+    stratify: bool | None = None
+    missing_label: Any = np.nan
+
+    def __post_init__(self) -> None:
+        check_integer("n_splits", self.n_splits, 2)
+        of_run("shuffle", True, False).check(self.shuffle)
+        of_run("stratify", None, True, False).check(self.stratify)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds.
@@ -90,9 +86,9 @@ class PartlyLabelledKFold(BaseCrossValidator):
         rows = np.flatnonzero(~(missing.any(axis=1) if missing.ndim == 2 else missing))
         if len(rows) < self.n_splits:
             raise ValueError(f"n_splits={self.n_splits} needs as many labelled rows; y has {len(rows)}")
-        known = uniform_labels(labels[rows])
-        stratify = type_of_target(known) in ("binary", "multiclass") if self.stratify is None else self.stratify
+        labels = uniform_labels(labels[rows])
+        stratify = type_of_target(labels) in ("binary", "multiclass") if self.stratify is None else self.stratify
         kind = StratifiedKFold if stratify else KFold
         folds = kind(self.n_splits, shuffle=self.shuffle, random_state=self.random_state if self.shuffle else None)
-        for _, test in folds.split(np.zeros(len(rows)), known):
+        for _, test in folds.split(np.zeros(len(rows)), labels):
             yield rows[test]

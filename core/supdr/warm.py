@@ -1,9 +1,9 @@
-"""Compile the numerical kernels before anybody has to wait for them.
+"""Compile the numerical kernels before their first use.
 
 numba compiles a kernel at its first call and keeps the machine code on disk.  Compiling holds Python's global lock,
 so a server that did it itself would freeze every open page.  Here it happens in a process of its own (``python -m
-supdr.warm``), which fits every method on twelve points with all its solvers, kernels and losses, and leaves a
-stamp beside the compiled code.  The stamp names what that code depends on: the sources, numba, Python, the processor.
+supdr.warm``), which fits every method to a few rows with all its solvers, kernels and losses, and leaves a stamp beside
+the compiled code.  The stamp names what that code depends on: the sources, numba, Python, the processor.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from supdr.baselines import BASELINES
 from supdr.solvers import _margin_kernels, smo
 from supdr.solvers.pair_sums import summed_on_grid
 
-# Three classes of a dozen rows and more: smaller ones are not embedded by ClassAtlas.
+# Three classes of a dozen rows and more: ClassAtlas does not embed smaller ones.
 N_SAMPLES, N_FEATURES = 40, 4
 
 _configuration: Any = numba.config  # its attributes are made at run time
@@ -59,14 +59,14 @@ def is_warm() -> bool:
         stamp = json.loads(_stamp_path().read_text())
         return stamp["fingerprint"] == _fingerprint() and all(Path(file).exists() for file in stamp["files"])
     except (OSError, ValueError, KeyError, TypeError):
-        return False  # no stamp, or one that is unreadable: both mean "not known to be warm"
+        return False  # no stamp, or an unreadable one
 
 
 def warm(report: Callable[[str], None] = print) -> None:
     """Fit every method on a tiny data set in all its variants, so that each kernel is compiled and kept on disk.
 
-    `report`: called with one line of text per variant, after it is compiled. Raises Exception: whatever a method
-    raises: a variant that cannot be fitted is a defect and is not passed over.
+    `report`: called with one line of text per variant, after it is compiled. Errors of a method are raised: a variant
+    that cannot be fitted is a defect.
     """
     variants = list(_variants())
     width = len(str(len(variants)))
@@ -76,7 +76,7 @@ def warm(report: Callable[[str], None] = print) -> None:
         _exercise(estimator_class, settings)
         shown = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "max_iter")
         report(f"[{number:{width}}/{len(variants)}] {name} {shown}: {time.perf_counter() - began:.1f} s")
-    summed_on_grid(np.zeros((2, 2)))  # what only many rows call
+    summed_on_grid(np.zeros((2, 2)))  # called for many rows only
     _margin_kernels.compile_all()
     _write_stamp()
     report(f"All kernels are compiled ({time.perf_counter() - start:.0f} s).")
@@ -105,7 +105,7 @@ class Warming:
     def when_finished(self, callback: Callable[[Warming], None]) -> None:
         """Call back once with this object when the process has ended; at once if it already has.
 
-        The call comes from the watching thread: a page hands it on by `supdr_viz.kit.page_thread`.
+        The call comes from the watching thread: a page hands it on by `supdr_viz.ui.page_thread`.
 
         `callback`: takes this object.
         """
@@ -156,18 +156,15 @@ def start_in_background() -> Warming:
 
 
 def _variants() -> Iterator[tuple[str, type, dict[str, Any]]]:
-    """Name, class and settings of everything to be compiled: each class lists its own variants.
-
-    Every method does; a baseline that lists none has no kernels of its own.
-    """
-    own_kernels = {name: each for name, each in BASELINES.items() if hasattr(each, "_warm_up_settings")}
-    for name, estimator_class in {**supdr.METHODS, **own_kernels}.items():
+    """Yield name, class and settings of all that is compiled; baselines without kernels of their own list nothing."""
+    with_kernels = {name: baseline for name, baseline in BASELINES.items() if hasattr(baseline, "_warm_up_settings")}
+    for name, estimator_class in {**supdr.METHODS, **with_kernels}.items():
         for settings in estimator_class._warm_up_settings():
             yield name, estimator_class, settings
 
 
 def _tiny_data(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield what a method must take: two classes or numbers, an unlabelled row, three classes, a missing cell."""
+    """Yield data of all kinds: two classes or numbers, an unlabelled row, three classes, a missing cell."""
     generator = np.random.default_rng(0)
     X = generator.standard_normal((N_SAMPLES, N_FEATURES))
     rows = np.arange(N_SAMPLES)
@@ -193,7 +190,7 @@ def _exercise(estimator_class: type, settings: dict[str, Any]) -> None:
 
 
 def _look_at(fitted: Any, X: np.ndarray) -> None:
-    """Ask for everything that the views show."""
+    """Compute everything that the views show."""
     for attribute in ("embedding_", "transduction_"):
         getattr(fitted, attribute, None)
     for method in ("transform", "predict", "decision_function", "predict_proba"):
@@ -202,21 +199,21 @@ def _look_at(fitted: Any, X: np.ndarray) -> None:
 
 
 def _kernels() -> list[Dispatcher]:
-    """All kernels of the loaded modules of supdr, but for those that are compiled as parts of others only."""
+    """Return all kernels of the loaded modules of supdr, except those that are compiled as parts of others only."""
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "supdr"]
-    found = [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
-    return [kernel for kernel in found if kernel.targetoptions.get("inline") != "always"]
+    kernels = [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
+    return [kernel for kernel in kernels if kernel.targetoptions.get("inline") != "always"]
 
 
 def _stamp_path() -> Path:
-    """Beside the compiled code: numba itself says where that is (sources, ``NUMBA_CACHE_DIR``, or the user's cache)."""
+    """Return the stamp's path beside the compiled code, which numba puts by the sources or into a cache folder."""
     kernel: Any = next(value for value in vars(smo).values() if isinstance(value, Dispatcher))
     return Path(kernel.stats.cache_path) / "supdr-warm.json"
 
 
 @functools.cache
 def _fingerprint() -> dict[str, str]:
-    """Everything that compiled code depends on; the sources cannot change under a running process."""
+    """Return what compiled code depends on; the sources cannot change under a running process."""
     package = Path(supdr.__file__).parent
     sources = hashlib.sha256()
     for file in sorted(package.rglob("*.py")):
@@ -233,14 +230,14 @@ def _fingerprint() -> dict[str, str]:
 
 
 def _write_stamp() -> None:
-    """Record what was compiled, and for what."""
+    """Write the stamp: the compiled files and what they depend on."""
     folders = {Path(kernel.stats.cache_path) for kernel in _kernels() if kernel.stats.cache_path}
     files = sorted(str(file) for folder in folders for file in folder.glob("*.nb[ic]"))
     _stamp_path().write_text(json.dumps({"fingerprint": _fingerprint(), "files": files}, indent=1))
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Compile what is not compiled yet, saying so line by line.
+    """Compile what is not compiled yet, with a line of progress per variant.
 
     `argv`: command line without the program's name; default: that of the process. Returns the exit status, 0.
     """

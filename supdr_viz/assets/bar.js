@@ -1,3 +1,6 @@
+// Buttons and choices in a row.
+import {drawPart} from "./parts.js"
+
 export function render({model}) {
   const row = document.createElement("div")
   row.className = "bar"

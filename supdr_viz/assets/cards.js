@@ -1,13 +1,17 @@
 // The cards of a run: a head with tools, a view, and words above and below it; one of them may fill the window.
-const SQUARES = {input: [[], []], latent: [[], ["numbers of the map"]], method: [["keys"], ["numbers"]]}  // above, below
+import {drawPart} from "./parts.js"
+import {offerPlace} from "./stage/page.js"
+
+const SQUARES = {input: [[], []], latent: [[], ["numbers of the map"]], method: [["keys"], ["numbers"]]} // above, below
 const CURVES = {losses: [[], []], errors: [[], []]}
 const ICONS = {
   Enlarge: "M21 11V3h-8l3.29 3.29-10 10L3 13v8h8l-3.29-3.29 10-10z",
-  Shrink: "M22 3.41 16.71 8.7 20 12h-8V4l3.29 3.29L20.59 2 22 3.41zM3.41 22l5.29-5.29L12 20v-8H4l3.29 3.29L2 20.59 3.41 22z",
+  Shrink:
+    "M22 3.41 16.71 8.7 20 12h-8V4l3.29 3.29L20.59 2 22 3.41zM3.41 22l5.29-5.29L12 20v-8H4l3.29 3.29L2 20.59 3.41 22z",
 }
-const TOOLS = {input: ["tool"], latent: ["marks"], method: ["mode"]}, BELOW = {input: ["draw_class"]}
+const TOOLS = {input: ["tool"], latent: ["marks"], method: ["mode"]}
+const BELOW = {input: ["draw_class"]}
 const SVG = "http://www.w3.org/2000/svg"
-const slots = (globalThis.supdrSlots ??= new Map())
 
 function made(kind, ...content) {
   const part = document.createElement("div")
@@ -18,14 +22,8 @@ function made(kind, ...content) {
 
 // A place that the stage fills.
 function place(model, kind, slot) {
-  const host = made(kind), name = `${model.board}/${slot}`
-  slots.set(name, host)
-  globalThis.supdrStage?.adopt(name, host)
-  model.on("remove", () => {
-    if (slots.get(name) !== host) return
-    slots.delete(name)
-    globalThis.supdrStage?.dismiss(name)
-  })
+  const host = made(kind)
+  offerPlace(model, `${model.board}/${slot}`, host)
   return host
 }
 
@@ -33,7 +31,7 @@ function place(model, kind, slot) {
 // shorter the room is kept, and on the map also while there are none, as during a run: what is looked at must not move.
 function makeRoom(model, all, words, name) {
   let wide = 0
-  const watched = new ResizeObserver(() => {
+  const observer = new ResizeObserver(() => {
     const kept = wide === all.clientWidth
     wide = all.clientWidth
     for (const each of words) {
@@ -44,45 +42,59 @@ function makeRoom(model, all, words, name) {
     const room = words.reduce((sum, each) => sum + each.getBoundingClientRect().height, 0)
     all.style.setProperty("--words", `${Math.ceil(room)}px`)
   })
-  for (const each of [all, ...words]) watched.observe(each)
-  model.on("remove", () => watched.disconnect())
+  for (const each of [all, ...words]) observer.observe(each)
+  model.on("remove", () => observer.disconnect())
 }
 
-function card(model, name, view, [above, below]) {
-  const button = document.createElement("button"), title = model.titles[name]
+function enlargeButton(model, name) {
+  const button = document.createElement("button")
+  const icon = document.createElementNS(SVG, "svg")
+  const path = document.createElementNS(SVG, "path")
   button.type = "button"
   button.className = "enlarge"
-  const icon = document.createElementNS(SVG, "svg"), path = document.createElementNS(SVG, "path")
   icon.setAttribute("viewBox", "0 0 24 24")
   icon.setAttribute("aria-hidden", "true")
   icon.append(path)
   button.append(icon)
-  button.onclick = () => { model.enlarged = model.enlarged === name ? "" : name }
-  const parts = (names) => (names ?? []).map((each) => drawPart(model, each))
-  const tools = made("tools", ...parts(TOOLS[name]), name === "method" && model.get_child("menu"), button)
+  button.onclick = () => {
+    model.enlarged = model.enlarged === name ? "" : name
+  }
+  const show = () => {
+    const word = model.enlarged === name ? "Shrink" : "Enlarge"
+    button.setAttribute("aria-label", `${word} ${model.titles[name]}`)
+    path.setAttribute("d", ICONS[word])
+  }
+  show()
+  model.on("enlarged", show)
+  return button
+}
+
+function card(model, name, view, [above, below]) {
+  const drawParts = (names) => (names ?? []).map((part) => drawPart(model, part))
+  const menu = name === "method" && model.get_child("menu")
+  const tools = made("tools", ...drawParts(TOOLS[name]), menu, enlargeButton(model, name))
   const row = made("row", place(model, "words", `words/head of ${name}`), tools)
   const [over, under] = [above, below].map((names) => names.map((each) => place(model, "caption", `words/${each}`)))
-  const all = made(`card ${name}`, row, ...parts(BELOW[name]), ...over, place(model, "view", view), ...under)
+  const all = made(`card ${name}`, row, ...drawParts(BELOW[name]), ...over, place(model, "view", view), ...under)
   if (over.length + under.length) makeRoom(model, all, [...over, ...under], name)
-  const look = () => {
-    const word = model.enlarged === name ? "Shrink" : "Enlarge"
-    button.setAttribute("aria-label", `${word} ${title}`)
-    path.setAttribute("d", ICONS[word])
+  const mark = () => {
     all.classList.toggle("enlarged", model.enlarged === name)
     all.classList.toggle("framed", model.framed.includes(name))
   }
-  look()
-  model.on("enlarged", look)
-  model.on("framed", look)
+  mark()
+  model.on("enlarged", mark)
+  model.on("framed", mark)
   return all
 }
 
 export function render({model}) {
-  const group = (kind, entries, views) => made(
-    kind, ...Object.entries(entries).map(([name, words]) => card(model, name, `${views}/${name}`, words)))
+  const group = (kind, entries, views) => {
+    const cards = Object.entries(entries).map(([name, words]) => card(model, name, `${views}/${name}`, words))
+    return made(kind, ...cards)
+  }
   const all = made("cards", group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
-  const look = () => all.classList.toggle("tall", model.tall)
-  look()
-  model.on("tall", look)
+  const stretch = () => all.classList.toggle("tall", model.tall)
+  stretch()
+  model.on("tall", stretch)
   return all
 }

@@ -14,9 +14,10 @@ input { margin-top: 2px; } label { display: flex; gap: 4px; padding: 2px 0; font
 label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; }`
 
 function bars(counts) {
-  const most = Math.max(1, ...counts), width = 60 / Math.max(1, counts.length)
+  const most = Math.max(1, ...counts)
+  const width = 60 / Math.max(1, counts.length)
   const rects = counts.map((count, k) => {
-    const height = 14 * count / most
+    const height = (14 * count) / most
     return `<rect x="${k * width}" y="${14 - height}" width="${Math.max(width - 1, 0.5)}" height="${height}"/>`
   })
   return `<svg viewBox="0 0 60 14" aria-hidden="true">${rects.join("")}</svg>`
@@ -30,18 +31,25 @@ function labelled(kind, text) {
 
 // A switch for what the cells may mean beyond what is written.
 function proposed(model, proposal) {
-  const line = document.createElement("label"), box = document.createElement("input"), words = document.createElement("span")
+  const line = document.createElement("label")
+  const box = document.createElement("input")
+  const words = document.createElement("span")
   box.type = "checkbox"
   box.checked = proposal.accepted
   words.textContent = `${proposal.text}, ${proposal.size}${proposal.example ? `: ${proposal.example}` : ""}`
-  box.onchange = () => { model.rules = {...model.rules, [proposal.key]: box.checked} }
+  box.onchange = () => {
+    model.rules = { ...model.rules, [proposal.key]: box.checked }
+  }
   line.append(box, words)
   return line
 }
 
 function row(model, column) {
-  const made = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td")
-  const name = document.createElement("b"), facts = document.createElement("small")
+  const made = document.createElement("tr")
+  const head = document.createElement("th")
+  const cell = document.createElement("td")
+  const name = document.createElement("b")
+  const facts = document.createElement("small")
   head.scope = "row"
   name.textContent = column.name
   const gaps = column.missing ? ` · ${column.missing.toLocaleString("en")} missing` : ""
@@ -50,12 +58,17 @@ function row(model, column) {
   head.append(name, facts)
   head.insertAdjacentHTML("beforeend", bars(column.histogram))
   head.append(...model.proposals.filter((each) => each.column === column.name).map((each) => proposed(model, each)))
-  const role = labelled("select", `What to do with ${column.name}`), view = labelled("input", `View of ${column.name}`)
+  const role = labelled("select", `What to do with ${column.name}`)
+  const view = labelled("input", `View of ${column.name}`)
   role.append(...ROLES.map((each) => new Option(each, each)))
   view.placeholder = "view"
   view.maxLength = 40
-  role.onchange = () => { model.roles = {...model.roles, [column.name]: role.value} }
-  view.onchange = () => { model.views = {...model.views, [column.name]: view.value.trim()} }
+  role.onchange = () => {
+    model.roles = {...model.roles, [column.name]: role.value}
+  }
+  view.onchange = () => {
+    model.views = {...model.views, [column.name]: view.value.trim()}
+  }
   cell.append(role, view)
   made.append(head, cell)
   const show = () => {
@@ -69,7 +82,8 @@ function row(model, column) {
 }
 
 export function render({model}) {
-  const box = document.createElement("div"), style = document.createElement("style")
+  const box = document.createElement("div")
+  const style = document.createElement("style")
   let rows = []
   style.textContent = CSS
   box.className = "columns"
@@ -80,12 +94,15 @@ export function render({model}) {
     const table = document.createElement("table")
     rows = model.columns.map((column) => row(model, column))
     table.append(...rows.map((each) => each.made))
-    const whole = document.createElement("div"), known = new Set(model.columns.map((column) => column.name))
+    const whole = document.createElement("div")
+    const known = new Set(model.columns.map((column) => column.name))
     whole.className = "whole"
     whole.append(...model.proposals.filter((each) => !known.has(each.column)).map((each) => proposed(model, each)))
     box.replaceChildren(whole, table)
   }
-  const show = () => rows.forEach((each) => each.show())
+  const show = () => {
+    for (const each of rows) each.show()
+  }
   build()
   model.on("columns", build)
   model.on("proposals", build)

@@ -43,102 +43,136 @@ function make(kind, attributes = {}, ...content) {
 }
 
 // Its left half is for a light page, its right one for a dark one.
-function pictured(address) {
+function makePicture(address) {
   return make("img", {alt: "", loading: "lazy", width: 248, height: 121, src: address})
 }
 
-function card(model, dialog, chosen, shelf, each) {
-  const element = make("button", {type: "button", className: each.picture ? "card" : "card bare"})
-  if (each.picture) element.append(pictured(each.picture))
-  element.append(make("b", {}, each.title), make("span", {}, each.line), make("small", {}, each.source))
-  element.onclick = () => {
-    dialog.close()
-    chosen.blur()  // the keyboard is the page's: the Space key runs the example
-    model.value = each.name
-  }
-  const words = [shelf.title, each.title, each.line, each.source, each.more].join(" ").toLowerCase()
-  return {element, name: each.name, words}
-}
-
 // Arrows lead from card to card, as Tab does.
-function walk(event, cards) {
-  const way = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key]
-  const shown = cards.map((each) => each.element).filter((each) => each.checkVisibility())
+function moveFocus(event, cards) {
+  const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key]
+  const shown = cards.map((card) => card.element).filter((element) => element.checkVisibility())
   const at = shown.indexOf(event.target)
-  if (!way || at < 0) return
+  if (!step || at < 0) return
   event.preventDefault()
-  shown[Math.min(Math.max(at + way, 0), shown.length - 1)].focus()
+  shown[Math.min(Math.max(at + step, 0), shown.length - 1)].focus()
 }
 
-export function render({model}) {
-  const image = make("img", {alt: "", width: 92, height: 45}), title = make("b")
-  const chosen = make("button", {type: "button", className: "chosen"}, image,
-    make("span", {}, make("small", {}, "Example"), title, make("small", {}, "Choose another …")))
-  chosen.setAttribute("aria-haspopup", "dialog")
-  const search = make("input", {type: "search", placeholder: "Search: a method, data, an idea"})
-  search.setAttribute("aria-label", "Search the examples")
-  const found = make("small"), close = make("button", {type: "button"}, "Close"), body = make("div", {className: "body"})
-  found.setAttribute("role", "status")
-  const heading = make("h2", {id: "gallery"}, "Examples")
-  const dialog = make("dialog", {}, make("div", {className: "bar"}, heading, search, found, close), body)
-  dialog.setAttribute("aria-labelledby", "gallery")
-  let sections = [], folds = []
-
-  const all = () => sections.flatMap((each) => each.cards)
-  const build = () => {
-    const kept = new Map()
-    sections = model.shelves.map((shelf) => {
-      const cards = shelf.cards.map((each) => card(model, dialog, chosen, shelf, each))
-      const grid = make("div", {className: "cards"}, ...cards.map((each) => each.element))
-      const element = make("section", {}, make("h3", {}, shelf.title), grid)
-      if (shelf.fold && !kept.has(shelf.fold)) kept.set(shelf.fold, make("details", {}, make("summary", {}, shelf.fold)))
-      return {element, cards, fold: kept.get(shelf.fold)}
-    })
-    folds = [...kept.values()]
-    for (const {element, fold} of sections) (fold ?? body).append(element)
-    body.append(...folds)
-    show()
+class Gallery {
+  constructor(model) {
+    this.model = model
+    this.sections = []
+    this.folds = []
+    this.makeButton()
+    this.makeDialog()
+    model.on("shelves", () => this.build())
+    for (const name of ["title", "picture", "value"]) model.on(name, () => this.showChoice())
+    this.build()
   }
-  const filter = () => {
-    const words = search.value.toLowerCase().split(" ").filter(Boolean)
-    for (const {element, cards} of sections) {
-      for (const each of cards) each.element.hidden = !words.every((word) => each.words.includes(word))
-      element.hidden = cards.every((each) => each.element.hidden)
+
+  get cards() {
+    return this.sections.flatMap((section) => section.cards)
+  }
+
+  // The button that shows the chosen example.
+  makeButton() {
+    this.image = make("img", {alt: "", width: 92, height: 45})
+    this.title = make("b")
+    const words = make("span", {}, make("small", {}, "Example"), this.title, make("small", {}, "Choose another …"))
+    this.button = make("button", {type: "button", className: "chosen"}, this.image, words)
+    this.button.setAttribute("aria-haspopup", "dialog")
+    this.button.onclick = () => this.open()
+  }
+
+  makeDialog() {
+    const close = make("button", {type: "button", onclick: () => this.dialog.close()}, "Close")
+    const heading = make("h2", {id: "gallery"}, "Examples")
+    this.search = make("input", {type: "search", placeholder: "Search: a method, data, an idea"})
+    this.search.setAttribute("aria-label", "Search the examples")
+    this.search.oninput = () => this.filter()
+    this.count = make("small")
+    this.count.setAttribute("role", "status")
+    this.body = make("div", {className: "body"})
+    const bar = make("div", {className: "bar"}, heading, this.search, this.count, close)
+    this.dialog = make("dialog", {}, bar, this.body)
+    this.dialog.setAttribute("aria-labelledby", "gallery")
+    this.dialog.onclick = (event) => {
+      if (event.target === this.dialog) this.dialog.close()
     }
-    for (const fold of folds) {
-      fold.hidden = sections.every((each) => each.fold !== fold || each.element.hidden)
+    this.dialog.onkeydown = (event) => {
+      event.stopPropagation() // what is pressed in here is no key of the page's
+      moveFocus(event, this.cards)
+    }
+  }
+
+  makeCard(shelf, example) {
+    const element = make("button", {type: "button", className: example.picture ? "card" : "card bare"})
+    if (example.picture) element.append(makePicture(example.picture))
+    element.append(make("b", {}, example.title), make("span", {}, example.line), make("small", {}, example.source))
+    element.onclick = () => this.choose(example.name)
+    const words = [shelf.title, example.title, example.line, example.source, example.more].join(" ").toLowerCase()
+    return {element, name: example.name, words}
+  }
+
+  // Make the sections and their cards; those of the same fold stand in it together.
+  build() {
+    const folds = new Map()
+    this.sections = this.model.shelves.map((shelf) => {
+      const cards = shelf.cards.map((example) => this.makeCard(shelf, example))
+      const grid = make("div", {className: "cards"}, ...cards.map((card) => card.element))
+      const element = make("section", {}, make("h3", {}, shelf.title), grid)
+      const summary = shelf.fold && make("summary", {}, shelf.fold)
+      if (summary && !folds.has(shelf.fold)) folds.set(shelf.fold, make("details", {}, summary))
+      return {element, cards, fold: folds.get(shelf.fold)}
+    })
+    this.folds = [...folds.values()]
+    for (const {element, fold} of this.sections) (fold ?? this.body).append(element)
+    this.body.append(...this.folds)
+    this.showChoice()
+  }
+
+  open() {
+    if (this.search.value) {
+      this.search.value = ""
+      this.filter()
+    }
+    this.model.send_msg({kind: "opened"})
+    this.dialog.showModal()
+  }
+
+  choose(name) {
+    this.dialog.close()
+    this.button.blur() // the keyboard is the page's: the Space key runs the example
+    this.model.value = name
+  }
+
+  // Show the cards that have all words of the search.
+  filter() {
+    const words = this.search.value.toLowerCase().split(" ").filter(Boolean)
+    for (const {element, cards} of this.sections) {
+      for (const card of cards) card.element.hidden = !words.every((word) => card.words.includes(word))
+      element.hidden = cards.every((card) => card.element.hidden)
+    }
+    for (const fold of this.folds) {
+      fold.hidden = this.sections.every((section) => section.fold !== fold || section.element.hidden)
       fold.open = words.length > 0
     }
-    const count = all().filter((each) => !each.element.hidden).length
-    found.textContent = words.length ? `${count} ${count === 1 ? "example" : "examples"}` : ""
+    const count = this.cards.filter((card) => !card.element.hidden).length
+    this.count.textContent = words.length ? `${count} ${count === 1 ? "example" : "examples"}` : ""
   }
-  const show = () => {
-    title.textContent = model.title
-    image.hidden = !model.picture
-    if (model.picture) image.src = model.picture
-    for (const {element, name} of all()) {
-      if (name === model.value) element.setAttribute("aria-current", "true")
+
+  showChoice() {
+    const {title, picture, value} = this.model
+    this.title.textContent = title
+    this.image.hidden = !picture
+    if (picture) this.image.src = picture
+    for (const {element, name} of this.cards) {
+      if (name === value) element.setAttribute("aria-current", "true")
       else element.removeAttribute("aria-current")
     }
   }
-  chosen.onclick = () => {
-    if (search.value) {
-      search.value = ""
-      filter()
-    }
-    model.send_msg({kind: "opened"})
-    dialog.showModal()
-  }
-  close.onclick = () => dialog.close()
-  dialog.onclick = (event) => { if (event.target === dialog) dialog.close() }
-  // What is pressed in here is no key of the page's.
-  dialog.onkeydown = (event) => {
-    event.stopPropagation()
-    walk(event, all())
-  }
-  search.oninput = filter
-  model.on("shelves", build)
-  for (const each of ["title", "picture", "value"]) model.on(each, show)
-  build()
-  return make("div", {}, make("style", {}, CSS), chosen, dialog)
+}
+
+export function render({model}) {
+  const gallery = new Gallery(model)
+  return make("div", {}, make("style", {}, CSS), gallery.button, gallery.dialog)
 }

@@ -1,12 +1,16 @@
 // Buttons and choices: each is drawn as the server says, and tells it what was pressed.
-function pushPart(host, part, press) {
-  let button = host.firstChild
-  if (!button) {
-    button = document.createElement("button")
-    button.type = "button"
-    button.onclick = () => press(true)
-    host.append(button)
-  }
+const STEPS = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}
+
+function makeButton(press) {
+  const button = document.createElement("button")
+  button.type = "button"
+  button.onclick = press
+  return button
+}
+
+function drawPush(host, part, press) {
+  if (!host.firstChild) host.append(makeButton(() => press(true)))
+  const button = host.firstChild
   button.className = `push ${part.look}`
   button.disabled = part.disabled
   button.style.width = part.width ? `${part.width}px` : ""
@@ -18,33 +22,38 @@ function pushPart(host, part, press) {
   button.replaceChildren(...(part.icon ? [icon] : []), part.label)
 }
 
-// One of a row is reached by the Tab key, the others by arrows.
-function choicePart(host, part, press) {
-  let group = host.firstChild
-  if (!group) {
-    group = document.createElement("div")
-    group.setAttribute("role", "group")
-    group.addEventListener("keydown", (event) => {
-      const by = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key]
-      if (!by) return
-      event.preventDefault()
-      const all = [...group.children], next = all[(all.indexOf(event.target) + by + all.length) % all.length]
-      for (const each of all) each.tabIndex = each === next ? 0 : -1
-      next.focus()
-    })
-    host.append(group)
-  }
+// One button of a group is reached by the Tab key, the others by arrows.
+function moveFocus(group, event) {
+  const step = STEPS[event.key]
+  if (!step) return
+  event.preventDefault()
+  const buttons = [...group.children]
+  const next = buttons[(buttons.indexOf(event.target) + step + buttons.length) % buttons.length]
+  for (const button of buttons) button.tabIndex = button === next ? 0 : -1
+  next.focus()
+}
+
+function makeGroup() {
+  const group = document.createElement("div")
+  group.setAttribute("role", "group")
+  group.addEventListener("keydown", (event) => moveFocus(group, event))
+  return group
+}
+
+function makeOption(option, number, press) {
+  const button = makeButton(() => press(option))
+  button.textContent = option
+  button.tabIndex = number ? -1 : 0
+  return button
+}
+
+function drawChoice(host, part, press) {
+  if (!host.firstChild) host.append(makeGroup())
+  const group = host.firstChild
   group.className = part.large ? "choice large" : `choice ${part.kind}`
-  const known = [...group.children].map((each) => each.textContent)
-  if (known.join("\n") !== part.options.join("\n")) {
-    group.replaceChildren(...part.options.map((option, number) => {
-      const button = document.createElement("button")
-      button.type = "button"
-      button.textContent = option
-      button.tabIndex = number ? -1 : 0
-      button.onclick = () => press(option)
-      return button
-    }))
+  const shown = [...group.children].map((button) => button.textContent)
+  if (shown.join("\n") !== part.options.join("\n")) {
+    group.replaceChildren(...part.options.map((option, number) => makeOption(option, number, press)))
   }
   for (const button of group.children) {
     const on = part.kind === "marks" ? part.value.includes(button.textContent) : part.value === button.textContent
@@ -54,33 +63,36 @@ function choicePart(host, part, press) {
 }
 
 // What a press makes of a choice, shown before the server has heard of it.
-function pressed(part, value) {
+function afterPress(part, value) {
   if (part.kind === "toggle") return {...part, value}
   const others = part.value.filter((each) => each !== value)
   return {...part, value: others.length < part.value.length ? others : [...others, value]}
 }
 
-function drawPart(model, name) {
+export function drawPart(model, name) {
   const host = document.createElement("div")
-  let sent = null, shown = null
+  let presses = null // of which the server has heard when the last one is counted; null: it has heard of all
+  let shown = null
   const draw = (part) => {
     shown = part
     host.className = `part ${name}`
     host.style.display = part.visible ? "" : "none"
-    if (part.visible) (part.kind === "push" ? pushPart : choicePart)(host, part, press)
+    if (!part.visible) return
+    if (part.kind === "push") drawPush(host, part, press)
+    else drawChoice(host, part, press)
   }
   const press = (value) => {
-    sent = (sent ?? shown.heard) + 1
-    if (shown.kind !== "push") draw(pressed(shown, value))
+    presses = (presses ?? shown.heard) + 1
+    if (shown.kind !== "push") draw(afterPress(shown, value))
     model.send_msg({part: name, value})
   }
-  const follow = () => {
+  const update = () => {
     const part = model.parts[name]
-    if (sent !== null && part.heard < sent && part.kind !== "push") return  // it has not heard of the last press yet
-    sent = null
+    if (presses !== null && part.heard < presses && part.kind !== "push") return
+    presses = null
     if (JSON.stringify(part) !== JSON.stringify(shown)) draw(part)
   }
-  follow()
-  model.on("parts", follow)
+  update()
+  model.on("parts", update)
   return host
 }

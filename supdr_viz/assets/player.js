@@ -1,125 +1,189 @@
-"use strict"
-// Shows a recorded run: load(film) puts one into the page, another one takes its place.
-let film = null
-const dark = matchMedia("(prefers-color-scheme: dark)")
-const scrub = document.getElementById("scrub"), play = document.getElementById("play")
+// Shows a recorded run, a film, in the page: its squares, losses, words and legend at every moment.
+import {Board, Group} from "./stage/board.js"
+import constants from "./stage/constants.json" with {type: "json"}
+import {still} from "./stage/motion.js"
+import {stage} from "./stage/page.js"
+import {decode, isTree} from "./stage/wire.js"
 
-const board = new Board("film", new Group())
-for (const name of ["input", "latent", "method"]) board.adopt("planes/" + name, document.getElementById(name))
-board.adopt("charts/losses", document.getElementById("losses"))
+const MOST_CLASSES = 12 // in the legend
+const PACE = 150 // milliseconds between two moments
+const GENTLE_PACE = 600 // for readers who mind motion
+
+const byId = (id) => document.getElementById(id)
+const darkScheme = matchMedia("(prefers-color-scheme: dark)")
+
+function wearScheme() {
+  document.documentElement.dataset.theme = darkScheme.matches ? "dark" : "light"
+}
 
 // Text -> the bytes that were compressed into it.
-async function inflated(text) {
+async function inflate(text) {
   const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))
+  return new Response(stream).arrayBuffer()
 }
 
 // Lay a patch over a copy of a tree.
-function grown(tree, patch) {
-  const all = {...tree}
+function patched(tree, patch) {
+  const copy = {...tree}
   for (const [name, value] of Object.entries(patch)) {
-    all[name] = isTree(value) && isTree(tree[name]) ? grown(tree[name], value) : value
+    copy[name] = isTree(value) && isTree(tree[name]) ? patched(tree[name], value) : value
   }
-  return all
+  return copy
 }
 
-// What the squares show at every moment.
-async function unpack(film) {
-  if (film.trees) return
-  const patches = (await Promise.all(film.patches.map(inflated))).map(decode)
-  film.trees = patches.reduce((trees, patch) => [...trees, grown(trees[trees.length - 1] || {}, patch)], [])
-}
-const shown = () => film.moments[+scrub.value]
-
-function method(moment) {
-  document.getElementById("method-card").hidden = !film.mode
-  if (!film.mode) return
-  const words = (id, said) => { document.getElementById(id).textContent = said }
-  words("method-caption", [film.mode.title, moment.caption || film.mode.caption].filter(Boolean).join(": "))
-  words("method-numbers", moment.said)
-  document.getElementById("method-keys").replaceChildren(...moment.keys.map((each) => key(...each)))
+// What the squares show at every moment of a film.
+async function treesOf(film) {
+  const buffers = await Promise.all(film.patches.map(inflate))
+  const trees = []
+  for (const buffer of buffers) trees.push(patched(trees.at(-1) ?? {}, decode(buffer)))
+  return trees
 }
 
-function said(moment) {
-  const unit = film.task === "regression" ? "" : " %", n = moment.numbers, parts = ["iteration " + moment.iteration]
-  if ("objective" in n) parts.push("objective " + (+n.objective.toPrecision(4)))
+// The errors and the objective of a moment, in words.
+function numbersOf(moment, task) {
+  const unit = task === "regression" ? "" : " %"
+  const {numbers} = moment
   const rate = (value) => +value.toPrecision(3) + unit
-  for (const name of ["train", "test"]) if (name in n) {
-    const again = name === "train" && "as new" in n && rate(n["as new"]) !== rate(n.train)
-    parts.push(`${name} error ${rate(n[name])}${again ? ` (as new ${rate(n["as new"])})` : ""}`)
+  const parts = [`iteration ${moment.iteration}`]
+  if ("objective" in numbers) parts.push(`objective ${+numbers.objective.toPrecision(4)}`)
+  for (const name of ["train", "test"].filter((each) => each in numbers)) {
+    const differs = name === "train" && "as new" in numbers && rate(numbers["as new"]) !== rate(numbers.train)
+    parts.push(`${name} error ${rate(numbers[name])}${differs ? ` (as new ${rate(numbers["as new"])})` : ""}`)
   }
   return parts.join(" · ")
 }
 
-function draw() {
-  const moment = shown(), text = said(moment)
-  board.tree = film.trees[+scrub.value]
-  board.refresh(board.tree)
-  method(moment)
-  for (const [name, plane] of board.planes) {
-    const title = {input: "Input space", latent: "Latent space", method: film.mode && film.mode.title}[name]
-    plane.canvas.setAttribute("aria-label", `${title}, ${text}${name === "method" && moment.said ? ", " + moment.said : ""}`)
-  }
-  document.getElementById("numbers").textContent = text
-  scrub.setAttribute("aria-valuetext", "iteration " + moment.iteration)
-}
-
 // A line's colour and pattern, as the chart draws it, for a bar.
-function stroked(colour, dash) {
+function stroke(colour, dash) {
   const stops = []
-  let at = 0
-  for (const [number, length] of DASHES[dash].entries()) {
-    stops.push(`${number % 2 ? "transparent" : colour} ${at}px ${at + length}px`)
-    at += length
+  let start = 0
+  for (const [number, length] of constants.dashes[dash].entries()) {
+    stops.push(`${number % 2 ? "transparent" : colour} ${start}px ${start + length}px`)
+    start += length
   }
   return stops.length ? `repeating-linear-gradient(90deg, ${stops})` : colour
 }
 
-function key(name, colour, kind = "point", dash = "solid", outline = "") {
-  const span = document.createElement("span"), mark = document.createElement("i")
-  span.className = "key"; mark.className = kind
+function legendEntry(name, colour, kind = "point", dash = "solid", outline = "") {
+  const entry = document.createElement("span")
+  const mark = document.createElement("i")
+  entry.className = "key"
+  mark.className = kind
   if (kind === "ring") mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
-  else mark.style.background = stroked(colour, dash)
-  if (outline) { mark.style.clipPath = outline; mark.style.borderRadius = 0 }
-  span.append(mark, name); return span
+  else mark.style.background = stroke(colour, dash)
+  if (outline) {
+    mark.style.clipPath = outline
+    mark.style.borderRadius = 0
+  }
+  entry.append(mark, name)
+  return entry
 }
 
-function legend() {
-  const shown = film.classes.slice(0, 12).map(([name, shade, outline]) => key(name, shade, "point", "solid", outline))
-  document.getElementById("legend").replaceChildren(...shown)
-  const losses = board.charts.get("losses"), {lines} = film.trees[0].charts.losses
-  document.getElementById("keys").replaceChildren(...lines.map((line) => key(line.name, losses.colour(line), "line", line.dash)))
-}
+export class Player {
+  constructor() {
+    this.film = null
+    this.timer = 0
+    this.slider = byId("scrub")
+    this.button = byId("play")
+    this.board = new Board("film", new Group())
+    stage.boards.set("film", this.board)
+    for (const name of ["input", "latent", "method"]) this.board.adopt(`planes/${name}`, byId(name))
+    this.board.adopt("charts/losses", byId("losses"))
+    this.button.addEventListener("click", () => this.press())
+    this.slider.addEventListener("input", () => {
+      this.stop()
+      this.draw()
+    })
+    addEventListener("resize", () => this.draw())
+    darkScheme.addEventListener("change", () => {
+      wearScheme()
+      this.drawLegend()
+      this.draw()
+    })
+    wearScheme()
+  }
 
-let timer = 0
-const stop = () => { clearInterval(timer); timer = 0; play.textContent = "Play" }
-play.addEventListener("click", () => {
-  if (timer) return stop()
-  if (+scrub.value >= film.moments.length - 1) scrub.value = 0
-  play.textContent = "Pause"
-  timer = setInterval(() => {
-    scrub.value = +scrub.value + 1; draw()
-    if (+scrub.value >= film.moments.length - 1) stop()
-  }, still.matches ? 600 : 150)
-  draw()
-})
-scrub.addEventListener("input", () => { stop(); draw() })
-addEventListener("resize", draw)
-const follow = () => { document.documentElement.dataset.theme = dark.matches ? "dark" : "light" }
-dark.addEventListener("change", () => { follow(); legend(); draw() })
-follow()
+  get moment() {
+    return this.film.moments[+this.slider.value]
+  }
+  get last() {
+    return this.film.moments.length - 1
+  }
 
-// From `start`, an iteration, it plays if asked to and if the reader does not mind motion.
-async function load(next, start = Infinity, plays = false) {
-  stop()
-  film = next
-  await unpack(next)
-  if (film !== next) return
-  const last = film.moments.length - 1, first = film.moments.findIndex((moment) => moment.iteration >= start)
-  scrub.max = last
-  scrub.value = first < 0 || (plays && still.matches) ? last : first
-  scrub.disabled = play.disabled = last < 1
-  for (const [name, text] of Object.entries(film.captions)) document.getElementById(name + "-caption").textContent = text
-  legend(); draw()
-  if (plays && !still.matches && +scrub.value < last) play.click()
+  // Put a film into the page.  From `start`, an iteration, it plays if asked to and if the reader does not mind motion.
+  async load(film, start = Infinity, plays = false) {
+    this.stop()
+    this.film = film
+    film.trees ??= await treesOf(film)
+    if (this.film !== film) return // another one was loaded meanwhile
+    const first = film.moments.findIndex((moment) => moment.iteration >= start)
+    this.slider.max = this.last
+    this.slider.value = first < 0 || (plays && still.matches) ? this.last : first
+    this.slider.disabled = this.last < 1
+    this.button.disabled = this.last < 1
+    for (const [name, text] of Object.entries(film.captions)) byId(`${name}-caption`).textContent = text
+    this.drawLegend()
+    this.draw()
+    if (plays && !still.matches && +this.slider.value < this.last) this.press()
+  }
+
+  // Play, from the beginning where the film is at its end, or stop.
+  press() {
+    if (this.timer) {
+      this.stop()
+      return
+    }
+    if (+this.slider.value >= this.last) this.slider.value = 0
+    this.button.textContent = "Pause"
+    this.timer = setInterval(() => this.advance(), still.matches ? GENTLE_PACE : PACE)
+    this.draw()
+  }
+
+  advance() {
+    this.slider.value = +this.slider.value + 1
+    this.draw()
+    if (+this.slider.value >= this.last) this.stop()
+  }
+
+  stop() {
+    clearInterval(this.timer)
+    this.timer = 0
+    this.button.textContent = "Play"
+  }
+
+  draw() {
+    if (!this.film?.trees) return // the page was resized before the film was there
+    const {moment, film} = this
+    const numbers = numbersOf(moment, film.task)
+    this.board.tree = film.trees[+this.slider.value]
+    this.board.refresh(this.board.tree)
+    this.drawMethod(moment)
+    const titles = {input: "Input space", latent: "Latent space", method: film.mode?.title}
+    for (const [name, plane] of this.board.planes) {
+      const more = name === "method" && moment.said ? `, ${moment.said}` : ""
+      plane.canvas.setAttribute("aria-label", `${titles[name]}, ${numbers}${more}`)
+    }
+    byId("numbers").textContent = numbers
+    this.slider.setAttribute("aria-valuetext", `iteration ${moment.iteration}`)
+  }
+
+  // The words around the method's picture.
+  drawMethod(moment) {
+    const {mode} = this.film
+    byId("method-card").hidden = !mode
+    if (!mode) return
+    byId("method-caption").textContent = [mode.title, moment.caption || mode.caption].filter(Boolean).join(": ")
+    byId("method-numbers").textContent = moment.said
+    byId("method-keys").replaceChildren(...moment.keys.map((key) => legendEntry(...key)))
+  }
+
+  drawLegend() {
+    const classes = this.film.classes.slice(0, MOST_CLASSES)
+    const marks = classes.map(([name, colour, outline]) => legendEntry(name, colour, "point", "solid", outline))
+    byId("legend").replaceChildren(...marks)
+    const chart = this.board.charts.get("losses")
+    const {lines} = this.film.trees[0].charts.losses
+    byId("keys").replaceChildren(...lines.map((line) => legendEntry(line.name, chart.colour(line), "line", line.dash)))
+  }
 }

@@ -12,13 +12,13 @@ from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.controls.part import Change, Part
 from supdr_viz.controls.rows_panel import RowsPanel
 from supdr_viz.controls.upload import UploadPanel
-from supdr_viz.kit import widgets
-from supdr_viz.kit.late import Fold
-from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.headings import by_heading
-from supdr_viz.settings.on_disk import offered
-from supdr_viz.settings.sources import SOURCES, Source
-from supdr_viz.settings.state import SPLIT_FIELDS, SPLIT_FORM, Settings
+from supdr_viz.data.rows_on_disk import offered
+from supdr_viz.data.sources import SOURCES, Source
+from supdr_viz.experiment.headings import by_heading
+from supdr_viz.experiment.settings import SPLIT_FIELDS, SPLIT_FORM, Settings
+from supdr_viz.ui import widgets
+from supdr_viz.ui.lazy import Fold
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 
 class DataControls(Part):
@@ -32,7 +32,7 @@ class DataControls(Part):
         self._on_loaded: list[Change] = []
         self._settings = settings
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
-        self._silence = Silence()
+        self._silence = ProgrammaticUpdate()
         self._source = ""
         self._form: Form | None = None
         self._upload: UploadPanel | None = None

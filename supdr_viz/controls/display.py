@@ -8,10 +8,10 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.controls.part import Part
-from supdr_viz.kit import widgets
-from supdr_viz.kit.late import Fold
-from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.state import Axes, Settings
+from supdr_viz.experiment.settings import Axes, Settings
+from supdr_viz.ui import widgets
+from supdr_viz.ui.lazy import Fold
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 KINDS = {"automatic": "auto", "principal components": "pca", "two columns": "chosen"}
 MAX_LISTED = 500
@@ -25,7 +25,7 @@ class AxesControl:
 
     def __init__(self, label: str, value: Axes, names: Sequence[str], on_change: Callable[[Axes], Any]) -> None:
         self._on_change = on_change
-        self._silence = Silence()
+        self._silence = ProgrammaticUpdate()
         self.kind = widgets.select(label, KINDS, "auto", self._kind_chosen)
         self.first = widgets.select("Across", {"1": 0}, 0, self._column_chosen, visible=False)
         self.second = widgets.select("Up", {"2": 1}, 1, self._column_chosen, visible=False)

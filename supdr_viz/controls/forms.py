@@ -8,9 +8,9 @@ from typing import Any
 import panel as pn
 
 from supdr.engine.parameters import TASK, Parameter, quoted, to_number
-from supdr_viz.kit import widgets
-from supdr_viz.kit.late import Fold
-from supdr_viz.kit.silence import Silence
+from supdr_viz.ui import widgets
+from supdr_viz.ui.lazy import Fold
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 # Marks knobs that start the run again.
 RESTARTS = "↻"
@@ -26,7 +26,7 @@ class Knob:
         self, spec: Parameter, value: Any, on_change: Callable[[str, Any], Any], restarts: bool = False
     ) -> None:
         self.spec = spec
-        self._silence = Silence()
+        self._silence = ProgrammaticUpdate()
         self._on_change = on_change
         label = f"{spec.title} {RESTARTS}" if restarts else spec.title
         help = f"{spec.help} A change restarts the run." if restarts else spec.help

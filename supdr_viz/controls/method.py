@@ -8,10 +8,10 @@ import panel as pn
 
 from supdr_viz.controls.forms import Form
 from supdr_viz.controls.part import Part
-from supdr_viz.kit import widgets
-from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.menu import MENU, METHOD_FORMS, WORDS, method_menu
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS, WORDS, method_menu
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.ui import widgets
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 
 class MethodControls(Part):
@@ -20,7 +20,7 @@ class MethodControls(Part):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        self._silence = Silence()
+        self._silence = ProgrammaticUpdate()
         self._task, self._unable, self._exchange = "classification", False, ""
         self.menu = widgets.select("Method", method_menu(), settings.method, self._chosen)
         self._about = widgets.caption(MENU[settings.method].help)

@@ -9,8 +9,8 @@ import panel as pn
 
 from supdr.datasets import load_openml
 from supdr_viz.controls.upload import Loaded, limits
-from supdr_viz.kit import widgets
-from supdr_viz.kit.background import Outcome, in_background
+from supdr_viz.ui import widgets
+from supdr_viz.ui.background import Outcome, in_background
 
 
 class OpenMLPanel:

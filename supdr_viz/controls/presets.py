@@ -7,23 +7,23 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz.kit import widgets
-from supdr_viz.kit.gallery import Gallery
-from supdr_viz.kit.own_files import image
-from supdr_viz.kit.page_thread import heard
-from supdr_viz.kit.silence import Silence
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import PICTURES, shelves, title_of
 from supdr_viz.presets.pictures import stored
 from supdr_viz.presets.preset import OWN, Preset, Presets
+from supdr_viz.ui import widgets
+from supdr_viz.ui.gallery import Gallery
+from supdr_viz.ui.own_files import image
+from supdr_viz.ui.page_thread import locked_callback
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 
 class _Chooser:
     """What offers presets: something to choose with, and a note below."""
 
     def __init__(self, select: Any, on_choose: Callable[[str], Any]) -> None:
-        self._silence = Silence()
-        self._on_choose = heard(widgets.guarded(on_choose))
+        self._silence = ProgrammaticUpdate()
+        self._on_choose = locked_callback(widgets.guarded(on_choose))
         self.select = select
         self.note = widgets.html(margin=(0, 8, 2, 8))
         self.select.param.watch(lambda event: self._chosen(event.new), "value")
@@ -75,7 +75,7 @@ class PresetGallery(_Chooser):
 
     def __init__(self, name: str, on_choose: Callable[[str], Any]) -> None:
         super().__init__(Gallery(_pictured, value=name, margin=(2, 8, 6, 8), **widgets.WIDE), on_choose)
-        self.select.param.watch(heard(lambda _event: self._describe()), "value")
+        self.select.param.watch(locked_callback(lambda _event: self._describe()), "value")
         self._describe()
         self.view = pn.Column(self.select, self.note, margin=0, **widgets.WIDE)
 

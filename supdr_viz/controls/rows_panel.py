@@ -9,11 +9,11 @@ import panel as pn
 
 from supdr.datasets import Dataset, FileProblem
 from supdr.engine.optional import PackageMissing
-from supdr_viz.kit import widgets
-from supdr_viz.kit.background import Outcome, in_background
-from supdr_viz.kit.cluster import dashboard
-from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.on_disk import offered, open_rows, targets_of
+from supdr_viz.data.rows_on_disk import RowsOnDisk, offered, open_rows, targets_of
+from supdr_viz.run.cluster import connect, dashboard
+from supdr_viz.ui import widgets
+from supdr_viz.ui.background import Outcome, in_background
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
 
 TASKS = {"automatic": "auto", "classification": "classification", "regression": "regression"}
 NONE_OFFERED = "This server offers no rows on disk: its operator names them with --rows."
@@ -27,7 +27,7 @@ class RowsPanel:
 
     def __init__(self, on_loaded: Callable[[Dataset, dict[str, Any]], Any]) -> None:
         self._on_loaded = on_loaded
-        self._number, self._silence = 0, Silence()
+        self._number, self._silence = 0, ProgrammaticUpdate()
         names = sorted(offered())
         first = names[0] if names else ""
         self.name = widgets.select("Rows", {name: name for name in names} or {"": ""}, first, self._named)
@@ -93,7 +93,7 @@ class RowsPanel:
         self.use.loading = True
         widgets.message(self.message, f"Looking at every partition of {name[:40]} once …")
         in_background(
-            lambda: open_rows(name, target, task),
+            lambda: _read(name, target, task),
             widgets.guarded(
                 lambda outcome: self._opened(outcome, {"name": name, "target": target, "task": task}, number)
             ),
@@ -114,3 +114,9 @@ class RowsPanel:
             visible=bool(link),
         )
         self._on_loaded(dataset, options)
+
+
+def _read(name: str, target: str, task: str) -> RowsOnDisk:
+    """Read rows on disk, on the cluster of this server if it has one."""
+    connect()
+    return open_rows(name, target, task)

@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz.kit import widgets
+from supdr_viz.ui import widgets
 
 MAX_BUTTONS = 6
 MAX_LETTERS = 16

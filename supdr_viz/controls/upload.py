@@ -11,16 +11,16 @@ import panel_material_ui as pmui
 
 from supdr.datasets import EXTENSIONS, ColumnFacts, Dataset, FileProblem, Limits, Preview, preview
 from supdr.datasets.proposals import MISSING, UnknownProposal
-from supdr_viz.kit import widgets
-from supdr_viz.kit.background import Cancelled, Outcome, in_background
-from supdr_viz.kit.columns import LEAVE_OUT, TARGET, USE, ColumnTable
-from supdr_viz.kit.dropper import file_dropper
-from supdr_viz.kit.holding import hold
-from supdr_viz.kit.late import Fold
-from supdr_viz.kit.quotas import most
-from supdr_viz.kit.silence import Silence
-from supdr_viz.settings.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
-from supdr_viz.settings.sources import IMPUTE
+from supdr_viz.controls.columns import LEAVE_OUT, TARGET, USE, ColumnTable
+from supdr_viz.data.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
+from supdr_viz.data.quotas import most
+from supdr_viz.data.sources import IMPUTE
+from supdr_viz.ui import widgets
+from supdr_viz.ui.background import Cancelled, Outcome, in_background
+from supdr_viz.ui.dropper import file_dropper
+from supdr_viz.ui.lazy import Fold
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+from supdr_viz.ui.upload_budget import reserve
 
 # Rows, on average of its most frequent values, that make text a likely target.
 FEWEST_OF_A_CLASS = 3
@@ -88,7 +88,7 @@ class UploadPanel:
         # Columns that were left out and taken against what was proposed, while the file is read under other rules.
         self._differing: tuple[set[str], set[str]] | None = None
         self._number = 0
-        self._silence = Silence()
+        self._silence = ProgrammaticUpdate()
         self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
@@ -158,7 +158,7 @@ class UploadPanel:
         """
         self._content = b""
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
-        if refusal := hold(self, len(data)):
+        if refusal := reserve(self, len(data)):
             self._refuse(refusal)
             return
         self._content = data

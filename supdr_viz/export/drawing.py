@@ -12,29 +12,28 @@ from PIL import Image
 
 from supdr_viz.export.pen import Pen, channels, joined_rows
 from supdr_viz.export.picture import draw_above, draw_below, draw_tips, framed
-from supdr_viz.frames.places import unpacked_places
-from supdr_viz.kit.theme import palette
-from supdr_viz.stage.wire import Tree
+from supdr_viz.pictures.packed_positions import unpacked_places
+from supdr_viz.ui.theme import palette
+from supdr_viz.views.stage.constants import DRAWN
+from supdr_viz.views.stage.wire import Tree
 
 # By how many pixels a ring is wider than the mark in it.
-RING_GAP = 5.5
+RING_GAP = DRAWN["rows"]["ring_gap"]
 
 # Size of marks in pictures that want small ones.
-SMALL = 5.0
+SMALL = DRAWN["rows"]["small"]
 
-# Width in pixels, opacity, and dashes.
-LINES = {"boundary": (1.4, 0.75, ()), "margin": (1.1, 0.6, (5.0, 4.0))}
+# Opacity inside of marks, and their size beside the usual one: training rows, test rows, rows whose label is hidden.
+FILLS, SIZES = DRAWN["rows"]["fills"], DRAWN["rows"]["sizes"]
 
-# Opacity inside of marks: training rows, test rows, rows whose label is hidden.
-FILLS = (0.8, 0.0, 0.45)
-
-TEST, HIDDEN = 1, 2
+# A row's kind.
+TEST = 1
 
 
 def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int = 1) -> Image.Image:
     """Draw a square: regions, density, boundary, margins, marks and rings, or the method's picture.
 
-    `tree`: what the stage shows, see `supdr_viz.stage.stage.Stage`; `view`: one of "input", "latent", "method"; `side`:
+    `tree`: what the stage shows, see `views.stage.stage.Stage`; `view`: one of "input", "latent", "method"; `side`:
     pixels of the image; `scale`: pixels of the image for each pixel of the page. Returns in RGB.
     """
     plane = tree["planes"][view]
@@ -81,10 +80,10 @@ def _draw_surface(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
         pen.lay(np.dstack([tinted, opaque]), region["extent"])
     if density is not None:
         pen.lay(_mixed(density["levels"], density["colours"][int(dark)]), density["extent"], smooth=True)
-    for name, (width, opacity, dash) in LINES.items():
+    for name, look in DRAWN["lines"].items():
         lines = plane.get(name)
         if lines is not None and len(lines):
-            pen.line(lines, palette(dark).boundary, width, opacity, dash)
+            pen.line(lines, palette(dark).boundary, look["width"], look["opacity"], look["dash"])
 
 
 def _draw_rows(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
@@ -112,7 +111,7 @@ def _draw_marks(pen: Pen, tree: Tree, places: NDArray, shades: Sequence[str], *,
         if shown[row]:
             kind = int(rows["kind"][row])
             outlined = bool(rows["outlined"]) or kind == TEST
-            size = SMALL if small else (0.7 if kind == HIDDEN else 1.0) * rows["size"] + (0.0 if outlined else 1.0)
+            size = SMALL if small else SIZES[kind] * rows["size"] + (0.0 if outlined else 1.0)
             line = 1.0 if outlined else 0.0
             pen.mark(at[row], int(rows["shape"][row]), size, shades[row], FILLS[kind], line, rows["opacity"])
 
@@ -128,12 +127,12 @@ def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
 
 def _join(pen: Pen, places: NDArray, ends: NDArray, colour: str) -> None:
     """Draw threads from rows to their other ends."""
-    pen.line(joined_rows(places, ends), colour, 1.0, 0.55)
+    pen.line(joined_rows(places, ends), colour, 1.0, DRAWN["rows"]["thread"])
 
 
 def _order(count: int) -> NDArray:
     """Return the rows in the order in which the page draws them."""
-    stride = max(1, round(count * 0.618))
+    stride = max(1, round(count * DRAWN["rows"]["stride"]))
     while math.gcd(stride, count) > 1:
         stride += 1
     return np.arange(count) * stride % max(count, 1)

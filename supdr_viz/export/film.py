@@ -15,9 +15,9 @@ from supdr.engine.optional import require
 from supdr_viz.export.drawing import square
 from supdr_viz.export.progress import Told, unheard
 from supdr_viz.export.replay import Moment, Replay
-from supdr_viz.kit.theme import Palette, palette
-from supdr_viz.stage.wire import Tree
+from supdr_viz.ui.theme import Palette, palette
 from supdr_viz.views.board import Squares
+from supdr_viz.views.stage.wire import Tree
 
 SIDE, GAP, HEAD = 300, 16, 44
 # Drawn at this many times the size and scaled down: smooth edges.

@@ -10,19 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from supdr_viz.frames.scene import Extent
-from supdr_viz.views.marks import corners_of
+from supdr_viz.pictures.scene import Extent
+from supdr_viz.views.marker_shapes import corners_of
+from supdr_viz.views.stage.constants import DRAWN
 
 # Marks are drawn at this many times their size and scaled down: smooth edges.
 FINE = 4
 
 # Lengths of dashes and gaps in turn, in pixels of the page.
-DASHES: dict[str, tuple[float, ...]] = {
-    "solid": (),
-    "dashed": (6.0, 4.0),
-    "dotted": (1.5, 3.5),
-    "dotdash": (1.5, 3.5, 6.0, 3.5),
-}
+DASHES: dict[str, list[float]] = DRAWN["dashes"]
 
 # Signs that the font of the images does not have.
 SPELT = str.maketrans(

@@ -12,22 +12,21 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from supdr_viz.export.pen import DASHES, SPELT, Pen, channels, joined_rows
-from supdr_viz.kit.theme import palette
+from supdr_viz.ui.theme import palette
+from supdr_viz.views.stage.constants import DRAWN
 
 # Room for axes, in pixels of the page.
-LEFT, BELOW, ABOVE = 50, 42, 8
-
-# Ticks of an axis this many times its length from zero are counted from a round number.
-FAR = 1000.0
+# Ticks of an axis `FAR` times its length from zero are counted from a round number.
+LEFT, BELOW, ABOVE, FAR = (DRAWN["axes"][name] for name in ("left", "below", "above", "far"))
 
 # Opacity of the lowest level of an image.
-FAINTEST = 0.2
+FAINTEST = DRAWN["faintest"]
 
 # Size in pixels of marks, of heads of arrows, and of rings at the ends of lines.
-MARK, HEAD, RING = 11.0, 5.5, 7.0
+MARK, HEAD, RING = DRAWN["mark"], DRAWN["tips"]["head"], DRAWN["tips"]["ring"]
 
 # Size in pixels, and opacity, of where a row came from.
-ORIGIN = (3.5, 0.35)
+ORIGIN = (DRAWN["tips"]["origin"]["size"], DRAWN["tips"]["origin"]["fill"])
 
 
 @dataclass(frozen=True)

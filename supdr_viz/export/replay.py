@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from supdr.engine.iterate import Snapshot
+from supdr_viz.data.split import Split
 from supdr_viz.export.progress import Told, unheard
-from supdr_viz.frames.error_rates import error_rates
-from supdr_viz.frames.modes import Mode, mode_of
-from supdr_viz.frames.surface import evaluate
-from supdr_viz.frames.types import Curves, Frame, Scene, Surface
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
-from supdr_viz.settings.splitting import Split
+from supdr_viz.pictures.error_rates import error_rates
+from supdr_viz.pictures.methods import Mode, mode_of
+from supdr_viz.pictures.surface import evaluate
+from supdr_viz.pictures.types import Curves, Frame, Scene, Surface
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder, fitted_at
 
 MAX_MOMENTS = 40
 # Points of the surfaces' grid per axis: values change smoothly, where regions have edges.
@@ -69,16 +69,16 @@ def make_replay(
     method: str,
     losses: Curves,
     options: DisplayOptions | None = None,
-    legs: tuple[int, ...] = (),
+    segments: tuple[int, ...] = (),
     limit: int = MAX_MOMENTS,
     told: Told = unheard,
 ) -> Replay:
     """Draw recorded snapshots once more, evenly chosen, first and last included.
 
     `recorded`: in order; the estimators need not be fitted. `method`: name of the method. `options`: which latent rows
-    and axes are shown, and which picture of the method; by default none. `legs`: iterations at which hyper-parameters
-    changed. `limit`: most moments. `told`: ``told(done, total)`` after each moment. Raises ValueError if nothing was
-    recorded.
+    and axes are shown, and which picture of the method; by default none. `segments`: iterations at which
+    hyper-parameters changed. `limit`: most moments. `told`: ``told(done, total)`` after each moment. Raises
+    ValueError if nothing was recorded.
     """
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")
@@ -91,7 +91,7 @@ def make_replay(
     moments, caption = [], ""
     chosen = _chosen(recorded, limit)
     for snapshot, estimator in chosen:
-        fitted = standing(estimator, snapshot, split)
+        fitted = fitted_at(estimator, snapshot, split)
         draw = partial(
             builder.build,
             fitted,
@@ -102,7 +102,7 @@ def make_replay(
             losses=_until(losses, snapshot.iteration),
             errors=Curves(np.zeros(0, dtype=int)),
             numbers={},
-            legs=tuple(leg for leg in legs if leg <= snapshot.iteration),
+            segments=tuple(segment for segment in segments if segment <= snapshot.iteration),
         )
         frame, surface = _drawn(builder, draw, fitted, mode)
         caption = frame.latent_caption

@@ -9,20 +9,19 @@ import base64
 import json
 import zlib
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from supdr_viz.export.replay import Moment, Replay
-from supdr_viz.kit.markup import escape
-from supdr_viz.kit.theme import css_variables, palette
-from supdr_viz.stage.components import DRAWING
-from supdr_viz.stage.wire import encode
+from supdr_viz.ui.markup import escape
+from supdr_viz.ui.own_files import ASSETS, bundle
+from supdr_viz.ui.theme import css_variables, palette
 from supdr_viz.views.board import Squares
 from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
-from supdr_viz.views.marks import SHAPES, clip_path
+from supdr_viz.views.marker_shapes import SHAPES, clip_path
+from supdr_viz.views.stage.wire import encode
 
 
 def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "", told: str = "") -> str:
@@ -41,12 +40,11 @@ def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str
     code = f'<pre tabindex="0" aria-label="Python code">{escape(python)}</pre>'
     program = f"<section><h2>The same run in Python</h2>{code}</section>" if python else ""
     body = f"<h1>{escape(title)}</h1><p>{escape(words)}</p>{PLAYER}{table}{program}"
-    scripts = (*PLAYER_SCRIPTS, "report.js", *(["told.js"] if told else []))
     film = film_data(replay, tool="select" if told else "scroll")
-    return document(title, body, {"film": film}, styles=["report.css"], scripts=scripts, called=told)
+    return document(title, body, {"film": film}, styles=["report.css"], script="report.js", called=told)
 
 
-# Where the script ``player.js`` shows a film.
+# Where the module ``player.js`` shows a film.
 PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
 <input id="scrub" type="range" min="0" max="0" value="0" step="1"
  aria-label="Iteration"><output id="numbers" for="scrub"></output></div>
@@ -58,21 +56,17 @@ PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
 <figure><figcaption>Losses <span id="keys"></span></figcaption><div id="losses"></div></figure>
 <p id="legend"></p>"""
 
-PLAYER_SCRIPTS = (*(f"stage/{part}.js" for part in DRAWING), "player.js")
-
 
 def document(
-    title: str, body: str, data: dict[str, Any], *, styles: Sequence[str], scripts: Sequence[str], called: str = ""
+    title: str, body: str, data: dict[str, Any], *, styles: Sequence[str], script: str, called: str = ""
 ) -> str:
     """Write a page that needs nothing beside itself.
 
-    `body`: HTML; `data`: name of an element -> what its scripts read from it as JSON; `styles`, `scripts`: files of the
-    folder ``assets``, in order; `called`: what it calls itself in messages. Returns a whole HTML document.
+    `body`: HTML; `data`: name of an element -> what the script reads from it as JSON; `styles`: files of the folder
+    ``assets``, in order; `script`: a module of that folder; `called`: what it calls itself in messages. Returns a whole
+    HTML document.
     """
-    folder = resources.files("supdr_viz") / "assets"
-    style, script = (
-        "".join((folder / name).read_text(encoding="utf-8") for name in names) for names in (styles, scripts)
-    )
+    style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in styles)
     held = ""
     for name, content in data.items():
         text = json.dumps(content, allow_nan=False).replace("<", "\\u003c")
@@ -86,7 +80,7 @@ def document(
 <title>{escape(title)}</title><style>{variables}{style}</style></head><body><main>
 {body}
 <footer>Made with supdr-viz. This file needs no network.</footer>
-</main>{held}<script>{script}</script></body></html>
+</main>{held}<script type="module">{bundle(script)}</script></body></html>
 """
 
 
@@ -99,7 +93,7 @@ def _note(exact: bool) -> str:
 
 
 def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
-    """Return what ``load`` of the script ``player.js`` takes.
+    """Return what the player of the module ``player.js`` loads.
 
     `tool` (one of "scroll", "select"): what dragging in a view does. Returns ready for JSON.
     """
@@ -118,7 +112,7 @@ def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
 
 
 def _patches(replay: Replay, tool: str) -> list[bytes]:
-    """Return what squares and losses are told of every moment, of the first one all: see `supdr_viz.stage.wire`."""
+    """Return what squares and losses are told of every moment, of the first one all: see `views.stage.wire`."""
     squares = Squares()
     losses, steps = Losses(squares.stage, "losses"), replay.losses.iteration
     patches: list[bytes] = []

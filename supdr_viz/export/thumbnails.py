@@ -17,6 +17,8 @@ from dataclasses import replace
 import numpy as np
 from PIL import Image
 
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.film import squares
 from supdr_viz.export.work import filming
 from supdr_viz.presets.catalogue import PRESETS
@@ -26,8 +28,6 @@ from supdr_viz.presets.preset import Preset
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
 
 # Of each half.
 SIZE = (372, 181)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import to_query
 from supdr_viz.export.film import gif, mp4
 from supdr_viz.export.progress import Told, part
 from supdr_viz.export.replay import MAX_MOMENTS, Replay, make_replay
 from supdr_viz.export.report import report
 from supdr_viz.run.history import MAX_DRAWN
 from supdr_viz.run.session import Session
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import to_query
 
 
 class Kind(NamedTuple):
@@ -58,7 +58,7 @@ def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Repla
         method=MENU[settings.method].label,
         losses=session.player.curves(MAX_DRAWN)[0],
         options=session.options,
-        legs=tuple(leg.first_iteration for leg in session.player.legs),
+        segments=tuple(segment.first_iteration for segment in session.player.segments),
         limit=moments,
     )
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from supdr_viz.kit.disk import write_whole
+from supdr_viz.data.atomic_write import write_atomically
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.lessons.library import LESSONS
 from supdr_viz.lessons.model import Lesson
@@ -41,7 +41,7 @@ def run_lesson(arguments: argparse.Namespace) -> int:
 
     try:
         content = lesson_html(lesson, on_step).encode()
-        write_whole(output, content)
+        write_atomically(output, content)
     except (ValueError, OSError) as error:
         return _say(str(error), 1)
     except KeyboardInterrupt:

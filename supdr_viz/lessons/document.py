@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 
+from supdr_viz.experiment.settings import to_query
 from supdr_viz.export.progress import Told, unheard
-from supdr_viz.export.report import PLAYER, PLAYER_SCRIPTS, document, film_data
-from supdr_viz.kit.markup import escape, markdown
+from supdr_viz.export.report import PLAYER, document, film_data
 from supdr_viz.lessons.model import Lesson, Question, Step
 from supdr_viz.lessons.recorded import record
-from supdr_viz.settings.state import to_query
+from supdr_viz.ui.markup import escape, markdown
 
 
 def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None, told: Told = unheard) -> str:
@@ -40,7 +40,7 @@ def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None, 
         body,
         {"lesson": data},
         styles=["report.css", "lesson.css"],
-        scripts=[*PLAYER_SCRIPTS, "lesson.js"],
+        script="lesson.js",
     )
 
 

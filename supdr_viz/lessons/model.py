@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.lessons.claims import Claim
-from supdr_viz.settings.state import Settings
 
 # Plots that a step can point at.
 VIEWS = ("input", "latent", "method", "losses", "errors")

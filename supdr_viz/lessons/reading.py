@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from supdr.engine.parameters import quoted
-from supdr_viz.frames.modes import Mode, modes_of
+from supdr_viz.data.sources import SOURCES
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.codec import Reader, link_entries, table_entries
+from supdr_viz.experiment.documents import KeyReader, read_toml
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings, read_settings
 from supdr_viz.lessons.claims import Claim, read_claim
 from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
-from supdr_viz.settings.entries import Reader, link_entries
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings, read_settings
+from supdr_viz.pictures.methods import Mode, modes_of
 
 FORMAT = 1
-MAX_BYTES = 200_000
 MAX_STEPS = 40
 MAX_RUN = 2_000
-MAX_TEXT = 3_000
 MAX_OPTIONS = 6
 
 _LESSON_KEYS = {"format", "title", "summary", "minutes", "step"}
@@ -47,8 +45,11 @@ def read_lesson(content: str | bytes, name: str) -> Lesson:
     `content`: TOML, in UTF-8; `name`: name of the file, for messages and links. Raises LessonError: the file is no
     lesson; the message names every mistake that was found.
     """
-    document = _parse(content, name)
-    checker = _Checker()
+    try:
+        document = read_toml(content)
+    except ValueError as error:
+        raise LessonError(name, [str(error)]) from None
+    checker = KeyReader()
     steps = _steps(document, checker)
     lesson = Lesson(
         name=name.rsplit("/", 1)[-1].removesuffix(".toml"),
@@ -57,7 +58,7 @@ def read_lesson(content: str | bytes, name: str) -> Lesson:
         minutes=checker.whole(document, "minutes", 1, 120, default=5),
         steps=tuple(steps),
     )
-    checker.unknown(document, _LESSON_KEYS)
+    checker.check_keys(document, _LESSON_KEYS)
     if document.get("format") != FORMAT:
         checker.say(f"format must be {FORMAT}, the version of lesson files; got {quoted(document.get('format'))}")
     if checker.problems:
@@ -65,68 +66,7 @@ def read_lesson(content: str | bytes, name: str) -> Lesson:
     return lesson
 
 
-def _parse(content: str | bytes, name: str) -> dict[str, Any]:
-    if len(content) > MAX_BYTES:
-        raise LessonError(name, [f"The file has {len(content):,} bytes; a lesson has at most {MAX_BYTES:,}."])
-    try:
-        text = content.decode("utf-8") if isinstance(content, bytes) else content
-        return tomllib.loads(text.removeprefix("\ufeff"))
-    except UnicodeDecodeError:
-        raise LessonError(name, ["The file is not text in UTF-8."]) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise LessonError(name, [f"This is not TOML: {error}."]) from None
-
-
-class _Checker:
-    """Reads keys of the right type and collects a sentence for each that is wrong."""
-
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-        self.where = ""
-
-    def say(self, problem: str) -> None:
-        self.problems.append(f"{self.where}{problem}.")
-
-    def unknown(self, table: Mapping[str, Any], known: set[str]) -> None:
-        for key in table:
-            if key not in known:
-                self.say(f"there is no key {quoted(key)}; known are {', '.join(sorted(known))}")
-
-    def text(self, table: Mapping[str, Any], key: str, *, required: bool = False, limit: int = MAX_TEXT) -> str:
-        value = table.get(key, "")
-        if not isinstance(value, str):
-            self.say(f"{key} must be text; got {quoted(value)}")
-            return ""
-        value = value.strip()
-        if required and not value:
-            self.say(f"{key} is missing")
-        if len(value) > limit:
-            self.say(f"{key} has {len(value):,} characters; at most {limit:,} are accepted")
-        return value
-
-    def whole(self, table: Mapping[str, Any], key: str, low: int, high: int, default: int) -> int:
-        value = table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.say(f"{key} must be a whole number from {low:,} to {high:,}; got {quoted(value)}")
-            return default
-        return value
-
-    def flag(self, table: Mapping[str, Any], key: str) -> bool:
-        value = table.get(key, False)
-        if not isinstance(value, bool):
-            self.say(f"{key} must be true or false; got {quoted(value)}")
-            return False
-        return value
-
-    def words(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
-        value = table.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
-            self.say(f'{key} must be a list of texts such as ["one", "two"]; got {quoted(value)}')
-            return ()
-        return tuple(value)
-
-
-def _steps(document: Mapping[str, Any], checker: _Checker) -> Iterator[Step]:
+def _steps(document: Mapping[str, Any], checker: KeyReader) -> Iterator[Step]:
     tables = document.get("step", [])
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         checker.say("a lesson needs at least one step: a table that begins with [[step]]")
@@ -143,11 +83,11 @@ def _steps(document: Mapping[str, Any], checker: _Checker) -> Iterator[Step]:
             then = _changed(table, "then", entries, checker)
             yield _step(table, entries, then, checker)
             entries = then or entries  # the next step goes on from there
-        checker.unknown(table, _STEP_KEYS)
+        checker.check_keys(table, _STEP_KEYS)
     checker.where = ""
 
 
-def _step(table: Mapping[str, Any], entries: dict[str, Any], then: dict[str, Any] | None, checker: _Checker) -> Step:
+def _step(table: Mapping[str, Any], entries: dict[str, Any], then: dict[str, Any] | None, checker: KeyReader) -> Step:
     settings = _settings("state", entries, checker)
     question = _question(table, checker)
     if then is not None and question is None:
@@ -181,7 +121,7 @@ def _step(table: Mapping[str, Any], entries: dict[str, Any], then: dict[str, Any
     )
 
 
-def _claims(table: Mapping[str, Any], checker: _Checker) -> tuple[Claim, ...]:
+def _claims(table: Mapping[str, Any], checker: KeyReader) -> tuple[Claim, ...]:
     """Read one assertion, or a list of them."""
     value = table.get("expect", [])
     claims = []
@@ -196,7 +136,7 @@ def _claims(table: Mapping[str, Any], checker: _Checker) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def _entries(table: Mapping[str, Any], before: dict[str, Any] | None, checker: _Checker) -> dict[str, Any] | None:
+def _entries(table: Mapping[str, Any], before: dict[str, Any] | None, checker: KeyReader) -> dict[str, Any] | None:
     """Return the entries of the settings table that a step shows, those of the step before unless it has its own."""
     if "state" in table and "change" in table:
         checker.say("state prepares everything anew and change alters the step before: use one of them")
@@ -208,7 +148,7 @@ def _entries(table: Mapping[str, Any], before: dict[str, Any] | None, checker: _
     return _changed(table, "change", before, checker) or before
 
 
-def _changed(table: Mapping[str, Any], key: str, before: dict[str, Any], checker: _Checker) -> dict[str, Any] | None:
+def _changed(table: Mapping[str, Any], key: str, before: dict[str, Any], checker: KeyReader) -> dict[str, Any] | None:
     if key not in table:
         return None
     changes = _flat(table[key], key, checker)
@@ -219,30 +159,24 @@ def _changed(table: Mapping[str, Any], key: str, before: dict[str, Any], checker
     return {**kept, **changes}
 
 
-def _flat(value: Any, key: str, checker: _Checker) -> dict[str, Any]:
+def _flat(value: Any, key: str, checker: KeyReader) -> dict[str, Any]:
     """Read a link, or a table whose entries may be nested: ``method.beta = 1`` is a table in a table."""
     if isinstance(value, str):
         return dict(link_entries(value))
     if not isinstance(value, dict):
         checker.say(f"{key} must be a link or a table of settings; got {quoted(value)}")
         return {}
-    flat: dict[str, Any] = {}
-    for name, entry in value.items():
-        if isinstance(entry, dict):
-            flat |= {f"{name}.{inner}": each for inner, each in entry.items()}
-        else:
-            flat[name] = entry
-    return flat
+    return table_entries(value)
 
 
-def _settings(key: str, entries: dict[str, Any], checker: _Checker) -> Settings:
+def _settings(key: str, entries: dict[str, Any], checker: KeyReader) -> Settings:
     settings = read_settings(Reader(entries, f"{checker.where}{key}: ", checker.problems))
     if not SOURCES[settings.data].at_hand:
         checker.say(f"{key}: {SOURCES[settings.data].label} must be loaded by hand; a lesson uses data that are there")
     return settings
 
 
-def _question(table: Mapping[str, Any], checker: _Checker) -> Question | None:
+def _question(table: Mapping[str, Any], checker: KeyReader) -> Question | None:
     if "question" not in table:
         for key in ("options", "answer", "reveal"):
             if key in table:
@@ -259,7 +193,7 @@ def _question(table: Mapping[str, Any], checker: _Checker) -> Question | None:
     )
 
 
-def _mode(table: Mapping[str, Any], settings: Settings, checker: _Checker) -> str:
+def _mode(table: Mapping[str, Any], settings: Settings, checker: KeyReader) -> str:
     mode = checker.text(table, "mode")
     if not mode:
         return ""

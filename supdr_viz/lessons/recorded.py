@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.export.progress import Told, unheard
 from supdr_viz.export.replay import Replay
 from supdr_viz.export.work import filming
-from supdr_viz.frames.modes import modes_of
 from supdr_viz.lessons.claims import numbers_of
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.reading import MAX_RUN
-from supdr_viz.run.pool import ByHand
+from supdr_viz.pictures.methods import modes_of
+from supdr_viz.run.pool import ManualPool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
 
 # Most iterations of a run that its film holds: a lesson has many runs, and their surfaces are what takes long.
 MOMENTS = 24
@@ -88,7 +88,7 @@ def ends(lesson: Lesson) -> Iterator[dict[str, float]]:
 class _Camera:
     def __init__(self, *, films: bool = True) -> None:
         self._films = films
-        self._pool = ByHand()
+        self._pool = ManualPool()
         self.session = Session(self._pool, lambda: None)
         self.made = RecordedLesson()
         self._last: tuple[object, ...] = ()

@@ -1,12 +1,15 @@
-"""The pages of the app: each module has a function of its own name that builds the page for one visitor."""
+"""The pages of the app: the module ``page`` of each folder has a function that builds it for one visitor."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Collection
+from types import ModuleType
 from typing import Any, ClassVar
 
-# Module in this package -> what the navigation calls it; the first one is where "/" leads.
+from supdr_viz.serving.server import Site
+
+# Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
 
 
@@ -79,15 +82,34 @@ def build(name: str) -> Any:
     asked, document = page_asked(name), pn.state.curdoc
     if asked != name and document is not None:  # the server has given the document the title of the address
         pn.state.onload(lambda: setattr(document, "title", title_of(asked)))
-    return getattr(importlib.import_module(f"supdr_viz.pages.{asked}"), asked)()
+    return getattr(load(asked), asked)()
+
+
+def load(name: str) -> ModuleType:
+    """Import the module of a page.
+
+    `name`: a key of `PAGES`.
+    """
+    return importlib.import_module(f"supdr_viz.pages.{name}.page")
+
+
+def site() -> Site:
+    """Return what a server needs to know of the pages."""
+    return Site({name: title_of(name) for name in PAGES}, load, build, _routes)
+
+
+def _routes() -> list[tuple[Any, ...]]:
+    from supdr_viz.pages.follow import FollowPage
+
+    return [FollowPage.route()]
 
 
 def begin() -> None:
     """Load what every page needs of the UI kit; the first thing that a page does."""
     import panel as pn
 
-    from supdr_viz.kit.bridge import GONE
-    from supdr_viz.kit.gaps import tell_what_is_emptied
+    from supdr_viz.ui.bridge import GONE
+    from supdr_viz.ui.panel_workarounds import tell_what_is_emptied
 
     # Signatures are for editors, entry points for what others add: both would cost whoever opens a page.
     unneeded = {"apply_signatures": False, "load_entry_points": False}

@@ -6,19 +6,17 @@ All of them are one component: the fewer a page has, the less there is to build.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
 import param
 from panel.custom import Child
 
-from supdr_viz.kit import widgets
-from supdr_viz.kit.bar import Bar, Part, script, style
-from supdr_viz.kit.own_files import Script
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bar import Bar, Part, style
+from supdr_viz.ui.own_files import ASSETS, Script
 from supdr_viz.views import Board
 
 _BESIDE = ("keys", "numbers", "numbers of the map")
-_ASSETS = resources.files("supdr_viz") / "assets"
 
 
 class Cards(Bar):
@@ -40,12 +38,12 @@ class Cards(Bar):
     tall = param.Boolean(default=True)
     menu = Child()
 
-    _esm = Script(lambda: script("cards"))
+    _esm = Script("cards.js")
 
     def __init__(self, board: Board, name_of_stage: str, tools: Mapping[str, Part], **options: Any) -> None:
         self._stage = board.stage
         titles = {name: getattr(board, name).title for name in ("input", "latent", "losses", "errors")}
-        css = (_ASSETS / "cards.css").read_text(encoding="utf-8")
+        css = (ASSETS / "cards.css").read_text(encoding="utf-8")
         sheets = [widgets.sheet(each) for each in (widgets.TEXT_CSS, widgets.HEAD_CSS, style(), css)]
         own = {"board": name_of_stage, "titles": {**titles, "method": "Method"}, "stylesheets": sheets}
         super().__init__(tools, **own, **widgets.WIDE, **options)

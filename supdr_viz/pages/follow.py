@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 
 from tornado.web import RequestHandler
 
-from supdr_viz.controls.class_link import FOLLOW
-from supdr_viz.controls.training import STATUS_CSS
-from supdr_viz.kit.markup import HEAD_CSS, TEXT_CSS
-from supdr_viz.kit.own_files import OwnFile
-from supdr_viz.kit.theme import css_variables, palette
-from supdr_viz.stage.components import DRAWING
-
-SCRIPTS = (*(f"stage/{part}.js" for part in DRAWING), "follow.js")
+from supdr_viz.pages.class_link import FOLLOW
+from supdr_viz.pages.training_bar import STATUS_CSS
+from supdr_viz.ui.markup import HEAD_CSS, TEXT_CSS
+from supdr_viz.ui.own_files import ASSETS, OwnFile, bundle
+from supdr_viz.ui.theme import css_variables, palette
 
 _SQUARES = {"input": (), "latent": ("numbers of the map",), "method": ("keys", "numbers")}
 _CURVES = ("losses", "errors")
@@ -43,9 +39,7 @@ class FollowPage(RequestHandler):
 @cache
 def page() -> str:
     """Return the page, the same for everybody."""
-    folder = resources.files("supdr_viz") / "assets"
-    style = (folder / "follow.css").read_text(encoding="utf-8")
-    script = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    style = (ASSETS / "follow.css").read_text(encoding="utf-8")
     light, dark = (css_variables(palette(each)) for each in (False, True))
     variables = f"html {{color-scheme: light; {light}}} html[data-theme=dark] {{color-scheme: dark; {dark}}}"
     squares = "".join(_card(name, f'<div data-slot="planes/{name}"></div>', under) for name, under in _SQUARES.items())
@@ -57,7 +51,7 @@ def page() -> str:
 <a id="take" hidden href="explorer" target="_blank">Take over</a></header>
 <main><p id="said" role="status">Joining …</p><div class="row">{_words("status")}{_words("classes", slot=False)}</div>
 <div class="squares">{squares}</div><div class="curves">{curves}</div></main>
-<script src="{OwnFile.address(script, "js")}"></script></body></html>
+<script type="module" src="{OwnFile.address(bundle("follow.js"), "js")}"></script></body></html>
 """
 
 

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from weakref import WeakSet
 
 from supdr import warm
-from supdr_viz.controls.training import TrainingBar
-from supdr_viz.kit.bridge import Bridge
-from supdr_viz.kit.feedback import toast
-from supdr_viz.kit.quotas import most
+from supdr_viz.data.quotas import most
+from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pages.warming import compile_first
 from supdr_viz.run.status import Phase
-from supdr_viz.stage.components import Hub
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.feedback import toast
+from supdr_viz.views.stage.components import Hub
 
 
 class Target(Protocol):
@@ -154,7 +154,7 @@ class Transport:
         self._view(False)
 
     def key(self, name: str) -> None:
-        """Act on a key, named as in `supdr_viz.kit.bridge.KEYS`."""
+        """Act on a key, named as in `supdr_viz.ui.bridge.KEYS`."""
         actions = {"space": self.toggle, "right": self.step, "r": self.reset}
         if name in actions:
             if self.bar.enabled:

@@ -9,8 +9,8 @@ from typing import Any
 import panel as pn
 
 from supdr import warm
-from supdr_viz.kit import widgets
-from supdr_viz.kit.page_thread import caller
+from supdr_viz.ui import widgets
+from supdr_viz.ui.page_thread import call_in_page
 
 
 def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], Any]) -> None:
@@ -21,7 +21,7 @@ def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], 
     """
     warming = warm.start_in_background()
     ticker = pn.state.add_periodic_callback(functools.partial(_tell, warming, tell), period=500)
-    call, finish = caller(document), functools.partial(_finish, warming, ticker, done)
+    call, finish = call_in_page(document), functools.partial(_finish, warming, ticker, done)
     warming.when_finished(lambda _warming: call(finish))
 
 

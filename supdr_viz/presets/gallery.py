@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from supdr_viz.data.sources import SOURCES
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.preset import Preset
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings
+from supdr_viz.presets.reading import document
 
 # Where ``python -m supdr_viz.export.thumbnails`` puts a picture of every example whose data are included.
 PICTURES = Path(__file__).parent.parent / "assets" / "gallery"
@@ -33,32 +34,8 @@ class Story(NamedTuple):
 
 # Idea -> name of an example -> its story.
 STORIES: dict[str, dict[str, Story]] = {
-    "Tangled classes come apart": {
-        "three-spirals": Story(
-            "Three tangled spirals", "They begin as the data are and come apart; the boundary folds around them."
-        ),
-        "mac-figure-2-400": Story("Two arms unwound", "Two arms wound around each other come apart to either side."),
-        "sldr-zigzag": Story("A zigzag", "Three short lines and a gate between them read what one line cannot."),
-        "mac-figure-3-3": Story("A triangle", "Three heaps open to the corners of a triangle."),
-    },
-    "Ten digits on a map": {
-        "digits-atlas": Story("A chart for every digit", "Doubtful digits lie at the border to what they could be."),
-        "digits-on-a-plane": Story("Ten spokes", "Far out a digit is typical; near the middle it is in doubt."),
-        "digits": Story("Nine dimensions", "Ten digits need nine directions: two would mix them."),
-        "sldr-figure-1": Story("Four views of a digit", "Every description of a digit gets a plane of its own."),
-    },
-    "Few labels, quiet labels": {
-        "unrolling-sheet": Story("A sheet unrolls", "A folded horseshoe opens into a square within fifteen steps."),
-        "few-labels": Story("One label in ten", "The rows without a label still shape the map."),
-        "sdr-glm-figure-1-labels": Story("The quietest factor", "Five louder factors hide the class; labels find it."),
-        "sdr-glm-figure-2-2": Story("A value, not a class", "500 columns, two directions, one slow response."),
-    },
-    "How good can it get?": {
-        "mac-certificate": Story("A floor below it", "No map can go below the dashed line; watch the gap close."),
-        "breast-cancer": Story("One line is enough", "Here one direction carries nearly everything."),
-        "mac-figure-2-10": Story("Too few pieces", "Ten Gaussians cannot follow two arms: watch them fail."),
-        "mac-figure-3-line": Story("Too few dimensions", "Six classes on a line: a threshold cannot single one out."),
-    },
+    idea["title"]: {story["example"]: Story(story["title"], story["line"]) for story in idea["story"]}
+    for idea in document("stories")["idea"]
 }
 
 _TOLD = {name: story for idea in STORIES.values() for name, story in idea.items()}

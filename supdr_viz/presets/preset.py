@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from supdr_viz.settings.headings import by_heading
+from supdr_viz.experiment.headings import by_heading
 
 # What is prepared: a run, a comparison or a sweep.
 S = TypeVar("S")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames.types import Curves
-from supdr_viz.kit.quotas import most
+from supdr_viz.data.quotas import most
+from supdr_viz.pictures.types import Curves
 
 MAX_SNAPSHOTS = 240
 MAX_SNAPSHOT_BYTES = 64_000_000

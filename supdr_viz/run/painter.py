@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames.error_rates import error_rates
-from supdr_viz.frames.surface import COARSE, FINE, evaluate
-from supdr_viz.frames.truth import Measuring, measuring
-from supdr_viz.frames.types import Curves, Frame, Surface
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
+from supdr_viz.pictures.error_rates import error_rates
+from supdr_viz.pictures.map_quality import Measuring, measuring
+from supdr_viz.pictures.surface import COARSE, FINE, evaluate
+from supdr_viz.pictures.types import Curves, Frame, Surface
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder, fitted_at
 from supdr_viz.run.recording import Recording
 
 # Time between two frames: the browser moves the rows between them, and the processor is left to the run. One that was
@@ -76,7 +76,7 @@ class Painter:
         """Ask for the next frame: the page has drawn the last one."""
         self._wanted = True
 
-    def spoil(self, *, surface: bool = False) -> None:
+    def invalidate(self, *, surface: bool = False) -> None:
         """Note that what was shown last is out of date; with `surface`, also that the user has changed something.
 
         Then the next frame waits neither for its turn nor for the page to have drawn the one before.
@@ -92,7 +92,7 @@ class Painter:
         before, self._options = self._options, options
         # The method's view and the pull of the labels leave the surfaces as they are.
         same = before.latent == options.latent and before.latent_axes == options.latent_axes
-        self.spoil(surface=not same)
+        self.invalidate(surface=not same)
 
     def take_frame(self) -> Frame | None:
         """Return the newest frame that was not taken yet."""
@@ -185,9 +185,9 @@ class Painter:
             losses, errors = self._curves
             numbers = self._recording.numbers(snapshot, at_rest=at_rest)
             estimator = self._recording.estimator_of(snapshot)
-            legs = tuple(leg.first_iteration for leg in self._recording.legs)
+            segments = tuple(segment.first_iteration for segment in self._recording.segments)
         frame = self.builder.build(
-            standing(estimator, snapshot, self.builder.split),
+            fitted_at(estimator, snapshot, self.builder.split),
             snapshot,
             options,
             span=(recorded[0], recorded[-1]),
@@ -195,7 +195,7 @@ class Painter:
             losses=losses,
             errors=errors,
             numbers=numbers,
-            legs=legs,
+            segments=segments,
         )
         with self._lock:
             if not current():
@@ -208,11 +208,11 @@ class Painter:
         return True
 
     def glimpse(self, incomplete: Snapshot, last: Snapshot | None, estimator: Any, current: Callable[[], bool]) -> bool:
-        """Make a frame of what is known of a step before it is complete, if it is time for one.
+        """Make a frame of a partial state of a step, if it is time for one; return whether one was made.
 
-        `incomplete`: see `supdr.engine.glimpses`; one with losses is of the sample, which is run by itself. `last`: the
-        newest complete one, of which numbers and curves are; None: the run has not begun. `estimator`: whose step it
-        is. `current`: whether the result is still wanted. Returns whether one was made.
+        `incomplete`: see `supdr.engine.context.RunContext.observe`; with losses it belongs to a run on the sample
+        alone. `last`: the newest complete snapshot, of which numbers and curves are; None: the run has not begun.
+        `estimator`: whose step it is. `current`: whether the frame is still needed.
         """
         now = self._clock()
         with self._lock:
@@ -223,9 +223,9 @@ class Painter:
             recorded = recording.ring.iterations or [0]
             options, losses, errors = self._options, recording.losses.curves(), recording.errors.curves()
             numbers = {} if last is None else recording.numbers(last)
-            legs = tuple(leg.first_iteration for leg in recording.legs)
+            segments = tuple(segment.first_iteration for segment in recording.segments)
         alone = bool(incomplete.losses)
-        fitted = estimator.at(incomplete) if alone else standing(estimator, incomplete, self.builder.split)
+        fitted = estimator.at(incomplete) if alone else fitted_at(estimator, incomplete, self.builder.split)
         frame = self.builder.build(
             fitted,
             incomplete,
@@ -235,7 +235,7 @@ class Painter:
             losses=losses,
             errors=errors,
             numbers=numbers,
-            legs=legs,
+            segments=segments,
             incomplete="the sample alone" if alone else f"within pass {incomplete.iteration + 1}",
         )
         surface = self.builder.glimpsed(fitted) if now >= self._next_surface else None
@@ -256,7 +256,7 @@ class Painter:
             if plane is None or now < self._next_surface or not self._surface_due(snapshot, at_rest) or not current():
                 return False
             key, estimator = self._surface_key(snapshot, at_rest), self._recording.estimator_of(snapshot)
-        fitted = standing(estimator, snapshot, self.builder.split)
+        fitted = fitted_at(estimator, snapshot, self.builder.split)
         surface = evaluate(
             fitted,
             self.builder.scene,

@@ -2,7 +2,7 @@
 
 Commands come from the page's thread and return at once; the work is done in slices by the shared pool.  The page asks
 for a frame when it has drawn the last one, so a slow page gets fewer frames, never older ones.  What is wanted, and
-when, is decided by `supdr_viz.run.course.Course`; the work is done by `supdr_viz.run.worker.Worker`.
+when, is decided by `supdr_viz.run.run_machine.RunMachine`; the work is done by `supdr_viz.run.worker.Worker`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from supdr.baselines.one_shot import OneShot
 from supdr.engine.iterate import Snapshot
-from supdr_viz.frames.types import Curves, Frame, Scene, Surface
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder, standing
+from supdr_viz.data.split import Split
+from supdr_viz.pictures.types import Curves, Frame, Scene, Surface
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder, fitted_at
 from supdr_viz.run.painter import Painter
 from supdr_viz.run.pool import Pool
-from supdr_viz.run.recording import Leg
-from supdr_viz.run.reel import Reel
+from supdr_viz.run.recording import Segment
+from supdr_viz.run.run_state import RunState
 from supdr_viz.run.status import Status
 from supdr_viz.run.worker import Worker
-from supdr_viz.settings.splitting import Split
 
 
 class Gate(Protocol):
@@ -46,7 +46,7 @@ class Player:
 
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
         self._pool, self._notify = pool, notify
-        self._reel = Reel()
+        self._reel = RunState()
         self._worker = Worker(self._reel, notify, pool.clock, None if gate is None else _Turns(self, gate, pool.wake))
         self._options = DisplayOptions()
         self._closed = False
@@ -58,28 +58,28 @@ class Player:
 
         `estimator`: not shared with anybody else.
         """
-        with self._command() as reel:
+        with self._command() as state:
             if self._closed:
                 return
-            reel.empty()
-            reel.estimator, reel.split = estimator, split
+            state.empty()
+            state.estimator, state.split = estimator, split
             if split.whole is not None:
-                reel.recording.hold_elsewhere(split.whole.n_rows, max(1, len(scene.class_names)))
-            reel.painter = self._painter(FrameBuilder(scene, split))
-            reel.become(reel.course.load())
+                state.recording.hold_elsewhere(split.whole.n_rows, max(1, len(scene.class_names)))
+            state.painter = self._painter(FrameBuilder(scene, split))
+            state.become(state.machine.load())
             self._pool.add(self._worker)
 
     def set_scene(self, scene: Scene) -> None:
         """Show the run in another scene of the same rows and split; the run goes on."""
-        with self._command() as reel:
-            if reel.split is not None and reel.painter is not None:
-                reel.painter = self._painter(FrameBuilder(scene, reel.split, reel.painter.builder.studies))
-                reel.spoil(surface=True)
+        with self._command() as state:
+            if state.split is not None and state.painter is not None:
+                state.painter = self._painter(FrameBuilder(scene, state.split, state.painter.builder.studies))
+                state.invalidate(surface=True)
 
     def unload(self) -> None:
         """Forget the run and its data."""
-        with self._command() as reel:
-            reel.empty()
+        with self._command() as state:
+            state.empty()
         self._notify()
 
     def change(self, estimator: Any) -> None:
@@ -87,22 +87,22 @@ class Player:
 
         `estimator`: same class and shapes as the one it replaces.
         """
-        with self._command() as reel:
-            if reel.painter is not None:
-                reel.estimator = estimator
-                reel.become(reel.course.change())
+        with self._command() as state:
+            if state.painter is not None:
+                state.estimator = estimator
+                state.become(state.machine.change())
 
     def teach(self, estimator: Any, split: Split, scene: Scene) -> None:
         """Carry on from the iteration on display with other labels of the same rows.
 
         `estimator`: as for `change`, and another object than before: its snapshots are of other labels.
         """
-        with self._command() as reel:
-            if reel.painter is not None:
+        with self._command() as state:
+            if state.painter is not None:
                 self._branch()
-                reel.estimator, reel.split = estimator, split
-                reel.painter = self._painter(reel.painter.builder.with_labels(scene, split))
-                reel.become(reel.course.change())
+                state.estimator, state.split = estimator, split
+                state.painter = self._painter(state.painter.builder.with_labels(scene, split))
+                state.become(state.machine.change())
 
     def run(self, until: int | None = None, *, hurry_to: int = 0) -> bool:
         """Run until told otherwise; a finished run goes on for another `max_iter` steps.
@@ -110,73 +110,73 @@ class Player:
         `until`: pause at this iteration; `hurry_to`: take the steps up to this iteration as fast as they go, whatever
         the speed. Returns False if there is nothing to run.
         """
-        with self._command() as reel:
-            if not reel.course.usable:
+        with self._command() as state:
+            if not state.machine.usable:
                 return False
             self._branch()
-            reel.become(reel.course.run(until, hurry_to))
-            reel.recording.forget_rate()
+            state.become(state.machine.run(until, hurry_to))
+            state.recording.forget_rate()
             return True
 
     def pause(self) -> None:
         """Stop after the step that is under way; a long step is interrupted and taken anew on `run`."""
-        with self._command() as reel:
-            reel.become(reel.course.pause())
-            reel.spoil()
+        with self._command() as state:
+            state.become(state.machine.pause())
+            state.invalidate()
 
     def step(self) -> bool:
         """Take one step and pause.
 
         Returns False if there is nothing to run.
         """
-        with self._command() as reel:
-            if not reel.course.usable:
+        with self._command() as state:
+            if not state.machine.usable:
                 return False
             self._branch()
-            reel.become(reel.course.step())
+            state.become(state.machine.step())
             return True
 
     def reset(self) -> None:
         """Go back to the starting point and wait there."""
-        reel = self._reel
-        with reel.lock:
-            if reel.painter is not None and reel.split is not None:
-                self.load(reel.estimator, reel.split, reel.painter.builder.scene)
+        state = self._reel
+        with state.lock:
+            if state.painter is not None and state.split is not None:
+                self.load(state.estimator, state.split, state.painter.builder.scene)
 
     def set_speed(self, speed: str) -> None:
         """Set ``"slow"``, ``"normal"`` or ``"fast"`` (as fast as it goes)."""
-        with self._command() as reel:
-            reel.become(reel.course.at_speed(speed))
+        with self._command() as state:
+            state.become(state.machine.at_speed(speed))
 
     def set_slow_start(self, steps: int) -> None:
         """Show so many first steps at no more than `SLOW_START` a second, whatever the speed."""
-        with self._command() as reel:
-            reel.become(reel.course.start_slowly(steps))
+        with self._command() as state:
+            state.become(state.machine.start_slowly(steps))
 
     def set_options(self, options: DisplayOptions) -> None:
         """Change what frames show."""
-        with self._command() as reel:
+        with self._command() as state:
             self._options = options
-            if reel.painter is not None:
-                reel.painter.set_options(options)
+            if state.painter is not None:
+                state.painter.set_options(options)
 
     def show(self, iteration: int | None) -> None:
         """Show a recorded iteration, or None for the newest; the run goes on meanwhile."""
-        with self._command() as reel:
-            reel.become(reel.course.show(iteration))
-            reel.spoil(surface=True)
+        with self._command() as state:
+            state.become(state.machine.show(iteration))
+            state.invalidate(surface=True)
 
     def request_frame(self) -> None:
         """Ask for the next frame; the page does so when it has drawn the last one."""
-        with self._command() as reel:
-            if reel.painter is not None:
-                reel.painter.want()
+        with self._command() as state:
+            if state.painter is not None:
+                state.painter.want()
 
     def suspend(self, suspended: bool) -> None:
         """Hold the run while nobody can see it (hidden tab), and let it go on."""
-        if suspended != self._reel.course.suspended:
-            with self._command() as reel:
-                reel.become(reel.course.suspend(suspended))
+        if suspended != self._reel.machine.suspended:
+            with self._command() as state:
+                state.become(state.machine.suspend(suspended))
 
     def close(self) -> None:
         """Stop for good and let go of all memory."""
@@ -185,18 +185,18 @@ class Player:
         self._pool.remove(self._worker)
 
     @contextmanager
-    def _command(self) -> Iterator[Reel]:
+    def _command(self) -> Iterator[RunState]:
         with self._reel.lock:
             yield self._reel
         self._pool.wake()
 
     def _branch(self) -> None:
         """Make the iteration on display the newest: running on starts from what is seen."""
-        reel = self._reel
-        shown = reel.shown
-        if shown is not None and shown is not reel.newest:
-            reel.recording.go_back(shown)
-            reel.become(reel.course.branch())
+        state = self._reel
+        shown = state.shown
+        if shown is not None and shown is not state.newest:
+            state.recording.go_back(shown)
+            state.become(state.machine.branch())
 
     def _painter(self, builder: FrameBuilder) -> Painter:
         return Painter(builder, self._reel.recording, self._options, self._reel.lock, self._pool.clock)
@@ -206,13 +206,13 @@ class Player:
     @property
     def status(self) -> Status:
         """The current phase, and how far a long step is."""
-        status, progress = self._reel.course.status, self._reel.progress
+        status, progress = self._reel.machine.status, self._reel.progress
         return replace(status, progress=progress) if progress else status
 
     @property
     def going(self) -> bool:
         """Whether it runs, or will as soon as it is prepared."""
-        return self._reel.course.running
+        return self._reel.machine.running
 
     @property
     def iterates(self) -> bool:
@@ -222,14 +222,14 @@ class Player:
     @property
     def pending(self) -> bool:
         """Whether single steps are yet to be taken."""
-        return self._reel.course.single_steps > 0
+        return self._reel.machine.single_steps > 0
 
     @property
     def at_rest(self) -> bool:
         """Whether nothing is left to do: no step is wanted, all is drawn, and the page has taken it."""
         with self._reel.lock:
-            course, painter = self._reel.course, self._reel.painter
-            if course.running or course.single_steps or self._pool.works_on(self._worker):
+            machine, painter = self._reel.machine, self._reel.painter
+            if machine.running or machine.single_steps or self._pool.works_on(self._worker):
                 return False
             return painter is None or not (painter.untaken or self._worker.due(self._pool.clock()) is not None)
 
@@ -262,9 +262,9 @@ class Player:
         return 0.0 if newest is None else self._reel.recording.seconds(newest)
 
     @property
-    def legs(self) -> list[Leg]:
+    def segments(self) -> list[Segment]:
         """The stretches that led to the newest iteration."""
-        return list(self._reel.recording.legs)
+        return list(self._reel.recording.segments)
 
     @property
     def recorded(self) -> list[tuple[Snapshot, Any]]:
@@ -281,7 +281,7 @@ class Player:
             if snapshot is None:
                 return None
             estimator, split = self._reel.recording.estimator_of(snapshot), self._reel.split
-        return standing(estimator, snapshot, split)
+        return fitted_at(estimator, snapshot, split)
 
     def count_within(self, view: str, corners: NDArray) -> int | None:
         """Count all rows within a polygon of a view: those that are not drawn too.

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 from threadpoolctl import threadpool_limits
 
-from supdr.engine.interruption import lending
-from supdr_viz.kit.quotas import most
+from supdr.engine.context import run_context
+from supdr_viz.data.quotas import most
 
 # Seconds of work per turn. Shorter wastes time on turns, longer makes other sessions wait.
 SLICE = 0.012
@@ -67,7 +67,7 @@ class Job(Protocol):
 class Pool:
     """Worker threads that share themselves out over the jobs by CPU time used.
 
-    A thread whose job only waits for what others do lends its place, see `supdr.engine.interruption.lending`.
+    A thread whose job only waits for what others do lends its place, see `supdr.engine.context.RunContext.lend_thread`.
 
     `threads`: number of threads; by default one less than there are cores, at least one, so that the server stays
     responsive. `clock`: returns the time in seconds; jobs are due by it. `share`: of its time in which a thread works,
@@ -148,7 +148,7 @@ class Pool:
         while (job := self._next(in_place)) is not None:
             began, collecting = time.thread_time(), _collecting.seconds
             try:
-                with lending(self._lend):
+                with run_context(lend_thread=self._lend):
                     job.work(SLICE)
             except Exception:
                 self._drop(job)
@@ -198,7 +198,7 @@ class Pool:
                 self._used[job] = least
 
 
-class ByHand(Pool):
+class ManualPool(Pool):
     """A pool without threads: whoever holds it lets the jobs take their turns.
 
     `clock`: see `Pool`.

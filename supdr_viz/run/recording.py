@@ -1,4 +1,4 @@
-"""What one run has done so far: snapshots, curves, and the legs that a Python snippet repeats."""
+"""What one run has done so far: snapshots, curves, and the segments that a Python snippet repeats."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supdr.engine.iterate import Snapshot
+from supdr_viz.data.split import Label
 from supdr_viz.run.history import CurveLog, SnapshotRing
-from supdr_viz.settings.state import Label
 
 # Steps per second are averaged over this many seconds.
 RATE_WINDOW = 2.0
@@ -31,7 +31,7 @@ WATCHED = ("surrogate", "bound")
 
 
 @dataclass
-class Leg:
+class Segment:
     """A stretch of the run under one set of hyper-parameters and labels."""
 
     estimator: Any
@@ -40,7 +40,7 @@ class Leg:
     taught: tuple[Label, ...] = ()
 
 
-class Piece(NamedTuple):
+class CurveChunk(NamedTuple):
     """What is drawn of successive steps that say the same names.
 
     `iterations`: rising; `values`: step by step, those of a step in the order of the names.
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
     values: array[float]
 
 
-class Stretch:
+class StepBatch:
     """Steps on their way into a recording, one after the other.
 
     Of a step that is not going to be kept only numbers stay: the next one finds its memory free, and in the cache.
@@ -64,7 +64,7 @@ class Stretch:
         self._keeps = keeps
         self.kept: list[Snapshot] = []
         self.newest: Snapshot | None = None
-        self.pieces: list[Piece] = []
+        self.pieces: list[CurveChunk] = []
         self._names: tuple[str, ...] = ()
 
     def add(self, snapshot: Snapshot) -> None:
@@ -74,7 +74,7 @@ class Stretch:
             self.kept.append(before)
         names = tuple(drawn)
         if before is None or names != self._names or snapshot.iteration <= before.iteration:
-            self.pieces.append(Piece(names, array("q"), array("d")))
+            self.pieces.append(CurveChunk(names, array("q"), array("d")))
             self._names = names
         self.newest = snapshot
         _, iterations, values = self.pieces[-1]
@@ -83,13 +83,13 @@ class Stretch:
 
 
 class Recording:
-    """The memory of a run.  Not locked: its owner serialises changes.  Legs and snapshots can be read meanwhile."""
+    """The memory of a run.  Not locked: its owner serialises changes.  Segments and snapshots can be read meanwhile."""
 
     def __init__(self) -> None:
         self.ring = SnapshotRing()
         self.losses = CurveLog()
         self.errors = CurveLog()
-        self.legs: list[Leg] = []
+        self.segments: list[Segment] = []
         self._marks: list[tuple[float, int]] = []
         self._seconds: list[tuple[int, float]] = []
 
@@ -98,34 +98,34 @@ class Recording:
         each = BYTES_A_ROW_AND_CLASS * n_rows * n_classes
         self.ring.max_items = max(2, min(self.ring.max_items, MOST_BYTES_ELSEWHERE // each))
 
-    def begin_leg(self, estimator: Any, first: Snapshot, taught: tuple[Label, ...] = ()) -> None:
-        """Note that `estimator` carries on from `first` with these taught labels; a leg without steps is replaced."""
+    def begin_segment(self, estimator: Any, first: Snapshot, taught: tuple[Label, ...] = ()) -> None:
+        """Note that `estimator` goes on from `first` with these taught labels; a segment without steps is replaced."""
         before = 0.0 if self.ring.newest is None else self.seconds(self.ring.newest)
         self._seconds = [mark for mark in self._seconds if mark[0] < first.iteration] + [(first.iteration, before)]
-        legs = self.legs
-        if legs and legs[-1].first_iteration == legs[-1].last_iteration == first.iteration:
-            legs = legs[:-1]
-        if not legs or legs[-1].estimator is not estimator:
-            legs = [*legs, Leg(estimator, first.iteration, first.iteration, taught)]
-        self.legs = legs
+        segments = self.segments
+        if segments and segments[-1].first_iteration == segments[-1].last_iteration == first.iteration:
+            segments = segments[:-1]
+        if not segments or segments[-1].estimator is not estimator:
+            segments = [*segments, Segment(estimator, first.iteration, first.iteration, taught)]
+        self.segments = segments
         self.append(first)
 
-    def stretch(self) -> Stretch:
-        """Return an empty stretch, for the steps that come next."""
-        return Stretch(self.ring.keeps)
+    def batch(self) -> StepBatch:
+        """Return an empty batch, for the steps that come next."""
+        return StepBatch(self.ring.keeps)
 
-    def extend(self, steps: Stretch) -> None:
+    def extend(self, steps: StepBatch) -> None:
         """Keep what is to be kept of steps, and the losses of all; there is at least one."""
         assert steps.newest is not None
         for snapshot in (*steps.kept, steps.newest):
             self.ring.append(snapshot)
         for names, iterations, values in steps.pieces:
             self.losses.extend_table(iterations, names, np.asarray(values).reshape(len(iterations), len(names)))
-        self.legs[-1].last_iteration = steps.newest.iteration
+        self.segments[-1].last_iteration = steps.newest.iteration
 
     def append(self, snapshot: Snapshot) -> None:
         """Keep a snapshot and its losses."""
-        steps = self.stretch()
+        steps = self.batch()
         steps.add(snapshot)
         self.extend(steps)
 
@@ -137,7 +137,7 @@ class Recording:
             self.losses.insert(snapshot.iteration, late)
 
     def seconds(self, snapshot: Snapshot) -> float:
-        """Return the seconds inside the steps up to `snapshot`, all legs together."""
+        """Return the seconds inside the steps up to `snapshot`, all segments together."""
         return snapshot.elapsed + next(
             (before for first, before in reversed(self._seconds) if first <= snapshot.iteration), 0.0
         )
@@ -147,15 +147,17 @@ class Recording:
         self.ring.truncate(snapshot)
         self.losses.truncate(snapshot.iteration)
         self.errors.truncate(snapshot.iteration)
-        self.legs = [
-            replace(leg, last_iteration=min(leg.last_iteration, snapshot.iteration))
-            for leg in self.legs
-            if leg.first_iteration <= snapshot.iteration
+        self.segments = [
+            replace(segment, last_iteration=min(segment.last_iteration, snapshot.iteration))
+            for segment in self.segments
+            if segment.first_iteration <= snapshot.iteration
         ]
 
     def estimator_of(self, snapshot: Snapshot) -> Any:
-        """Return the estimator under which `snapshot` was made: the latest leg that holds its iteration."""
-        return next(leg.estimator for leg in reversed(self.legs) if leg.first_iteration <= snapshot.iteration)
+        """Return the estimator under which `snapshot` was made: the latest segment that holds its iteration."""
+        return next(
+            segment.estimator for segment in reversed(self.segments) if segment.first_iteration <= snapshot.iteration
+        )
 
     def numbers(self, snapshot: Snapshot, *, at_rest: bool = False) -> dict[str, float]:
         """Return what the status line says of `snapshot`: objective, steps per second, the last known errors.

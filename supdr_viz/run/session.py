@@ -8,21 +8,22 @@ from dataclasses import replace
 from typing import Any
 
 from supdr.datasets import Dataset
-from supdr_viz.frames.scene import build_scene
-from supdr_viz.frames.types import Scene
-from supdr_viz.kit.cells import harmless
-from supdr_viz.run.builder import DisplayOptions
+from supdr_viz.data.csv_safety import escape_formula
+from supdr_viz.data.sources import SOURCES
+from supdr_viz.data.split import Split
+from supdr_viz.experiment.build import build_dataset, build_estimator, check_columns, has_gaps
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU, METHODS_GROUP
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.snippet import to_python
+from supdr_viz.experiment.splitting import filled, split
+from supdr_viz.experiment.teaching import taught_dataset, taught_split
+from supdr_viz.pictures.scene import build_scene
+from supdr_viz.pictures.types import Scene
+from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.history import CurveLog
 from supdr_viz.run.player import Gate, Player
 from supdr_viz.run.pool import Pool
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import build_dataset, build_estimator, check_columns, has_gaps
-from supdr_viz.settings.menu import MENU, METHODS_GROUP
-from supdr_viz.settings.snippet import to_python
-from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.splitting import Split, filled, split
-from supdr_viz.settings.state import Settings
-from supdr_viz.settings.teaching import taught_dataset, taught_split
 
 
 class Session:
@@ -157,12 +158,12 @@ class Session:
             return "# Nothing is loaded yet."
         shown = self.player.shown
         end = shown.iteration if shown is not None else 0
-        legs = []
-        for leg in self.player.legs:
-            steps = min(leg.last_iteration, end) - leg.first_iteration
+        segments = []
+        for segment in self.player.segments:
+            steps = min(segment.last_iteration, end) - segment.first_iteration
             if steps > 0:
-                legs.append((replace(settings_of(leg.estimator, self.settings), taught=leg.taught), steps))
-        return to_python(self.settings, legs, self.dataset)
+                segments.append((replace(settings_of(segment.estimator, self.settings), taught=segment.taught), steps))
+        return to_python(self.settings, segments, self.dataset)
 
     def curves_csv(self) -> str:
         """Return losses and errors by iteration as CSV."""
@@ -239,7 +240,7 @@ def _csv(columns: dict[str, Any]) -> str:
 
     text = io.StringIO()
     shown = {
-        name: [harmless(value) if isinstance(value, str) else value for value in values]
+        name: [escape_formula(value) if isinstance(value, str) else value for value in values]
         for name, values in columns.items()
     }
     pd.DataFrame(shown).to_csv(text, index=False)

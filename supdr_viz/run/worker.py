@@ -8,14 +8,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
-from supdr.engine.glimpses import glimpsed
-from supdr.engine.interruption import Interrupted, interruptible
+from supdr.engine.context import run_context
+from supdr.engine.interruption import Interrupted
 from supdr.engine.iterate import Snapshot, Stop
-from supdr_viz.kit.cluster import lost
-from supdr_viz.run.course import Course, Iterates
-from supdr_viz.run.reel import Reel
+from supdr_viz.data.split import Split
+from supdr_viz.run.cluster import lost
+from supdr_viz.run.run_machine import Iterates, RunMachine
+from supdr_viz.run.run_state import RunState
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.splitting import Split
 
 # Seconds between two words on how far the work on partitions is.
 TELL_INTERVAL = 0.25
@@ -43,31 +43,31 @@ class Worker:
     """
 
     def __init__(
-        self, reel: Reel, notify: Callable[[], None], clock: Callable[[], float], pace: Pace | None = None
+        self, state: RunState, notify: Callable[[], None], clock: Callable[[], float], pace: Pace | None = None
     ) -> None:
-        self._reel, self._notify, self._clock, self._pace = reel, notify, clock, pace
+        self._reel, self._notify, self._clock, self._pace = state, notify, clock, pace
         self._step_began = self._told_at = 0.0
 
     def due(self, now: float) -> float | None:
         """See `Job.due`."""
-        course, painter = self._reel.course, self._reel.painter
-        if painter is None or course.status.phase is Phase.failed:
+        machine, painter = self._reel.machine, self._reel.painter
+        if painter is None or machine.status.phase is Phase.failed:
             return None
-        if course.iterates is Iterates.wanted:
+        if machine.iterates is Iterates.wanted:
             return 0.0
-        waits = [painter.due(now, self._reel.shown, not course.steps_wanted)]
-        if course.steps_wanted:
-            waits.append(self._step_due(course, now))
+        waits = [painter.due(now, self._reel.shown, not machine.steps_wanted)]
+        if machine.steps_wanted:
+            waits.append(self._step_due(machine, now))
         return min((wait for wait in waits if wait is not None), default=None)
 
     def work(self, seconds: float) -> None:
         """See `Job.work`."""
-        reel, deadline = self._reel, self._clock() + seconds
-        with reel.lock:
+        state, deadline = self._reel, self._clock() + seconds
+        with state.lock:
             # A wish to start belongs to the version it was made under: both are read at once.
-            version, opens = reel.course.version, reel.course.iterates is Iterates.wanted
+            version, opens = state.machine.version, state.machine.iterates is Iterates.wanted
             if opens:
-                reel.become(reel.course.opening())
+                state.become(state.machine.opening())
         try:
             if opens:
                 self._open(version)
@@ -79,20 +79,20 @@ class Worker:
             self._paint(version)
         except Exception as error:
             # Whatever goes wrong in one run is shown in its own page and harms no other.
-            with reel.lock:
-                if version == reel.course.version:
-                    reel.become(reel.course.failed(_sentence(error)))
+            with state.lock:
+                if version == state.machine.version:
+                    state.become(state.machine.failed(_sentence(error)))
             self._notify()
 
     def _open(self, version: int) -> None:
-        reel = self._reel
-        with reel.lock:
-            estimator, split, start = reel.estimator, reel.split, reel.newest
-            if version != reel.course.version:
+        state = self._reel
+        with state.lock:
+            estimator, split, start = state.estimator, state.split, state.newest
+            if version != state.machine.version:
                 return
             assert split is not None
             if split.whole is not None:  # what is known before all rows are does not wait for the page either
-                reel.spoil(surface=True)
+                state.invalidate(surface=True)
         self._step_began = self._clock()
         if split.whole is not None and start is None:
             self._show_sample(estimator, split, version)
@@ -103,23 +103,25 @@ class Worker:
                 first = next(iterates, None)
         except Interrupted:
             first = None
-        with reel.lock:
-            if version != reel.course.version:
+        with state.lock:
+            if version != state.machine.version:
                 return
             if first is None:
-                reel.become(reel.course.without_iterates())
+                state.become(state.machine.without_iterates())
                 return
-            reel.recording.begin_leg(estimator, first, split.taught)
-            reel.spoil(surface=True)
-            reel.become(reel.course.opened(first.stop), iterates)
+            state.recording.begin_segment(estimator, first, split.taught)
+            state.invalidate(surface=True)
+            state.become(state.machine.opened(first.stop), iterates)
         self._notify()
 
     def _steps(self, version: int, deadline: float) -> None:
         """Take a step, and all that may follow it at once; they are recorded together."""
-        reel, clock = self._reel, self._clock
-        with reel.lock:
-            iterates, course = (reel.iterates, reel.course) if version == reel.course.version else (None, reel.course)
-            estimator, split, taken = reel.estimator, reel.split, reel.recording.stretch()
+        state, clock = self._reel, self._clock
+        with state.lock:
+            iterates, machine = (
+                (state.iterates, state.machine) if version == state.machine.version else (None, state.machine)
+            )
+            estimator, split, taken = state.estimator, state.split, state.recording.batch()
         whole, at_once_until, now = split is not None and split.whole is not None, None, clock()
         # What is asked after each step is little: many take less than a millisecond.
         while iterates is not None:
@@ -130,21 +132,21 @@ class Worker:
             taken.add(snapshot)
             now = clock()
             if at_once_until is None:
-                at_once_until = -1 if self._pace is not None else course.at_once_until(snapshot.iteration)
+                at_once_until = -1 if self._pace is not None else machine.at_once_until(snapshot.iteration)
             goes_on = snapshot.stop is None and snapshot.iteration < at_once_until
-            if not goes_on or reel.course is not course or now >= deadline:
+            if not goes_on or state.machine is not machine or now >= deadline:
                 iterates = None
-        with reel.lock:
-            before = reel.course
+        with state.lock:
+            before = state.machine
             if version != before.version:
                 return
             if taken.newest:
-                reel.recording.extend(taken)
-                reel.spoil()
-                reel.become(before.stepped(taken.newest.iteration, self._step_began, taken.newest.stop))
+                state.recording.extend(taken)
+                state.invalidate()
+                state.become(before.stepped(taken.newest.iteration, self._step_began, taken.newest.stop))
             if iterates is not None:
-                reel.become(reel.course.interrupted())
-            news = reel.course.status != before.status
+                state.become(state.machine.interrupted())
+            news = state.machine.status != before.status
         if news:
             self._notify()
         if self._pace is not None and taken.newest:
@@ -167,8 +169,6 @@ class Worker:
     @contextmanager
     def _told(self, what: str, version: int, estimator: Any) -> Iterator[None]:
         """Tell the page how far the work on partitions is, show what it knows so far, and break it off if it may."""
-        from supdr.rows.waiting import followed
-
         rounds, before = 1, 0
 
         def tell(done: int, count: int) -> None:
@@ -182,7 +182,7 @@ class Worker:
 
         try:
             look = partial(self._glimpse, estimator=estimator, version=version)
-            with followed(tell), glimpsed(look), interruptible(lambda: self._breaks_off(version)):
+            with run_context(report_progress=tell, observe=look, stop_requested=lambda: self._breaks_off(version)):
                 yield
         finally:
             self._reel.progress = ""
@@ -203,61 +203,60 @@ class Worker:
 
     def _glimpse(self, incomplete: Snapshot, *, estimator: Any, version: int) -> None:
         """Show what is known of a step that is under way, unless an earlier iteration is on display."""
-        reel = self._reel
-        with reel.lock:
-            painter, last, shown = reel.painter, reel.newest, reel.course.shown
+        state = self._reel
+        with state.lock:
+            painter, last, shown = state.painter, state.newest, state.machine.shown
         if painter is None or shown is not None:
             return
-        # What is asked of the rows for this is no part of the pass: nobody is told how far it is.
-        with glimpsed(None):
-            made = painter.glimpse(incomplete, last, estimator, lambda: version == reel.course.version)
+        with run_context(observe=None):  # the picture of a partial state may need rows, and shows no partial states
+            made = painter.glimpse(incomplete, last, estimator, lambda: version == state.machine.version)
         if made:
             self._notify()
 
     def _paint(self, version: int) -> None:
-        reel = self._reel
-        with reel.lock:
-            painter, snapshot, course, split = reel.painter, reel.shown, reel.course, reel.split
+        state = self._reel
+        with state.lock:
+            painter, snapshot, machine, split = state.painter, state.shown, state.machine, state.split
         if painter is None:
             return
 
         def current() -> bool:
-            return version == reel.course.version
+            return version == state.machine.version
 
-        elsewhere, at_rest = split is not None and split.whole is not None, not course.steps_wanted
+        elsewhere, at_rest = split is not None and split.whole is not None, not machine.steps_wanted
 
         def gives_way() -> bool:
-            return not current() or (at_rest and reel.course.steps_wanted)
+            return not current() or (at_rest and state.machine.steps_wanted)
 
         try:
             # Counting all rows of a cluster takes a while: who has changed something does not wait for it.
-            with interruptible(gives_way if elsewhere else None):
+            with run_context(stop_requested=gives_way) if elsewhere else nullcontext():
                 painter.paint(
                     snapshot,
-                    live=course.shown is None,
+                    live=machine.shown is None,
                     at_rest=at_rest,
                     current=current,
                     tell=self._notify,
                 )
         except Interrupted:
             painter.want()
-            painter.spoil()
+            painter.invalidate()
 
     def _may_step(self, version: int) -> bool:
-        course = self._reel.course
-        if course.version != version or course.iterates is not Iterates.open or not course.steps_wanted:
+        machine = self._reel.machine
+        if machine.version != version or machine.iterates is not Iterates.open or not machine.steps_wanted:
             return False
-        due = self._step_due(course, self._clock())
+        due = self._step_due(machine, self._clock())
         return due is not None and due <= 0
 
-    def _step_due(self, course: Course, now: float) -> float | None:
-        if self._pace is None or course.single_steps:
-            return course.step_due(now)
+    def _step_due(self, machine: RunMachine, now: float) -> float | None:
+        if self._pace is None or machine.single_steps:
+            return machine.step_due(now)
         return self._pace.wait(now)
 
     def _breaks_off(self, version: int) -> bool:
-        course = self._reel.course
-        return course.version != version or course.breaks_off(self._clock() - self._step_began)
+        machine = self._reel.machine
+        return machine.version != version or machine.breaks_off(self._clock() - self._step_began)
 
 
 def _sentence(error: Exception) -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from supdr_viz.stage.components import Hub
-from supdr_viz.stage.stage import Stage
+from supdr_viz.views.composite_view import CompositeView
 from supdr_viz.views.errors import Errors
 from supdr_viz.views.input_space import InputSpace
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.losses import Losses
 from supdr_viz.views.method_view import MethodView
 from supdr_viz.views.points import Points
-from supdr_viz.views.together import Together
+from supdr_viz.views.stage.components import Hub
+from supdr_viz.views.stage.stage import Stage
 
 SQUARES = ("input", "latent", "method")
 TOOLS = ("select", "pan", "draw")
 
 
-class Squares(Together):
+class Squares(CompositeView):
     """The three squares of a run: input space, latent space, and what the method shows of itself.
 
     `stage`: what the squares show; `input`, `latent`, `method`: the views.

@@ -8,9 +8,9 @@ import numpy as np
 from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
-from supdr_viz.frames.density import value_layers
-from supdr_viz.frames.types import Scene, Surface, Truth
-from supdr_viz.kit.theme import palette
+from supdr_viz.pictures.density import value_layers
+from supdr_viz.pictures.types import Scene, Surface, Truth
+from supdr_viz.ui.theme import palette
 
 # Colours of regression values, low to high, without the ends that fade into a dark or a light background.
 SHADES = tuple(Viridis256[24:236])

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Curves, Frame, Scene, Surface
-from supdr_viz.stage.stage import Stage
-from supdr_viz.stage.wire import plain_extent
+from supdr_viz.pictures.scene import Extent
+from supdr_viz.pictures.types import Curves, Frame, Scene, Surface
 from supdr_viz.views.figures import LegendEntry, colour_of, css
+from supdr_viz.views.stage.stage import Stage
+from supdr_viz.views.stage.wire import plain_extent
 
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 EMPTY_EXTENT = (0.0, 10.0, 0.0, 1.0)

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.types import Curves, Frame, Scene
-from supdr_viz.stage.stage import Stage
+from supdr_viz.pictures.types import Curves, Frame, Scene
 from supdr_viz.views.curves import CurveView, Style
 from supdr_viz.views.figures import LegendEntry
+from supdr_viz.views.stage.stage import Stage
 
 STYLES = {
     "train": Style("train", "curve 0", width=2.0),

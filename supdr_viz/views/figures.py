@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.types import Lines
-from supdr_viz.kit.theme import palette
+from supdr_viz.pictures.types import Lines
+from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import SHADES
-from supdr_viz.views.marks import clip_path
+from supdr_viz.views.marker_shapes import clip_path
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Density, Frame, Scene, Surface
-from supdr_viz.settings.state import MAX_DRAWN, Point
+from supdr_viz.experiment.settings import MAX_DRAWN, Point
+from supdr_viz.pictures.scene import Extent
+from supdr_viz.pictures.types import Density, Frame, Scene, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
 

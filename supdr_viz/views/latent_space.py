@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.picture import Number
-from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Frame, Surface
+from supdr_viz.pictures.picture import Number
+from supdr_viz.pictures.scene import Extent
+from supdr_viz.pictures.types import Frame, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
 

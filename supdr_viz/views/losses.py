@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.types import Curves, Frame
+from supdr_viz.pictures.types import Curves, Frame
 from supdr_viz.views.curves import CurveView, Style
 from supdr_viz.views.figures import LegendEntry
 

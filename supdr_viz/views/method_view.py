@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.modes import Mode
-from supdr_viz.frames.picture import Number, Picture
-from supdr_viz.frames.types import Frame, Scene, Surface
-from supdr_viz.stage.wire import plain_extent
+from supdr_viz.pictures.methods import Mode
+from supdr_viz.pictures.picture import Number, Picture
+from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.views.figures import LegendEntry, colour_of, css
 from supdr_viz.views.plane import SquareView
 from supdr_viz.views.points import Points
+from supdr_viz.views.stage.wire import plain_extent
 
 
 class MethodView(SquareView):
-    """One square with several modes: it draws the `Picture` of the frame, see `supdr_viz.frames.modes`.
+    """One square with several modes: it draws the `Picture` of the frame, see `supdr_viz.pictures.methods`.
 
     `mode`: name of the mode shown; None when the method has none. `modes`: the modes the method has; None before
     `set_method`. `picture`: what is shown, once there is a frame in this mode.

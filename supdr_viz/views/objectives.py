@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.types import Curves
+from supdr_viz.pictures.types import Curves
 from supdr_viz.views.curves import CurveView, Style
 
 BOUND = "lower bound"

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.density import density
-from supdr_viz.frames.scene import Extent
-from supdr_viz.frames.types import Density, Frame, Scene, Sheet, Surface, Truth
-from supdr_viz.kit.markup import numeral
-from supdr_viz.kit.theme import palette
-from supdr_viz.stage.wire import plain_extent
+from supdr_viz.data.number_format import numeral
+from supdr_viz.pictures.density import density
+from supdr_viz.pictures.scene import Extent
+from supdr_viz.pictures.types import Density, Frame, Scene, Sheet, Surface, Truth
+from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import (
     CHANCE,
     ERROR_SHADES,
@@ -25,8 +24,9 @@ from supdr_viz.views.colours import (
     layer_colours,
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
-from supdr_viz.views.marks import SHAPES
+from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.points import MANY, Points
+from supdr_viz.views.stage.wire import plain_extent
 
 REGION_ALPHA = 0.17
 # Opacity of a field of values: regression has no boundary that would carry the picture.

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.frames.picture import Picture, RowValue
-from supdr_viz.frames.places import packed_places, unpacked_places
-from supdr_viz.frames.types import Frame, Scene, Surface, Truth
-from supdr_viz.stage.stage import Selection, Stage
-from supdr_viz.stage.wire import packed_bits
+from supdr_viz.pictures.packed_positions import packed_places, unpacked_places
+from supdr_viz.pictures.picture import Picture, RowValue
+from supdr_viz.pictures.types import Frame, Scene, Surface, Truth
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
-from supdr_viz.views.marks import SHAPES
+from supdr_viz.views.marker_shapes import SHAPES
+from supdr_viz.views.stage.stage import Selection, Stage
+from supdr_viz.views.stage.wire import packed_bits
 
 # Kinds of rows: filled, hollow, small and grey.
 TRAIN, TEST, HIDDEN = range(3)

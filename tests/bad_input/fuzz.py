@@ -23,13 +23,13 @@ from urllib.parse import unquote, unquote_to_bytes
 import numpy as np
 
 from supdr.datasets import FileProblem, read_file
+from supdr_viz.experiment.codec import link_entries
+from supdr_viz.experiment.settings import from_json, parse_entries, parse_query, to_json, to_query
 from supdr_viz.lessons.reading import LessonError, read_lesson
+from supdr_viz.pages.sensitivity.files import from_toml
+from supdr_viz.pages.sensitivity.settings import parse_sweep, sweep_query
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.settings.entries import link_entries
-from supdr_viz.settings.state import from_json, parse_entries, parse_query, to_json, to_query
-from supdr_viz.stage.socket import understood
-from supdr_viz.sweeps.files import from_toml
-from supdr_viz.sweeps.settings import parse_sweep, sweep_query
+from supdr_viz.views.stage.socket import understood
 from tests.bad_input import files, settings, workbooks
 from tests.bad_input.damage import MOST_BYTES, MOST_SECONDS, WRONG, damaged
 from tests.bad_input.talk import talk

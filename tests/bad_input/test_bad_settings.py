@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from supdr_viz.settings.entries import link_entries
-from supdr_viz.settings.state import from_json, parse_entries
-from supdr_viz.sweeps.files import from_toml
-from supdr_viz.sweeps.settings import parse_sweep
+from supdr_viz.experiment.codec import link_entries
+from supdr_viz.experiment.settings import from_json, parse_entries
+from supdr_viz.pages.sensitivity.files import from_toml
+from supdr_viz.pages.sensitivity.settings import parse_sweep
 from tests.bad_input.damage import damaged
 from tests.bad_input.fuzz import fuzz
 from tests.bad_input.settings import LESSONS, LINKS, STATES, SWEEP_LINKS, SWEEPS

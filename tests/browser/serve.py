@@ -11,9 +11,9 @@ import tornado.web
 from bokeh.document import Document
 
 from supdr_viz import cli
-from supdr_viz.kit import background, holding
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import shared_pool
+from supdr_viz.ui import background, upload_budget
 from tests.live.left import way_to
 
 BORN = WeakKeyDictionary()
@@ -34,7 +34,7 @@ class Counts(tornado.web.RequestHandler):
                 "jobs": shared_pool().n_jobs,
                 "players": kinds.count(Player),
                 "documents": kinds.count(Document),
-                "held": sum(holding._HELD.values()),
+                "held": sum(upload_budget._HELD.values()),
                 "work": sum(background._AT_WORK.values()),
             }
         )

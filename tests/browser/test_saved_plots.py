@@ -8,7 +8,7 @@ from PIL import Image
 
 import supdr
 from supdr_viz import plots
-from supdr_viz.kit.theme import LIGHT
+from supdr_viz.ui.theme import LIGHT
 
 pytestmark = pytest.mark.browser
 

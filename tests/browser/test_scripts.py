@@ -1,38 +1,75 @@
-"""Scripts that are joined from parts, which share one scope."""
+"""The page's scripts: modules that a browser can load as they are, and what they are joined into."""
 
-from importlib import resources
+import posixpath
 
 import pytest
 
-from supdr_viz.export.report import PLAYER_SCRIPTS
-from supdr_viz.pages.follow import SCRIPTS
-from supdr_viz.stage.components import DRAWING
+from supdr_viz.ui import own_files
+from supdr_viz.ui.own_files import ASSETS, bundle
 
-JOINED = {
-    "stage": [f"stage/{part}.js" for part in (*DRAWING, "svg", "saving", "hub")],
-    "follow": SCRIPTS,
-    "report": [*PLAYER_SCRIPTS, "report.js", "told.js"],
-    "lesson": [*PLAYER_SCRIPTS, "lesson.js"],
-}
+SITE = "http://scripts.test/"
+COMPONENTS = [
+    "bar.js",
+    "bridge.js",
+    "cards.js",
+    "channel.js",
+    "columns.js",
+    "gallery.js",
+    "stage/hub.js",
+    "stage/slot.js",
+]
+PAGES = ["follow.js", "lesson.js", "report.js"]
+TYPES = {".js": "text/javascript", ".json": "application/json"}
 
-READ = """(script) => {
-  const stops = "data:text/javascript,throw Error(`read`)"
-  return import("data:text/javascript," + encodeURIComponent(`import "${stops}"\\n${script}`))
-    .catch(({name, message}) => `${name}: ${message}`)
-}"""
-"""Has a script read, and nothing of it done."""
+EXPORTS = (
+    "(address) => import(address).then((module) => Object.keys(module), ({name, message}) => `${name}: ${message}`)"
+)
+AS_ADDRESS = "(script) => URL.createObjectURL(new Blob([script], {type: 'text/javascript'}))"
 
 
-@pytest.mark.parametrize("parts", JOINED.values(), ids=JOINED)
-def test_the_parts_of_a_script_declare_no_name_twice(chromium, parts):
-    folder = resources.files("supdr_viz") / "assets"
+def answer(route):
+    """Answer with a file of the folder ``assets``, or with an empty page."""
+    path = route.request.url.removeprefix(SITE)
+    kind = TYPES.get(posixpath.splitext(path)[1])
+    if kind is None:
+        route.fulfill(content_type="text/html", body="<!doctype html>")
+    else:
+        route.fulfill(content_type=kind, body=ASSETS.joinpath(path).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def page(chromium):
     page = chromium.new_page()
-    try:
-        assert (
-            page.evaluate(READ, "\n".join((folder / part).read_text(encoding="utf-8") for part in parts))
-            == "Error: read"
-        )
-        twice = "const twice = 1\nconst twice = 2"
-        assert page.evaluate(READ, twice).startswith("SyntaxError")
-    finally:
-        page.close()
+    page.route(f"{SITE}**", answer)
+    page.goto(SITE)
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("entry", [*COMPONENTS, "stage/slot.js"])
+def test_a_component_exports_the_same_from_its_modules_and_in_one_script(page, entry):
+    exported = page.evaluate(EXPORTS, SITE + entry)
+    assert exported in (["render"], ["default"])
+    assert page.evaluate(EXPORTS, page.evaluate(AS_ADDRESS, bundle(entry))) == exported
+
+
+@pytest.mark.parametrize("entry", PAGES)
+def test_the_script_of_a_page_begins(page, entry):
+    """Its modules, and what they are joined into, do as much as they can on a page without their elements."""
+    outcome = page.evaluate(EXPORTS, SITE + entry)
+    assert outcome == [] or outcome.startswith("TypeError: Cannot read properties of null")
+    assert page.evaluate(EXPORTS, page.evaluate(AS_ADDRESS, bundle(entry))) == outcome
+
+
+def test_names_of_modules_do_not_meet(page, tmp_path, monkeypatch):
+    monkeypatch.setattr(own_files, "ASSETS", tmp_path)
+    texts = {
+        "main.js": 'import {read as other} from "./one.js"\nimport {read} from "./two.js"\nconst own = 0\n'
+        "export const all = [own, other(), read()]\n",
+        "one.js": "const own = 1\nexport function read() {\n  return own\n}\n",
+        "two.js": 'import {read as other} from "./one.js"\nconst own = 2\nexport const read = () => other() + own\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    address = page.evaluate(AS_ADDRESS, bundle.__wrapped__("main.js"))
+    assert page.evaluate("(address) => import(address).then(({all}) => all)", address) == [0, 1, 3]

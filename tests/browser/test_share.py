@@ -158,6 +158,11 @@ def away(picture, png):
     return np.abs(np.asarray(picture, dtype=float) - other).mean()
 
 
+DASH_OF_THE_FIRST_LINE = """(dash) => {
+  supdrStage.boards.get("film").tree.charts.losses.lines[0].dash = dash
+}"""
+
+
 @pytest.mark.slow
 def test_report_and_film_of_a_run(open_app, tmp_path):
     app = open_app("?data=spirals&data.n_per_class=30&method=LSDR&method.max_iter=12&method.tol=0&speed=fast")
@@ -176,11 +181,15 @@ def test_report_and_film_of_a_run(open_app, tmp_path):
     expect(said).to_contain_text(f"iteration 12 · objective {objective:.4g}")
     assert f"test error {error:g} %" in said.text_content()
     key = page.locator("#keys .key i").first
-    patterns = {
-        dash: page.evaluate("(dash) => { film.trees[0].charts.losses.lines[0].dash = dash; legend() }", dash)
-        or key.evaluate("(mark) => getComputedStyle(mark).backgroundImage")
-        for dash in ("solid", "dashed", "dotted", "dotdash")
-    }
+    slider = page.get_by_role("slider", name="Iteration")
+    slider.press("Home")
+    patterns = {}
+    for dash, scheme in zip(("dashed", "dotted", "dotdash", "solid"), ("dark", "light") * 2):
+        page.evaluate(DASH_OF_THE_FIRST_LINE, dash)
+        page.emulate_media(color_scheme=scheme)  # then the legend is drawn anew
+        expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+        patterns[dash] = key.evaluate("(mark) => getComputedStyle(mark).backgroundImage")
+    slider.press("End")
     assert patterns.pop("solid") == "none"
     assert len(set(patterns.values())) == 3  # a key has the pattern of its line
     end, reconstructed = shot(page, "#latent"), shot(page, "#method")
@@ -188,7 +197,7 @@ def test_report_and_film_of_a_run(open_app, tmp_path):
     assert same < 0.3 * other  # the film shows what the page shows
     assert page.get_by_text("Reconstruction: faint: original").is_visible()
     assert page.get_by_text("error of reconstruction").is_visible()
-    page.get_by_role("slider", name="Iteration").press("Home")
+    slider.press("Home")
     expect(said).to_contain_text("iteration 0 ")
     assert shot(page, "#latent") != end
     assert shot(page, "#method") != reconstructed
@@ -259,7 +268,7 @@ def test_a_class_follows_a_run(app):
     expect(status).to_have_text(app.page.locator(".status").text_content())
     expect(status).to_contain_text("iteration 2")
     places = "(board) => Array.from(board.tree.planes.latent.place.levels)"
-    theirs = page.evaluate(f"({places})(board)")
+    theirs = page.evaluate(f"({places})([...supdrStage.boards.values()][0])")
     assert theirs == app.evaluate(f"({places})([...supdrStage.boards.values()][0])")
     assert not findings(page)
     expect(page.get_by_text("Take over")).to_have_attribute("href", re.compile(r"explorer\?data=.*&iteration=2$"))

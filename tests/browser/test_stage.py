@@ -56,7 +56,7 @@ def test_all_pixels_are_tried_again_while_it_moves_as_something_else_may_have_he
 SURFACE_ON_ITS_WAY = """async () => {
   const moves = () => square("input").relief.moves
   await new Promise((done) => { const look = () => (moves() ? done() : requestAnimationFrame(look)); look() })
-  const {from, to, values} = square("input").relief.moving
+  const {from, to, values} = square("input").relief.motion
   const inside = values.every((value, k) => (value - from[k]) * (value - to[k]) <= 1e-6 * (1 + to[k] * to[k]))
   const far = (one, two) => Math.max(...one.map((value, k) => Math.abs(value - two[k])))
   return [inside, far(to, from) > 0]
@@ -129,7 +129,7 @@ def test_rows_are_reached_by_keys(open_app):
     seen, places = [], "[...square('input').places]"
     for key in ["ArrowRight", "ArrowRight", "Shift+ArrowUp", "ArrowLeft"]:
         canvas.press(key)
-        seen.append(app.evaluate("square('input').hands.tip.row"))
+        seen.append(app.evaluate("square('input').pointer.tooltip.row"))
     tip = app.page.locator(".stage-tip:visible")
     said = app.evaluate("(row) => board('explorer').tree.facts.row[row]", seen[-1])
     assert f"row {said} " in tip.inner_text()

@@ -16,6 +16,7 @@ from numpydoc.validate import validate
 from sklearn.datasets import load_iris
 
 import supdr
+from supdr.engine.docstrings import with_entries_of
 
 # No docstring; parameters undocumented, unknown, in another order; no section on what is returned or yielded.
 CHECKS = {"GL08", "PR01", "PR02", "PR03", "RT01", "YD01"}
@@ -69,7 +70,48 @@ def described_in_the_reference():
     """Names that docs/api.rst lists one by one, and the bases that docstrings of the interface refer to."""
     text = (Path(__file__).parents[2] / "docs" / "api.rst").read_text(encoding="utf-8")
     listed = {name.strip() for names in re.findall(r":members: (.+)", text) for name in names.split(",")}
-    return listed | set(re.findall(r":: [\w.]*?(\w+)$", text, re.MULTILINE)) | {"OneShot", "Projection"}
+    return listed | set(re.findall(r":: [\w.]*?(\w+)$", text, re.MULTILINE)) | {"OneShot", "Projection", "DirectMethod"}
+
+
+REFERRING = [(name, thing) for name, thing in interface() if name.startswith(("supdr.quality.", "supdr.baselines."))]
+
+
+@pytest.mark.parametrize(("name", "thing"), REFERRING, ids=[name for name, _ in REFERRING])
+def test_help_shows_the_entries_that_a_docstring_refers_to(name, thing):
+    assert not re.search(r"    As in `\w+`\.$", inspect.getdoc(thing), re.MULTILINE)
+
+
+def test_a_reference_stands_for_the_entries_of_its_source():
+    def source(a, b, c=1):
+        """Return.
+
+        Parameters
+        ----------
+        a, b : int
+            Two numbers,
+            on two lines.
+        c : float, default=1
+            Third.
+
+        Notes
+        -----
+        None.
+        """
+
+    def function(a, b, c, d):
+        """Return.
+
+        Parameters
+        ----------
+        a, b, c
+            As in `source`.
+        d
+            As in `other`.
+        """
+
+    text = inspect.getdoc(with_entries_of(source)(function))
+    entries = inspect.getdoc(source).split("-\n")[1].split("\n\nNotes")[0]
+    assert text == f"Return.\n\nParameters\n----------\n{entries}\nd\n    As in `other`."
 
 
 def inner_docstrings():

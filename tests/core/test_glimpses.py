@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from supdr import MAC
-from supdr.engine.glimpses import glimpse, glimpsed, glimpses_become
+from supdr.engine.context import run_context, show_partial_state
 from supdr.methods.mac import partitioned as partitioned_passes
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import least_ridge
@@ -37,7 +37,7 @@ def run(rows, **settings):
     fit, shown, steps = model(**settings), [], []
     X, y = partitions(rows)
     seen = []
-    with glimpsed(seen.append):
+    with run_context(observe=seen.append):
         for snapshot in fit.iterate(X, y):
             steps.append(snapshot)
             shown.append(list(seen))
@@ -49,7 +49,7 @@ def test_who_looks_changes_nothing(rows):
     X, y = partitions(rows)
     _, steps, _ = run(rows)
     assert [each.objective for each in steps] == [each.objective for each in model().iterate(X, y)]
-    glimpse(steps[0].state)  # nobody looks
+    show_partial_state(steps[0].state)  # nobody looks
 
 
 def test_a_pass_shows_its_map_and_then_its_classifiers(rows):
@@ -80,7 +80,7 @@ def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_wi
     pulls = [{number: mapping.features(X).T @ Z for number, (X, Z) in enumerate(zip(blocks, each))} for each in targets]
     partitioned_passes.PULLS[state.targets] = mapping, pulls[0]
     seen = []
-    with glimpsed(seen.append), glimpses_become(lambda shown: shown):
+    with run_context(observe=seen.append, snapshot_of=lambda shown: shown):
         arriving = partitioned_passes._Pulls(problem, problem.features(mapping), state)
         arriving({number: (pulls[1][number], None) for number in (0, 3)})
         # All are done: what follows is the complete map.

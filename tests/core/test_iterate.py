@@ -8,9 +8,9 @@ import time
 import pytest
 
 from supdr import Stop
+from supdr.engine.context import RunContext, timed_part
 from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.iterate import Problem, iterate, run
-from supdr.engine.timing import part
 
 
 class Counter(tuple):
@@ -62,7 +62,7 @@ def test_checkpoints_reach_into_a_step():
             return {"nothing": 1.0}
 
     asked = itertools.count()
-    last, stop = run(Endless(), max_iter=3, interrupted=lambda: next(asked) >= 100)
+    last, stop = run(Endless(), max_iter=3, context=RunContext(stop_requested=lambda: next(asked) >= 100))
     assert stop is Stop.interrupted
     assert last.iteration == 0
     checkpoint()  # outside of a run it does nothing
@@ -75,9 +75,9 @@ def test_a_run_can_be_stopped_before_its_starting_point_is_ready():
             while True:
                 checkpoint()
 
-    assert list(iterate(Slow(), max_iter=3, interrupted=lambda: True)) == []
+    assert list(iterate(Slow(), max_iter=3, context=RunContext(stop_requested=lambda: True))) == []
     with pytest.raises(Interrupted, match="before its starting point was ready"):
-        run(Slow(), max_iter=3, interrupted=lambda: True)
+        run(Slow(), max_iter=3, context=RunContext(stop_requested=lambda: True))
 
 
 def test_parts_of_a_step_are_timed_where_they_are_named(monkeypatch):
@@ -86,16 +86,16 @@ def test_parts_of_a_step_are_timed_where_they_are_named(monkeypatch):
 
     class Two(Problem):
         def start(self, seed):
-            with part("never told"):  # a start is no step
+            with timed_part("never told"):  # a start is no step
                 return Counter(0, seed)
 
         def step(self, state):
             nonlocal now
             for seconds in (2.0, 3.0):
-                with part("working"):
+                with timed_part("working"):
                     now += seconds
             now += 1.0
-            with part("nothing"):
+            with timed_part("nothing"):
                 pass
             return Counter(state.iteration + 1, state.seed)
 
@@ -106,7 +106,7 @@ def test_parts_of_a_step_are_timed_where_they_are_named(monkeypatch):
     assert first.parts == {}
     assert second.parts == third.parts == {"working": 5.0, "nothing": 0.0}
     assert [snapshot.elapsed for snapshot in (first, second, third)] == [0.0, 6.0, 12.0]
-    with part("outside of a run"):
+    with timed_part("outside of a run"):
         pass
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from supdr.engine.interruption import Interrupted, interruptible
+from supdr.engine.context import run_context
+from supdr.engine.interruption import Interrupted
 from supdr.solvers._linear_svm_kernels import _step_length
 from supdr.solvers.linear_svm import solve_heads, solve_linear_svm
 
@@ -155,7 +156,7 @@ def test_heads_skip_rows_with_sign_zero():
 
 def test_stops_when_asked():
     Z, y = overlapping(1000, 3)
-    with interruptible(lambda: True), pytest.raises(Interrupted):
+    with run_context(stop_requested=lambda: True), pytest.raises(Interrupted):
         solve_linear_svm(Z, y, 1.0)
 
 

@@ -10,7 +10,8 @@ from sklearn import config_context
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
-from supdr.engine.interruption import MOST_LEFT, Interrupted, abandonable, awaited, checkpoint, interruptible
+from supdr.engine.context import run_context
+from supdr.engine.interruption import MAX_ABANDONED, Interrupted, abandonable, checkpoint, result_of
 from supdr.methods.mac.classes import (
     principal_targets,
 )
@@ -185,10 +186,10 @@ def test_a_run_stops_when_asked():
 
 def test_long_calls_are_left_alone_when_a_stop_is_asked_for():
     release = threading.Event()
-    with interruptible(lambda: True), pytest.raises(Interrupted):
+    with run_context(stop_requested=lambda: True), pytest.raises(Interrupted):
         abandonable(release.wait)
     release.set()
-    with interruptible(lambda: False):
+    with run_context(stop_requested=lambda: False):
         assert abandonable(lambda: 3) == 3
         with pytest.raises(ZeroDivisionError):
             abandonable(lambda: 1 / 0)
@@ -201,15 +202,15 @@ def test_of_long_calls_that_are_left_only_a_few_are_at_work():
         begun.append(threading.current_thread())
         release.wait()
 
-    for _ in range(MOST_LEFT + 3):  # somebody who changes his mind again and again
-        with interruptible(lambda: True), pytest.raises(Interrupted):
+    for _ in range(MAX_ABANDONED + 3):  # somebody who changes his mind again and again
+        with run_context(stop_requested=lambda: True), pytest.raises(Interrupted):
             abandonable(call)
     release.set()
-    with interruptible(lambda: False):
+    with run_context(stop_requested=lambda: False):
         assert abandonable(lambda: 3) == 3
     for thread in begun:
         thread.join()
-    assert len(begun) == MOST_LEFT
+    assert len(begun) == MAX_ABANDONED
 
 
 def test_parts_of_a_call_that_is_left_stop_where_they_ask():
@@ -224,7 +225,7 @@ def test_parts_of_a_call_that_is_left_stop_where_they_ask():
             ended.set()
             raise
 
-    with interruptible(begun.is_set), pytest.raises(Interrupted):
+    with run_context(stop_requested=begun.is_set), pytest.raises(Interrupted):
         abandonable(call)
     assert ended.wait(60)
 
@@ -232,9 +233,9 @@ def test_parts_of_a_call_that_is_left_stop_where_they_ask():
 def test_what_another_process_works_on_is_let_go_when_a_stop_is_asked_for():
     done, never = Future(), Future()
     done.set_result(3)
-    assert awaited(done) == 3
-    with interruptible(lambda: True), pytest.raises(Interrupted):
-        awaited(never)
+    assert result_of(done) == 3
+    with run_context(stop_requested=lambda: True), pytest.raises(Interrupted):
+        result_of(never)
     assert never.cancelled()
 
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.datasets import make_spirals
-from supdr.methods.mac.bounds import COMPANION_FEATURES, SEARCHES
+from supdr.methods.mac.bounds import COMPANION_FEATURES
 from supdr.methods.mac.estimator import MAC
 
 
@@ -45,7 +45,7 @@ def test_many_centres_of_two_classes_have_a_cheap_companion():
     model = MAC(2, centers="all", gamma=20.0, max_iter=1, preprocessing="none", random_state=0)
     last = list(model.iterate(X, y))[-1]
     assert last.diagnostics["bound"] > 0.0
-    assert SEARCHES[last.state.mapping].companion.weights.shape == (COMPANION_FEATURES, 1)  # not of 600 equations
+    assert last.state.bound_search.companion.weights.shape == (COMPANION_FEATURES, 1)  # not of 600 equations
 
 
 @pytest.mark.parametrize("C", [1e-8, 1e-6, 1e12, 1e15])

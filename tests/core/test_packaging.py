@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from supdr_viz.kit.extras import APP_PACKAGES
+from supdr_viz.serving.extras import APP_PACKAGES
 
 ROOT = Path(__file__).parents[2]
 UI_PACKAGES = {"panel", "bokeh", "holoviews", "param", "panel_material_ui"}

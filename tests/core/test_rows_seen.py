@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import supdr
-from supdr.engine.interruption import Interrupted, interruptible
+from supdr.engine.context import run_context
+from supdr.engine.interruption import Interrupted
 from supdr.rows.partitions import listed, total
-from supdr.rows.waiting import followed
 
 SETTINGS = {"MAC": {"n_centers": 15}, "LSDR": {"n_components": 2}, "SDRGLM": {"n_components": 2}}
 METHODS = [name for name, each in supdr.METHODS.items() if each.takes_partitions and each.stands_on_any_rows]
@@ -71,12 +71,11 @@ def test_a_run_goes_on_under_other_parameters_as_in_memory_and_reads_nothing_ane
 
 def test_a_round_tells_how_far_it_is_and_can_be_given_up():
     said = []
-    with followed(lambda done, count: said.append((done, count))):
+    with run_context(report_progress=lambda done, count: said.append((done, count))):
         assert total(_squared, listed(range(5))) == 30
-    assert said == [(done, 5) for done in range(1, 6)]
-    tell = followed(lambda done, count: said.append((done, count)))
-    with interruptible(lambda: len(said) > 6), tell, pytest.raises(Interrupted):
-        total(_squared, listed(range(5)))
+        assert said == [(done, 5) for done in range(1, 6)]
+        with run_context(stop_requested=lambda: len(said) > 6), pytest.raises(Interrupted):
+            total(_squared, listed(range(5)))
     assert said[-1] == (2, 5)
 
 

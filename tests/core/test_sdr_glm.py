@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from supdr.engine.context import RunContext
 from supdr.engine.iterate import iterate, run
 from supdr.functions.families import FAMILIES, LIMITED, TARGET_FAMILIES, means, residuals, tanh_ratio
 from supdr.functions.family_kernels import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON, POISSON_FACTOR
@@ -373,7 +374,7 @@ def test_stop_requests_are_heard_within_a_sweep(monkeypatch):
     monkeypatch.setattr(algebra, "BLOCK", 15)
     monkeypatch.setattr(algebra, "LEAST_ROWS", 1)
     p, asked = problem("bernoulli"), itertools.count()
-    *_, last = iterate(p, max_iter=100, interrupted=lambda: next(asked) > 400)
+    *_, last = iterate(p, max_iter=100, context=RunContext(stop_requested=lambda: next(asked) > 400))
     assert last.stop == "interrupted"
     assert last.iteration < 5
 

@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 from supdr import LSDR, MAC, NSDR, SDRGLM, SNF
 from supdr.datasets import make_curved_sheet, make_wide_factors
 from supdr.engine import processes
-from supdr.engine.reuse import Kept, fingerprint, reused, reusing
 from supdr.quality import model_quality
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
 from supdr.sensitivity.axes import visiting_order
@@ -169,26 +168,6 @@ def test_mac_keeps_centres_and_decompositions(bound):
     assert "features and decompositions kept" in shared
     for metric in scoring:
         np.testing.assert_allclose(one.means(metric), other.means(metric), rtol=1e-8, atol=1e-8)
-
-
-def test_results_are_kept_by_contents_and_let_go_of_when_memory_runs_out():
-    calls = []
-
-    def compute(value):
-        calls.append(value)
-        return np.full(1000, float(value))
-
-    kept = Kept(most_bytes=20_000)
-    with reusing(kept):
-        for value in (1, 2, 1, 3, 2):
-            found = reused("f", lambda value=value: (value, X), lambda value=value: compute(value))
-            assert found[0] == value
-    assert calls == [1, 2, 3, 2]
-    reused("f", lambda: (1, X), lambda: compute(1))
-    assert calls[-1] == 1
-    assert fingerprint((1, "a", X)) == fingerprint((1, "a", X.copy()))
-    distinct = [(1,), (1.0,), ("1",), ((1,),), (X,), (X.T,), ({"a": 1},), ({"a": 2},), (None,), ([1, 2],), ([12],)]
-    assert len({fingerprint(value) for value in distinct}) == len(distinct)
 
 
 # --- warm starts ----------------------------------------------------------------------------------------------------

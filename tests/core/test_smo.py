@@ -6,7 +6,8 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
-from supdr.engine.interruption import Interrupted, interruptible
+from supdr.engine.context import run_context
+from supdr.engine.interruption import Interrupted
 from supdr.solvers.smo import minimising_bias, solve_svm
 from supdr.solvers.svm_interior import interior_point
 from tests.core.polls import longest_gap
@@ -358,7 +359,7 @@ class TestErrors:
 
         def run(polls):
             polls.begin()
-            with interruptible(polls), pytest.raises(Interrupted):
+            with run_context(stop_requested=polls), pytest.raises(Interrupted):
                 solve_again_and_again()
 
         assert longest_gap(run, 0.1) < 0.1

@@ -5,13 +5,15 @@ import pickle
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 
 import supdr
 from supdr import LSDR, NSDR, SDRGLM, SNF, Stop
-from supdr.baselines import KNN
+from supdr.baselines import BASELINES, KNN, PCAProjection
 from supdr.engine.iterate import Snapshot
 
 SETTINGS = {
@@ -113,22 +115,34 @@ def test_the_newest_snapshot_counts():
     assert list(model.classes_) == [0, 1]
 
 
-@every_method
-def test_steps_do_not_pay_for_what_nobody_asks(name):
-    method, looks = supdr.METHODS[name], []
+@pytest.mark.parametrize("method", [*supdr.METHODS.values(), *BASELINES.values()])
+def test_what_a_run_is_prepared_with_is_declared(method):
+    run = next(method().iterate(A[0], A[1].astype(float))).run
+    assert set(vars(run)) <= {*run.get_params(deep=False), *run.prepared_attributes}
 
-    class Counting(method):
-        def _expose(self, state):
-            looks.append(state)
-            super()._expose(state)
 
-    model = Counting(**make(name).get_params())
-    for _ in model.iterate(*A):
-        pass
-    assert looks == []
-    model.predict(A[0])
-    model.transform(A[0])
-    assert len(looks) == 1
+@pytest.mark.parametrize(
+    ("model", "first"),
+    [
+        *((make(name), {}) for name in supdr.METHODS),
+        (supdr.MAC(), {"n_layers": 2, "max_iter": 2}),
+        (supdr.MAC(n_layers=2, max_iter=2), {"n_layers": 1}),
+        (supdr.MAC(mapping=LinearRegression(), max_iter=2), {"mapping": "rbf"}),
+        (LSDR(task="regression"), {"task": "classification"}),
+        (PCAProjection(head="knn"), {"head": "svm"}),
+    ],
+    ids=str,
+)
+def test_nothing_is_left_of_an_earlier_fit(model, first):
+    """An estimator that has been fitted otherwise, to rows with names, has the attributes of a fresh one."""
+    fresh = clone(model).fit(*B)
+    again = (
+        clone(model).set_params(**first).fit(pd.DataFrame(A[0]).add_prefix("x"), A[1]).set_params(**model.get_params())
+    )
+    next(again.iterate(*B))
+    assert set(vars(again)) == set(vars(fresh)) - {"history_"}
+    again.fit(*B)
+    assert set(vars(again)) == set(vars(fresh))
 
 
 @every_method

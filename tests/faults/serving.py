@@ -6,9 +6,9 @@ import time
 
 import psutil
 
-from supdr_viz.settings.entries import link_entries
-from supdr_viz.settings.making import build_dataset
-from supdr_viz.sweeps.settings import build_sweep, parse_sweep
+from supdr_viz.experiment.build import build_dataset
+from supdr_viz.experiment.codec import link_entries
+from supdr_viz.pages.sensitivity.settings import build_sweep, parse_sweep
 from tests.faults.sweeping import fits
 from tests.live.page import Page
 from tests.live.server import Server

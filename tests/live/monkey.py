@@ -7,11 +7,11 @@ from collections import Counter
 
 from tornado.websocket import WebSocketClosedError
 
+from supdr_viz.experiment.settings import to_query
 from supdr_viz.lessons import LESSONS
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pages.sensitivity.settings import sweep_query
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.settings.state import to_query
-from supdr_viz.sweeps.presets import SWEEP_PRESETS
-from supdr_viz.sweeps.settings import sweep_query
 from tests.live.page import OPENING, Page
 
 KEYS = [" ", "ArrowRight", "ArrowRight", "r", "Escape", "PageDown", "PageUp", "1", "3", "n", "b"]

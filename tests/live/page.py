@@ -12,7 +12,7 @@ from html import unescape
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClosedError, websocket_connect
 
-from supdr_viz.stage.wire import decode, merge
+from supdr_viz.views.stage.wire import decode, merge
 
 PATIENCE = 120
 NUMBERS = itertools.count(1)

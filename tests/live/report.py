@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from supdr_viz.kit.markup import escape
+from supdr_viz.ui.markup import escape
 
 MOST_LAG = 1.0
 """Seconds in which 95 of 100 actions are taken, with everybody training."""

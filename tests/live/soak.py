@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from supdr_viz.reproduce.report import machine
+from supdr_viz.papers.report import machine
 from tests.live.hands import Hands
 from tests.live.monkey import Monkey
 from tests.live.report import KEPT, Soak, lines, page

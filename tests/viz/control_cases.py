@@ -5,7 +5,7 @@ import io
 import numpy as np
 
 from supdr_viz.controls import Controls
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.settings import Settings
 
 
 def watched_controls():

@@ -1,9 +1,9 @@
 """Runs without threads and without waiting: a test lets the time pass and the work be done."""
 
-from supdr_viz.frames.scene import build_scene
-from supdr_viz.run.pool import ByHand
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.splitting import split
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.scene import build_scene
+from supdr_viz.run.pool import ManualPool
 
 TURN = 0.001
 """Seconds that a turn takes, by the clock of the test."""
@@ -14,7 +14,7 @@ class Hands:
 
     def __init__(self):
         self.now = 100.0
-        self.pool = ByHand(lambda: self.now)
+        self.pool = ManualPool(lambda: self.now)
 
     def work(self, seconds):
         """Let so much time pass, and do what is due meanwhile."""

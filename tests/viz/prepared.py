@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from supdr.datasets import Dataset
-from supdr_viz.frames.scene import build_scene
-from supdr_viz.frames.types import Scene
-from supdr_viz.settings.making import build_dataset
-from supdr_viz.settings.splitting import Split, split
-from supdr_viz.settings.state import Settings, from_json, to_json
+from supdr_viz.data.split import Split
+from supdr_viz.experiment.build import build_dataset
+from supdr_viz.experiment.settings import Settings, from_json, to_json
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.scene import build_scene
+from supdr_viz.pictures.types import Scene
 
 
 class Prepared(NamedTuple):

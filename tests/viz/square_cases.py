@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
+from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
 from supdr_viz.views import Board
 from tests.viz.test_stage import told
 from tests.viz.test_views import make_frame, make_scene, make_surface

@@ -6,14 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from supdr_viz.controls import class_link
-from supdr_viz.kit.own_files import OwnFile
-from supdr_viz.pages import follow
-from supdr_viz.stage import audience
-from supdr_viz.stage.audience import ENDED, FULL, Audience
-from supdr_viz.stage.socket import StageSocket
-from supdr_viz.stage.stage import Stage
-from supdr_viz.stage.wire import decode, merge
+from supdr_viz.pages import class_link, follow
+from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.views.stage import followers
+from supdr_viz.views.stage.followers import ENDED, FULL, Followers
+from supdr_viz.views.stage.socket import StageSocket
+from supdr_viz.views.stage.stage import Stage
+from supdr_viz.views.stage.wire import decode, merge
 from tests.viz.visitor import Visitor
 
 
@@ -47,7 +46,7 @@ def stage():
 @pytest.fixture
 def followed(stage):
     counts = []
-    made = Audience(stage, lambda: counts.append(len(made)))
+    made = Followers(stage, lambda: counts.append(len(made)))
     made.counts = counts
     return made
 
@@ -146,7 +145,7 @@ def test_after_the_end_nobody_is_told_anything_or_gets_in(stage, followed):
 
 
 def test_a_full_house_says_so(stage, followed, monkeypatch):
-    monkeypatch.setattr(audience, "MOST_FOLLOWERS", 2)
+    monkeypatch.setattr(followers, "MOST_FOLLOWERS", 2)
     browsers = [Browser() for _ in range(3)]
     for browser in browsers:
         followed.joined(browser)
@@ -210,12 +209,12 @@ def test_behind_a_proxy_a_link_says_which_process_it_leads_to(stage, monkeypatch
     monkeypatch.setattr(StageSocket, "_process", "")
     address, _ = StageSocket.route(3)
     assert address == "/stage"
-    first, second = Audience(stage, lambda: None), Audience(stage, lambda: None)
+    first, second = Followers(stage, lambda: None), Followers(stage, lambda: None)
     assert re.fullmatch(r"3-[\w-]{32}", first.ticket)
     assert first.ticket != second.ticket
     assert StageSocket._owners[first.ticket] is first
     StageSocket.route()
-    assert re.fullmatch(r"[\w-]{32}", Audience(stage, lambda: None).ticket)
+    assert re.fullmatch(r"[\w-]{32}", Followers(stage, lambda: None).ticket)
 
 
 def test_every_process_has_the_script_of_the_page_that_follows(monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 from panel.models.esm import DataEvent
 
-from supdr_viz.kit.bar import Bar, Marks, Push, Toggle
+from supdr_viz.ui.bar import Bar, Marks, Push, Toggle
 
 
 def say(bar, **message):

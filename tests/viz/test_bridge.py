@@ -7,8 +7,8 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from supdr_viz.kit import bridge as bridge_module
-from supdr_viz.kit.bridge import Bridge, close_old
+from supdr_viz.ui import bridge as bridge_module
+from supdr_viz.ui.bridge import Bridge, close_old
 from tests.viz.test_gaps import sent_by
 
 

@@ -20,8 +20,8 @@ import psutil
 import pytest
 
 from supdr_viz import cli
-from supdr_viz import server as served
-from supdr_viz.kit.quotas import QUOTAS
+from supdr_viz.data.quotas import QUOTAS
+from supdr_viz.serving import server as served
 
 COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
 START_SECONDS = 300  # with cold caches every kernel is compiled first
@@ -172,7 +172,7 @@ def test_busy_port_is_said_in_one_sentence():
 def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, worker, cores, advised, monkeypatch):
     monkeypatch.setattr(served, "processors", lambda: cores)
     asked = Namespace(address=address, workers=workers, worker=worker, basic_auth=None)
-    assert (f"--workers {cores}: one process for each core" in served.greeting(asked, 5006)) == advised
+    assert (f"--workers {cores}: one process for each core" in served.greeting(asked, 5006, "explorer")) == advised
 
 
 def test_unknown_address_is_said_in_one_sentence():

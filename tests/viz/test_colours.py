@@ -7,9 +7,9 @@ import pkgutil
 import numpy as np
 import pytest
 
-from supdr_viz.frames import modes
-from supdr_viz.frames.types import Lines, Sheet
-from supdr_viz.kit import theme
+from supdr_viz.pictures import methods
+from supdr_viz.pictures.types import Lines, Sheet
+from supdr_viz.ui import theme
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import SHADES, colour_choices
 from supdr_viz.views.points import SHAPES
@@ -148,9 +148,9 @@ def test_labelled_rows_of_a_regression_are_ringed():
 
 def test_captions_find_room_beside_the_buttons():
     modules = [
-        importlib.import_module(f"{modes.__name__}.{each.name}") for each in pkgutil.iter_modules(modes.__path__)
+        importlib.import_module(f"{methods.__name__}.{each.name}") for each in pkgutil.iter_modules(methods.__path__)
     ]
-    found = {each for module in modules for each in vars(module).values() if isinstance(each, modes.Mode)}
+    found = {each for module in modules for each in vars(module).values() if isinstance(each, methods.Mode)}
     assert len(found) > 15
     assert [each.caption for each in found if len(each.caption) > ROOM] == []
 

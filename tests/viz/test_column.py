@@ -6,14 +6,14 @@ import io
 import numpy as np
 import pytest
 
-from supdr_viz.compare import table as scoreboard
-from supdr_viz.compare.column import Column, Facts
-from supdr_viz.compare.files import csv_of, python_of
-from supdr_viz.compare.lockstep import LockStep
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import Unusable
-from supdr_viz.settings.state import Settings
-from supdr_viz.stage.stage import Selection
+from supdr_viz.experiment.build import Unusable
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pages.compare import table as scoreboard
+from supdr_viz.pages.compare.column import Column, Facts
+from supdr_viz.pages.compare.files import csv_of, python_of
+from supdr_viz.pages.compare.lockstep import LockStep
+from supdr_viz.views.stage.stage import Selection
 from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from supdr_viz.compare.presets import COMPARISON_PRESETS
-from supdr_viz.pages.compare_layout import how_it_stands
+from supdr_viz.pages.compare.layout import how_it_stands
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
 from tests.viz.visitor import Visitor
 
 TWO = "?data=moons&data.n_samples=100&method=LSDR&method.tol=0&b=NSDR&b.tol=0&b.C=5"

@@ -6,17 +6,20 @@ from urllib.parse import parse_qs, quote
 import numpy as np
 import pytest
 
-from supdr_viz.compare.comparison import (
+from supdr.baselines import NEEDS
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.settings import Settings, to_query
+from supdr_viz.pages.compare.comparison import (
     Comparison,
     comparison_from_json,
     comparison_json,
     comparison_query,
+    comparison_table,
     differences,
     parse_comparison,
 )
-from supdr_viz.compare.presets import COMPARISON_PRESETS, spokes_or_atlas
-from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.state import Settings, to_query
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.presets.reading import document, examples
 
 DATA = {"data": "moons", "data_options": {"n_samples": 80, "noise": 0.1}, "seed": 3, "test_share": 0.4}
 A = Settings(**DATA, method="NSDR", method_options={"C": 10.0})
@@ -153,13 +156,14 @@ def test_examples_survive_their_link_and_are_known_by_it(name):
 
 
 def test_where_umap_is_missing_its_example_says_how_to_get_it_and_shows_another_map(monkeypatch):
-    assert COMPARISON_PRESETS["spokes-or-atlas"] == spokes_or_atlas(umap="UMAP" in MENU)
-    if "UMAP" in MENU:
-        assert [each.method for each in spokes_or_atlas(umap=True).settings.columns] == ["MAC", "ClassAtlas", "UMAP"]
+    shown = COMPARISON_PRESETS["spokes-or-atlas"].settings.columns
+    assert [each.method for each in shown] == ["MAC", "ClassAtlas", "UMAP" if "UMAP" in MENU else "TSNE"]
+    monkeypatch.delitem(MENU, "UMAP", raising=False)
     monkeypatch.delitem(METHOD_FORMS, "UMAP", raising=False)
-    without = spokes_or_atlas(umap=False)
+    named = {preset.name: preset for preset in examples(document("comparisons"), comparison_table, MENU)}
+    without = named["spokes-or-atlas"]
     assert [each.method for each in without.settings.columns] == ["MAC", "ClassAtlas", "TSNE"]
-    assert 'pip install "supdr-viz[umap]"' in without.note
+    assert NEEDS["UMAP"] in without.note
 
 
 def test_a_link_to_a_map_whose_package_is_missing_says_what_to_install(monkeypatch):

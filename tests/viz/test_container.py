@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from supdr_viz import cli
-from supdr_viz.kit.guard import HEALTH
+from supdr_viz.serving.security_headers import HEALTH
 
 ROOT = Path(__file__).parents[2]
 

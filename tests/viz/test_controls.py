@@ -5,14 +5,15 @@ from types import SimpleNamespace
 import param
 import pytest
 
-from supdr_viz.controls import ShareMenu, TrainingBar
 from supdr_viz.controls.method import carried_options
-from supdr_viz.kit.markup import EMPTY
+from supdr_viz.experiment.settings import Settings, to_json
+from supdr_viz.pages.share import ShareMenu
+from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.state import Settings, to_json
-from supdr_viz.stage.components import Hub
-from supdr_viz.stage.stage import Stage
+from supdr_viz.ui.markup import EMPTY
+from supdr_viz.views.stage.components import Hub
+from supdr_viz.views.stage.stage import Stage
 from tests.viz.control_cases import knob, let_go, watched_controls
 
 

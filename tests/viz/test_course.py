@@ -3,26 +3,26 @@
 import pytest
 
 from supdr.engine.iterate import Stop
-from supdr_viz.run.course import LONG_STEP, SLOW_START, STEPS_PER_SECOND, Course, Iterates
+from supdr_viz.run.run_machine import LONG_STEP, SLOW_START, STEPS_PER_SECOND, Iterates, RunMachine
 from supdr_viz.run.status import Phase
 
-READY = Course().load().opening().opened()
+READY = RunMachine().load().opening().opened()
 START = 1000.0
 
 
-def times_of_steps(course, count, took=0.0, start=START):
+def times_of_steps(machine, count, took=0.0, start=START):
     """Take steps as soon as they are due; return when each began."""
     now, times = start, []
     for iteration in range(1, count + 1):
-        now = max(now, now + course.step_due(now))
+        now = max(now, now + machine.step_due(now))
         times.append(now)
-        course = course.stepped(iteration, now)
+        machine = machine.stepped(iteration, now)
         now += took
     return times
 
 
 def test_it_waits_at_the_start():
-    loaded = Course().load()
+    loaded = RunMachine().load()
     assert loaded.status.phase is Phase.preparing
     assert loaded.iterates is Iterates.wanted
     assert READY.status.phase is Phase.ready
@@ -30,11 +30,11 @@ def test_it_waits_at_the_start():
 
 
 def test_a_run_asked_for_before_the_start_goes_on_by_itself():
-    course = Course().load().run()
-    assert course.status.phase is Phase.preparing
-    course = course.opening().opened()
-    assert course.status.phase is Phase.running
-    assert course.steps_wanted
+    machine = RunMachine().load().run()
+    assert machine.status.phase is Phase.preparing
+    machine = machine.opening().opened()
+    assert machine.status.phase is Phase.running
+    assert machine.steps_wanted
 
 
 @pytest.mark.parametrize("speed", ["slow", "normal"])
@@ -67,17 +67,17 @@ def test_only_steps_that_wait_for_nothing_are_taken_in_a_row():
 
 def test_a_run_that_is_late_makes_up_for_no_more_than_one_step():
     interval = 1 / STEPS_PER_SECOND["slow"]
-    course = READY.at_speed("slow").run().stepped(1, START)
+    machine = READY.at_speed("slow").run().stepped(1, START)
     late = START + 10.0
-    course = course.stepped(2, late)
-    assert course.step_due(late) <= 0
-    assert course.stepped(3, late).step_due(late) == pytest.approx(interval)
+    machine = machine.stepped(2, late)
+    assert machine.step_due(late) <= 0
+    assert machine.stepped(3, late).step_due(late) == pytest.approx(interval)
 
 
 def test_another_speed_acts_at_once():
-    course = READY.at_speed("slow").run().stepped(1, START).stepped(2, START)
-    assert course.step_due(START) > 0.3
-    assert course.at_speed("fast").step_due(START) <= 0
+    machine = READY.at_speed("slow").run().stepped(1, START).stepped(2, START)
+    assert machine.step_due(START) > 0.3
+    assert machine.at_speed("fast").step_due(START) <= 0
 
 
 def test_a_slow_start_slows_the_first_steps_only():
@@ -93,28 +93,28 @@ def test_hurrying_knows_no_speed():
 
 
 def test_it_pauses_where_it_was_told_to():
-    course = READY.run(until=5)
-    assert course.stepped(4, START).running
-    there = course.stepped(5, START)
+    machine = READY.run(until=5)
+    assert machine.stepped(4, START).running
+    there = machine.stepped(5, START)
     assert not there.running
     assert there.status.phase is Phase.paused
     assert there.run().until is None
 
 
 def test_single_steps_are_taken_at_once_one_for_each_time_they_were_asked_for():
-    course = READY.at_speed("slow").step().step()
-    assert course.status.phase is Phase.paused
-    assert course.step_due(START) == 0.0
-    course = course.stepped(1, START)
-    assert course.steps_wanted
-    assert course.step_due(START) == 0.0
-    assert not course.stepped(2, START).steps_wanted
+    machine = READY.at_speed("slow").step().step()
+    assert machine.status.phase is Phase.paused
+    assert machine.step_due(START) == 0.0
+    machine = machine.stepped(1, START)
+    assert machine.steps_wanted
+    assert machine.step_due(START) == 0.0
+    assert not machine.stepped(2, START).steps_wanted
 
 
 def test_a_step_ends_a_run():
-    course = READY.run().step()
-    assert not course.running
-    assert not course.stepped(1, START).steps_wanted
+    machine = READY.run().step()
+    assert not machine.running
+    assert not machine.stepped(1, START).steps_wanted
 
 
 def test_suspending_holds_a_run_but_not_single_steps():
@@ -130,7 +130,7 @@ def test_only_a_long_step_that_nobody_wants_any_more_is_broken_off():
     assert not running.breaks_off(10 * LONG_STEP)
     assert not running.pause().breaks_off(LONG_STEP / 2)
     assert running.pause().breaks_off(2 * LONG_STEP)
-    assert not Course().load().opening().breaks_off(10 * LONG_STEP)  # the start is never taken anew
+    assert not RunMachine().load().opening().breaks_off(10 * LONG_STEP)  # the start is never taken anew
 
 
 def test_what_was_broken_off_is_taken_anew_if_it_is_wanted_again():
@@ -141,20 +141,20 @@ def test_what_was_broken_off_is_taken_anew_if_it_is_wanted_again():
 
 @pytest.mark.parametrize("stop", [Stop.converged, Stop.max_iter, Stop.no_improvement, Stop.diverged])
 def test_a_run_that_has_ended_says_why_and_can_go_on(stop):
-    course = READY.run().stepped(7, START, stop)
-    assert course.status.phase is (Phase.diverged if stop is Stop.diverged else Phase.finished)
-    assert course.status.stop is stop
-    assert course.status.message
-    assert not course.steps_wanted
-    again = course.run()
+    machine = READY.run().stepped(7, START, stop)
+    assert machine.status.phase is (Phase.diverged if stop is Stop.diverged else Phase.finished)
+    assert machine.status.stop is stop
+    assert machine.status.message
+    assert not machine.steps_wanted
+    again = machine.run()
     assert again.iterates is Iterates.wanted
     assert again.status.phase is Phase.running
 
 
 def test_a_method_without_steps_is_finished_at_its_start():
-    course = Course().load().run().opening().opened(Stop.converged)
-    assert course.status.phase is Phase.finished
-    assert course.iterates is Iterates.closed
+    machine = RunMachine().load().run().opening().opened(Stop.converged)
+    assert machine.status.phase is Phase.finished
+    assert machine.iterates is Iterates.closed
 
 
 def test_what_has_failed_cannot_run_until_it_is_changed():
@@ -177,18 +177,18 @@ def test_work_under_way_is_not_wanted_after(command):
 
 def test_changes_and_scrubbing_leave_a_run_running():
     running = READY.run()
-    for course in (running.change().opening().opened(), running.show(3), running.branch().opening().opened()):
-        assert course.running
-        assert course.status.phase is Phase.running
+    for machine in (running.change().opening().opened(), running.show(3), running.branch().opening().opened()):
+        assert machine.running
+        assert machine.status.phase is Phase.running
 
 
 def test_the_pace_is_the_users_own_whatever_is_loaded():
-    course = READY.at_speed("fast").start_slowly(3).suspend(True)
-    for after in (course.load(), course.unload()):
+    machine = READY.at_speed("fast").start_slowly(3).suspend(True)
+    for after in (machine.load(), machine.unload()):
         assert (after.speed, after.slow_start, after.suspended) == ("fast", 3, True)
 
 
 def test_nothing_loaded_is_nothing_to_run():
-    assert not Course().usable
+    assert not RunMachine().usable
     assert not READY.unload().usable
     assert READY.usable

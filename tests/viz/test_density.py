@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
-from supdr_viz.frames.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, layers, sampled, scene_density
-from supdr_viz.frames.scene import build_scene
-from supdr_viz.frames.surface import evaluate
-from supdr_viz.frames.truth import Yardstick, measuring
-from supdr_viz.frames.types import Curves, Truth
-from supdr_viz.kit.theme import palette
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings
-from supdr_viz.stage.wire import decode, encode
+from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator, check_columns
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, layers, sampled, scene_density
+from supdr_viz.pictures.map_quality import Yardstick, measuring
+from supdr_viz.pictures.scene import build_scene
+from supdr_viz.pictures.surface import evaluate
+from supdr_viz.pictures.types import Curves, Truth
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
+from supdr_viz.ui.theme import palette
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import layer_colours
+from supdr_viz.views.stage.wire import decode, encode
 from tests.viz.test_views import SQUARE, make_frame, make_scene, make_surface
 
 MANY = CROWD + 1000

@@ -9,7 +9,7 @@ import urllib.request
 import psutil
 import pytest
 
-from supdr_viz import desktop
+from supdr_viz.serving import desktop
 
 
 class NoWindowError(Exception):
@@ -46,7 +46,7 @@ def toolkit(monkeypatch):
 
 def test_the_server_ends_with_the_window(toolkit):
     port = free_port()
-    assert desktop.open_window(port) == 0
+    assert desktop.open_window(port, "explorer") == 0
     _, (url, page) = toolkit
     assert url == f"http://localhost:{port}/explorer"
     assert "<title>supdr · Explore</title>" in page
@@ -62,8 +62,8 @@ toolkit.errors = types.SimpleNamespace(WebViewException=OSError)
 toolkit.create_window = lambda *arguments, **options: None
 toolkit.start = lambda: (print("shown", flush=True), time.sleep(600))
 sys.modules["webview"] = toolkit
-from supdr_viz.desktop import open_window
-open_window({port})
+from supdr_viz.serving.desktop import open_window
+open_window({port}, "explorer")
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as window:
         while window.stdout.readline() != "shown\n":  # the server says where it is
@@ -83,12 +83,12 @@ def test_without_a_display_it_says_so_and_leaves_nothing(toolkit, capfd):
 
     made.start = start
     port = free_port()
-    assert desktop.open_window(port) == 1
+    assert desktop.open_window(port, "explorer") == 1
     assert "no window can be opened here (no toolkit)" in capfd.readouterr().err
     assert not listens(port)
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "webview", None)
-    assert desktop.open_window(free_port()) == 1
+    assert desktop.open_window(free_port(), "explorer") == 1
     assert 'pip install "supdr-viz[desktop]"' in capsys.readouterr().err

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from PIL import ImageGrab
 
-from supdr_viz.kit.theme import palette
+from supdr_viz.ui.theme import palette
 
 ROOT = Path(__file__).parents[2]
 SIZE = (1500, 960)
 DRIVER = """
 import json, sys, threading
 import webview
-from supdr_viz import desktop
+from supdr_viz.serving import desktop
 
 LOOK = '''(() => {
     const and = (each) => [each, ...(each.shadowRoot ? within(each.shadowRoot) : [])]
@@ -40,7 +40,7 @@ def look():
 
 start = webview.start
 webview.start = lambda: start(look, gui="qt")
-sys.exit(desktop.open_window(int(sys.argv[1])))
+sys.exit(desktop.open_window(int(sys.argv[1]), "explorer"))
 """
 """Opens the window as the command does, says what stands in its page, and closes it when it is told to."""
 

@@ -17,14 +17,14 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.testing import bind_unused_port
 from tornado.web import Finish, HTTPError
 
-from supdr_viz.kit import door, waiting
-from supdr_viz.kit.caller import Cookie, caller_of, process_of
-from supdr_viz.kit.door import Door, Ended, Refusal
-from supdr_viz.kit.waiting import (
+from supdr_viz.serving import admission, waiting_room
+from supdr_viz.serving.admission import Admission, Ended, Refusal
+from supdr_viz.serving.visitor_cookie import Cookie, process_of, visitor_of
+from supdr_viz.serving.waiting_room import (
     BREATH,
     LONGEST_LULL,
     LULL,
-    Queue,
+    WaitingRoom,
 )
 from tests.viz.test_waiting import Clock
 
@@ -36,7 +36,7 @@ def clock():
 
 @pytest.fixture
 def queue(clock):
-    return Queue(clock)
+    return WaitingRoom(clock)
 
 
 def request_of(path):
@@ -66,7 +66,7 @@ def knock(at, path):
 
 def of_a_crowd(queue, pauses, between):
     """Let one in and knock for others meanwhile; return how many were answered before the page was built."""
-    at, first = Door(queue, lambda caller: 0), request_of("/explorer")
+    at, first = Admission(queue, lambda caller: 0), request_of("/explorer")
 
     async def crowd():
         at.process_request(first)
@@ -100,7 +100,7 @@ def test_a_stream_of_others_does_not_keep_a_page_from_being_built(queue, clock):
 
 
 def test_a_browser_that_comes_back_does_not_touch_the_queue(queue, clock):
-    at = Door(queue, lambda caller: 0)
+    at = Admission(queue, lambda caller: 0)
     assert knock(at, "/explorer") is None
     queue.enter("")
     back = SimpleNamespace(request=request_of("/explorer/ws"))
@@ -111,7 +111,7 @@ def test_a_browser_that_comes_back_does_not_touch_the_queue(queue, clock):
 
 
 def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, clock):
-    at = Door(queue, lambda caller: 0)
+    at = Admission(queue, lambda caller: 0)
     assert knock(at, "/explorer") is None
     said = knock(at, "/explorer?data=moons&note=%3Cimg%20src=x%3E&note=2")
     assert "1 before you" in said
@@ -138,8 +138,8 @@ class Kept:
 
 
 def test_a_page_is_kept_until_its_slow_browser_has_come(queue, monkeypatch):
-    monkeypatch.setattr(door, "COMES_WITHIN", 0.2)
-    at, came, gone = Door(queue, lambda caller: 0), Kept(), Kept()
+    monkeypatch.setattr(admission, "COMES_WITHIN", 0.2)
+    at, came, gone = Admission(queue, lambda caller: 0), Kept(), Kept()
 
     async def visit():
         for session in (came, gone):
@@ -159,8 +159,8 @@ def test_a_page_is_kept_until_its_slow_browser_has_come(queue, monkeypatch):
 
 
 def test_pages_whose_browser_never_comes_are_kept_in_bounded_number(queue, monkeypatch):
-    monkeypatch.setattr(door, "MOST_KEPT", 3)
-    at, sessions = Door(queue, lambda caller: 0), [Kept() for _ in range(6)]
+    monkeypatch.setattr(admission, "MOST_KEPT", 3)
+    at, sessions = Admission(queue, lambda caller: 0), [Kept() for _ in range(6)]
 
     async def visit():
         for session in sessions:
@@ -176,7 +176,7 @@ def test_pages_whose_browser_never_comes_are_kept_in_bounded_number(queue, monke
 
 @pytest.mark.parametrize("named", ["bokeh-session-id=theirs", "bokeh-token=theirs", ""])
 def test_no_address_leads_into_the_page_of_somebody_else(queue, named):
-    at, request = Door(queue, lambda caller: 0), request_of(f"/explorer?data=moons&{named}")
+    at, request = Admission(queue, lambda caller: 0), request_of(f"/explorer?data=moons&{named}")
     if not named:
         request.headers["Bokeh-Session-Id"] = "theirs"
     with pytest.raises(HTTPError, match="403"):
@@ -185,7 +185,7 @@ def test_no_address_leads_into_the_page_of_somebody_else(queue, named):
 
 
 def test_without_room_nobody_waits(queue):
-    at = Door(queue, lambda caller: 503)
+    at = Admission(queue, lambda caller: 503)
     assert knock(at, "/explorer") == 503
     assert queue.waiting == 0
     assert knock(at, "/explorer/ws") is None  # of a page that is there
@@ -193,7 +193,7 @@ def test_without_room_nobody_waits(queue):
 
 def test_who_asks_is_known_by_a_cookie_and_travels_with_the_page(queue):
     asked = []
-    at = Door(queue, lambda caller: asked.append(caller) or 0)
+    at = Admission(queue, lambda caller: asked.append(caller) or 0)
     known, new = request_of("/explorer"), request_of("/explorer")
     known.headers["Cookie"] = "supdr=3-abcdefghijklmnop"
 
@@ -204,8 +204,8 @@ def test_who_asks_is_known_by_a_cookie_and_travels_with_the_page(queue):
         payloads = thread.submit(asyncio.run, process()).result()
     assert payloads == ({"visitor": "abcdefghijklmnop"},) * 2
     assert asked == ["abcdefghijklmnop"]
-    assert caller_of(new) == caller_of(new)
-    assert caller_of(new) not in asked
+    assert visitor_of(new) == visitor_of(new)
+    assert visitor_of(new) not in asked
 
 
 def test_in_a_frame_of_another_site_the_cookie_is_for_that_frame():
@@ -238,8 +238,8 @@ def test_a_page_brings_a_cookie_that_leads_back_to_its_process(cookie, kind, giv
 
 
 def test_too_many_who_wait_are_refused(queue, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST_WAITING", 1)
-    at = Door(queue, lambda caller: 0)
+    monkeypatch.setattr(waiting_room, "MOST_WAITING", 1)
+    at = Admission(queue, lambda caller: 0)
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None
     assert "before you" in answers[1]

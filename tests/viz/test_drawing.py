@@ -3,23 +3,23 @@
 import re
 from contextlib import closing
 from dataclasses import replace
-from importlib import resources
 
 import numpy as np
 import pytest
 
-from supdr_viz.export.drawing import FILLS, HIDDEN, TEST, square
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.export.drawing import FILLS, TEST, square
 from supdr_viz.export.film import GAP, HEAD, picture
 from supdr_viz.export.film import SIDE as SIDE_OF_FILM
 from supdr_viz.export.pen import Pen, dashed, stamp
 from supdr_viz.export.picture import draw_above, draw_below, round_ticks
-from supdr_viz.frames.modes import modes_of
-from supdr_viz.frames.types import Density, Lines
-from supdr_viz.kit.theme import palette
-from supdr_viz.settings.state import Settings
+from supdr_viz.pictures.methods import modes_of
+from supdr_viz.pictures.types import Density, Lines
+from supdr_viz.ui.theme import palette
 from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
-from supdr_viz.views.marks import FARTHEST, SHAPES, corners_of
+from supdr_viz.views.marker_shapes import FARTHEST, SHAPES, corners_of
+from supdr_viz.views.stage.constants import DRAWN
 from tests.viz.test_report import film, finished
 from tests.viz.test_views import make_frame, make_scene, make_surface
 
@@ -55,7 +55,7 @@ def test_a_row_has_its_colour_where_it_stands(dark, kind):
     test, labelled = np.full(9, kind == "test"), np.full(9, kind == "train")
     scene = make_scene(9, position=corners(9), is_test=test, is_labelled=labelled)
     image, colours = drawn(scene, dark=dark), palette(dark)
-    fill = FILLS[{"train": 0, "test": TEST, "hidden": HIDDEN}[kind]]
+    fill = FILLS[{"train": 0, "test": TEST, "hidden": 2}[kind]]
     for (x, y), code in zip(scene.position, scene.code):
         own = rgb(colours.muted if kind == "hidden" else colours.classes[code])
         np.testing.assert_allclose(image[place(x, y)], fill * own + (1 - fill) * rgb(colours.card), atol=2)
@@ -82,8 +82,7 @@ def test_a_mark_covers_what_its_outline_encloses(shape):
 
 def test_shapes_are_those_of_the_page():
     """Their order there gives them their numbers."""
-    script = (resources.files("supdr_viz") / "assets" / "stage" / "shapes.js").read_text(encoding="utf-8")
-    names = re.findall(r'"(\w+)"', script[script.index("SHAPES = [") : script.index("]")])
+    names = DRAWN["shapes"]
     upside_down, triangle = (np.array(corners_of(names.index(name), 1.0)) for name in ("inverted_triangle", "triangle"))
     assert len(names) == SHAPES
     np.testing.assert_allclose(upside_down, triangle * [1, -1])

@@ -2,11 +2,11 @@
 
 import pytest
 
-from supdr_viz.controls.echoes import SOON, Echoes
+from supdr_viz.controls.stale_updates import SOON, StaleUpdates
+from supdr_viz.experiment.settings import Settings, to_query
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pages.sensitivity.settings import sweep_query
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.settings.state import Settings, to_query
-from supdr_viz.sweeps.presets import SWEEP_PRESETS
-from supdr_viz.sweeps.settings import sweep_query
 from tests.viz.visitor import Visitor
 
 OPENING, FIRST, SECOND = (PRESETS[name] for name in ("three-spirals", "digits-on-a-plane", "two-spirals"))
@@ -24,7 +24,7 @@ class Clock:
 def shown():
     """Two examples, one right after the other; what controls say is compared with them."""
     clock = Clock()
-    echoes = Echoes(clock)
+    echoes = StaleUpdates(clock)
     echoes.show(OPENING.settings)
     clock.now += 0.5
     echoes.show(FIRST.settings)
@@ -61,7 +61,7 @@ def test_a_while_later_or_after_a_change_it_is_the_visitors_wish(shown):
 
 def test_what_stood_for_long_can_be_wanted_back_at_once():
     clock = Clock()
-    echoes = Echoes(clock)
+    echoes = StaleUpdates(clock)
     echoes.show(Settings(data="iris"))
     clock.now += SOON
     echoes.show(FIRST.settings)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from supdr_viz.settings.entries import Reader, arguments_entries, link_entries
-from supdr_viz.settings.state import SPEED, SPLIT_FORM, read_settings
+from supdr_viz.experiment.codec import Reader, arguments_entries, link_entries
+from supdr_viz.experiment.settings import SPEED, SPLIT_FORM, read_settings
 
 QUERY = "data=moons&data.noise=0.2&method=LSDR&seed=3"
 

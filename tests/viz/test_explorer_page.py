@@ -8,10 +8,10 @@ import weakref
 import numpy as np
 import pytest
 
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.papers import few_labels
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
-from supdr_viz.settings.menu import MENU
-from supdr_viz.studies import few_labels
 from tests.viz.visitor import Visitor
 
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.tol=0&speed=fast"

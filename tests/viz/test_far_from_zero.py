@@ -10,17 +10,17 @@ from PIL import ImageDraw
 
 from supdr import METHODS
 from supdr.datasets import Dataset, read_file
+from supdr_viz.data.number_format import numeral
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.snippet import to_python
 from supdr_viz.export.picture import axis_base, framed
-from supdr_viz.frames.error_rates import error_rates
-from supdr_viz.kit.markup import numeral
+from supdr_viz.pictures.error_rates import error_rates
 from supdr_viz.run.session import Session
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.snippet import to_python
-from supdr_viz.settings.state import Settings
-from supdr_viz.stage.wire import decode, encode
 from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
+from supdr_viz.views.stage.wire import decode, encode
 from tests.viz.hands import Hands
 from tests.viz.test_snippets import execute, run_through_library
 
@@ -96,9 +96,9 @@ def runs(request, tmp_path_factory):
 
 def test_page_program_and_library_agree(runs):
     settings, folder, dataset, (_, frame, rates), (_, _, near) = runs
-    legs = [(settings, STEPS)]
-    fitted, parts = run_through_library(settings, legs, dataset)
-    _, printed = execute(to_python(settings, legs, dataset), folder)
+    segments = [(settings, STEPS)]
+    fitted, parts = run_through_library(settings, segments, dataset)
+    _, printed = execute(to_python(settings, segments, dataset), folder)
     said = {name: float(value) for name, value in re.findall(r"^(train|test) \w+ ([-+.\de]+)$", printed, re.M)}
     predicted = {"train": fitted.transduction_, "test": fitted.predict(parts.X_test)}
     for part, truth in (("train", parts.truth_train), ("test", parts.y_test)):

@@ -7,18 +7,18 @@ import supdr
 from supdr import SNF
 from supdr.baselines import LSSVM, Constant
 from supdr.datasets import make_curved_sheet
-from supdr_viz.frames.modes import modes_of, pairs
-from supdr_viz.frames.modes.few_labels_errors import ORDER, SHARES
-from supdr_viz.frames.types import Curves
-from supdr_viz.reproduce.few_labels_estimator import DECADES, DEGREES, RATES, STEP, Chosen, Loop, Searched
-from supdr_viz.reproduce.snf import RIVALS, SETS, WINS, paper_counts, win_rows
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.state import Settings
-from supdr_viz.studies import few_labels
-from supdr_viz.studies.data import load_scaled, scaled
-from supdr_viz.studies.few_labels import FOLDS, Cell, Study, folds, known
-from supdr_viz.studies.snf_paper import METHODS, lines, printed, reported
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.papers import few_labels
+from supdr_viz.papers.data import load_scaled, scaled
+from supdr_viz.papers.few_labels import FOLDS, Cell, Study, folds, known
+from supdr_viz.papers.few_labels_estimator import DECADES, DEGREES, RATES, STEP, Chosen, Loop, Searched
+from supdr_viz.papers.snf import RIVALS, SETS, WINS, paper_counts, win_rows
+from supdr_viz.papers.snf_paper import METHODS, lines, printed, reported
+from supdr_viz.pictures.methods import modes_of, pairs
+from supdr_viz.pictures.methods.few_labels_errors import ORDER, SHARES
+from supdr_viz.pictures.types import Curves
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
 
@@ -37,7 +37,7 @@ def run(steps=3, **settings):
 
 def picture(builder, estimator, snapshot, mode):
     options = DisplayOptions(method_mode=mode)
-    return builder.build(estimator.at(snapshot), snapshot, options, legs=(), **TOLD).picture
+    return builder.build(estimator.at(snapshot), snapshot, options, segments=(), **TOLD).picture
 
 
 SHEET = {"data": "curved_sheet", "method": "SNF", "test_share": 0.0, "label_share": 0.05, "seed": 2}

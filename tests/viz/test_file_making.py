@@ -7,11 +7,11 @@ import pytest
 
 from supdr_viz.export import film
 from supdr_viz.export.progress import part
-from supdr_viz.kit import background, holding
-from supdr_viz.kit.background import Cancelled, Job, attempt
-from supdr_viz.kit.gaps import BoundedDropper
 from supdr_viz.lessons import LESSONS
 from supdr_viz.lessons.document import lesson_html
+from supdr_viz.ui import background, upload_budget
+from supdr_viz.ui.background import Cancelled, Job, attempt
+from supdr_viz.ui.panel_workarounds import BoundedDropper
 from tests.viz.test_quotas import Piece
 from tests.viz.visitor import PATIENCE, Visitor
 
@@ -80,8 +80,8 @@ def test_a_file_whose_sender_has_gone_is_not_held():
         visitor.choose("Data set", "A file …")
         (dropper, *_) = visitor.page.select(BoundedDropper)
         visitor.do(lambda: dropper._process_event(Piece("a.csv", 1, bytes(300_000))))
-        assert holding._HELD[dropper] >= 300_000
-    assert dropper not in holding._HELD
+        assert upload_budget._HELD[dropper] >= 300_000
+    assert dropper not in upload_budget._HELD
 
 
 def test_the_steps_of_a_lesson_are_told_and_it_ends_where_it_is_cancelled():

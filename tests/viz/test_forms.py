@@ -8,10 +8,10 @@ import pytest
 from supdr.engine.parameters import TASK
 from supdr_viz.controls import Controls
 from supdr_viz.controls.forms import Form, NumberField
-from supdr_viz.kit import widgets
+from supdr_viz.experiment.methods import METHOD_FORMS
+from supdr_viz.experiment.settings import SPLIT_FORM, Settings
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.settings.menu import METHOD_FORMS
-from supdr_viz.settings.state import SPLIT_FORM, Settings
+from supdr_viz.ui import widgets
 from tests.viz.control_cases import knob, let_go, shown
 
 # --- widgets --------------------------------------------------------------------------------------------------------

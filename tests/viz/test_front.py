@@ -14,9 +14,9 @@ import urllib.request
 import psutil
 import pytest
 
-from supdr_viz.front import shares
-from supdr_viz.kit.quotas import QUOTAS, variable
-from supdr_viz.relay import meant_process
+from supdr_viz.data.quotas import QUOTAS, variable
+from supdr_viz.serving.front import shares
+from supdr_viz.serving.relay import meant_process
 from tests.live.loops import awaited
 from tests.live.page import Page
 from tests.live.server import free_port

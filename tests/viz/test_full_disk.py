@@ -16,10 +16,10 @@ from supdr.datasets import FileProblem, openml
 from supdr.sensitivity import executors
 from supdr.sensitivity.executors import _is_local, crew_of
 from supdr_viz import cli
+from supdr_viz.data.atomic_write import write_atomically
 from supdr_viz.export import film
-from supdr_viz.kit.background import attempt
-from supdr_viz.kit.disk import write_whole
 from supdr_viz.lessons import command
+from supdr_viz.ui.background import attempt
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of a process's files are set by Unix")
 
@@ -41,22 +41,22 @@ def room_for(size):
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path):
     path = tmp_path / "report.html"
-    write_whole(path, b"first")
+    write_atomically(path, b"first")
     with room_for(1000), pytest.raises(OSError, match=r"report.html cannot be written: the disk is full"):
-        write_whole(path, bytes(5000))
+        write_atomically(path, bytes(5000))
     assert path.read_bytes() == b"first"
     assert os.listdir(tmp_path) == ["report.html"]
-    write_whole(path, bytes(5000))
+    write_atomically(path, bytes(5000))
     assert path.read_bytes() == bytes(5000)
     with pytest.raises(OSError, match=r"none/report.html cannot be written: No such file or directory"):
-        write_whole(tmp_path / "none" / "report.html", b"")
+        write_atomically(tmp_path / "none" / "report.html", b"")
 
 
 def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    write_whole(pipe, b"all of it")
+    write_atomically(pipe, b"all of it")
     assert os.read(reader, 100) == b"all of it"
     os.close(reader)
     assert os.listdir(tmp_path) == ["pipe"]

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.settings import to_query
+from supdr_viz.experiment.splitting import split
 from supdr_viz.export.thumbnails import SIZE, main, thumbnail
-from supdr_viz.kit.bar import Bar
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, shelves, source_of, title_of
 from supdr_viz.presets.pictures import stored
 from supdr_viz.run.pool import Pool
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import to_query
+from supdr_viz.ui.bar import Bar
 from tests.viz.visitor import Visitor
 
 WITH_DATA = [name for name, preset in PRESETS.items() if preset.needs is None]

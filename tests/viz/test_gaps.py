@@ -33,8 +33,8 @@ from panel_material_ui.widgets.base import MaterialWidget
 from tornado.ioloop import IOLoop
 
 import supdr_viz
-from supdr_viz.kit import gaps
-from supdr_viz.kit.components import USED
+from supdr_viz.ui import panel_workarounds
+from supdr_viz.ui.components import USED
 from tests.viz.visitor import describe_as_served
 
 PACKAGE = Path(supdr_viz.__file__).parent
@@ -69,13 +69,13 @@ def test_before_the_page_is_painted_changes_are_sent_only_if_the_browser_is_know
 
     # The day that this is sent, `browser_is_there` can go.
     assert sent_by(document, change) == []
-    gaps.browser_is_there(document)
+    panel_workarounds.browser_is_there(document)
     assert len(sent_by(document, change)) == 1
 
 
 def test_a_change_waits_only_where_nobody_has_asked_for_more(monkeypatch):
     waits = []
-    for made in (pmui.FloatSlider(end=9), gaps.heard_at_once(pmui.FloatSlider(end=9))):
+    for made in (pmui.FloatSlider(end=9), panel_workarounds.heard_at_once(pmui.FloatSlider(end=9))):
         document = Document()
         with set_curdoc(document):
             model = made.get_root(document)
@@ -111,15 +111,15 @@ def browser_has(kind, name):
 @pytest.mark.parametrize(("kind", "name"), EMPTY_AT_FIRST)
 def test_a_text_that_is_taken_away_is_gone_in_the_browser_too(kind, name, monkeypatch):
     monkeypatch.setattr(MaterialWidget, "_process_param_change", MaterialWidget._process_param_change)
-    gaps.tell_what_is_emptied()
+    panel_workarounds.tell_what_is_emptied()
     filled, emptied = browser_has(kind, name)
     assert "check" in filled
     assert emptied == kind.param[name].default
 
 
-@pytest.mark.parametrize("name", gaps.EMPTIED)
+@pytest.mark.parametrize("name", panel_workarounds.EMPTIED)
 def test_by_itself_the_kit_keeps_an_icon_or_a_text_that_was_taken_away(name, monkeypatch):
-    monkeypatch.setattr(MaterialWidget, "_process_param_change", gaps._FILLED_ONLY)
+    monkeypatch.setattr(MaterialWidget, "_process_param_change", panel_workarounds._FILLED_ONLY)
     # The day that it is gone, `tell_what_is_emptied` can go.
     assert browser_has(pmui.Button, name) == ["check", "check"]
 
@@ -142,7 +142,7 @@ def test_a_document_describes_components_that_no_page_has_and_tells_where_parts_
 def test_pages_are_made_of_the_components_that_are_described():
     named = set()
     for file in PACKAGE.rglob("*.py"):
-        if file != PACKAGE / "kit" / "components.py":
+        if file != PACKAGE / "ui" / "components.py":
             named |= set(re.findall(r"\bpmui\.([A-Z]\w+)", file.read_text(encoding="utf-8")))
     assert named | {"NotificationArea"} == {kind.__name__ for kind in USED}
 
@@ -201,9 +201,11 @@ def test_a_page_that_is_gone_is_held_by_what_the_kit_keeps(untie, forget):
         pn.extension(notifications=True)
         page, document = pmui.Page(title="page"), pn.state.curdoc
         if untie:
-            gaps.never_busy(page)
+            panel_workarounds.never_busy(page)
         if forget:
-            pn.state.on_session_destroyed(lambda _context, document=document: gaps.forget_notifications(document))
+            pn.state.on_session_destroyed(
+                lambda _context, document=document: panel_workarounds.forget_notifications(document)
+            )
         return page
 
     page, document = (reference() is None for reference in visited(build))
@@ -218,7 +220,7 @@ def test_the_kits_clock_holds_the_page_in_which_it_starts(monkeypatch, started):
 
     async def visit():
         if started:
-            gaps.start_clock()
+            panel_workarounds.start_clock()
         document = Document()
         with set_curdoc(document):
             pn.state._add_busy_event("a change")
@@ -241,7 +243,7 @@ def test_garbage_is_looked_for_soon_after_the_end_of_a_page_or_in_a_lull(monkeyp
     planned = []
     monkeypatch.setattr(pn.state, "schedule_task", lambda _name, _act, at: planned.append(at))
     if later:
-        gaps.collect_in_lulls()
+        panel_workarounds.collect_in_lulls()
     before, document = datetime.now(), Document()
     document.destroy = None  # as of one that the kit serves
     document.on_change(heard := lambda _event: None)
@@ -266,7 +268,9 @@ def test_the_file_choosers_library_still_starts_a_painter_unless_there_is_one():
 
 def test_the_kit_still_says_of_its_fonts_what_they_are_and_not_for_which_letters():
     """The day that it does, or says nothing of them, FONTS_FOR_ALL_LETTERS must go; pages leave the sheet out."""
-    sheet = (resources.files("panel_material_ui") / "dist" / gaps.FONTS_FOR_ALL_LETTERS).read_text(encoding="utf-8")
+    sheet = (resources.files("panel_material_ui") / "dist" / panel_workarounds.FONTS_FOR_ALL_LETTERS).read_text(
+        encoding="utf-8"
+    )
     faces = re.findall(r"@font-face *{[^}]*Roboto[^}]*}", sheet)
     assert sum("unicode-range" not in face for face in faces) > 10
 
@@ -321,7 +325,7 @@ def current_after_an_error():
 @pytest.fixture
 def nobody_current(monkeypatch):
     """Have no page be the current one, before and after."""
-    monkeypatch.setattr(bokeh.io.doc, "patch_curdoc", gaps.BY_ITSELF)
+    monkeypatch.setattr(bokeh.io.doc, "patch_curdoc", panel_workarounds.BY_ITSELF)
     monkeypatch.setattr(bokeh.io.doc, "_PATCHED_CURDOCS", [])
     monkeypatch.setattr(bokeh.io.state.curstate(), "document", Document())
 
@@ -329,12 +333,12 @@ def nobody_current(monkeypatch):
 def test_once_a_callback_has_failed_the_last_page_is_kept_unless_bokeh_is_made_to_let_go(nobody_current):
     assert current_after_an_error() == [False, True]
     bokeh.io.state.curstate().document = Document()
-    gaps.let_go_after_errors()
+    panel_workarounds.let_go_after_errors()
     assert current_after_an_error() == [False, False]
 
 
 def test_while_its_callback_runs_a_page_is_the_current_one_also_within_that_of_another(nobody_current):
-    gaps.let_go_after_errors()
+    panel_workarounds.let_go_after_errors()
     documents, values, seen = (Document(), Document()), (ColumnDataSource(), ColumnDataSource()), []
     for document, value in zip(documents, values, strict=True):
         document.add_root(value)
@@ -356,7 +360,7 @@ def test_nothing_else_reaches_into_the_kit():
         names = set(reaches(file.read_text(encoding="utf-8"), ours))
         if names:
             found[file.relative_to(PACKAGE).as_posix()] = names
-    assert set(found) == {"kit/gaps.py"}
+    assert set(found) == {"ui/panel_workarounds.py"}
 
 
 REPLACES = r"\.prototype\.\w+ *=[^=]|window\.\w*[a-z]\w* *= *(function|\()|Bokeh\.require"

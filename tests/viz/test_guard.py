@@ -10,8 +10,8 @@ from bokeh.server.contexts import BokehSessionContext
 from panel.io.state import set_curdoc
 from tornado.httputil import HTTPHeaders
 
-from supdr_viz.kit import guard
-from supdr_viz.kit.guard import Headers, Visitors, policy
+from supdr_viz.serving import security_headers
+from supdr_viz.serving.security_headers import Headers, Visitors, policy
 
 
 class Request:
@@ -73,7 +73,7 @@ def test_a_page_that_is_gone_is_not_built_again_behind_the_line():
 
 def test_one_visitor_leaves_room_for_others(monkeypatch):
     visitors, caller = Visitors(10, 2, lambda: None), ["anna"]
-    monkeypatch.setattr(guard, "current_caller", lambda: caller[0])
+    monkeypatch.setattr(security_headers, "current_visitor", lambda: caller[0])
     build = visitors.admitting(lambda: "page")
     (_, leave), _ = visit(build), visit(build)
     refused, _ = visit(build)

@@ -93,20 +93,20 @@ def test_columns_added_together_are_as_if_added_one_by_one():
 
 def test_going_back_to_an_earlier_iteration_forgets_the_later_ones():
     recording = Recording()
-    recording.begin_leg("estimator", snapshot(0))
-    steps = recording.stretch()
+    recording.begin_segment("estimator", snapshot(0))
+    steps = recording.batch()
     for i in (*range(1, 8), 4):
         steps.add(snapshot(i))
     recording.extend(steps)
     assert recording.ring.newest.iteration == 4
-    assert recording.legs[-1].last_iteration == 4
+    assert recording.segments[-1].last_iteration == 4
     np.testing.assert_array_equal(recording.losses.table().iteration, np.arange(5))
 
 
 def test_steps_that_say_other_names_are_recorded_with_what_each_said():
     recording = Recording()
-    recording.begin_leg("estimator", snapshot(0))
-    steps, said = recording.stretch(), [{}, {"bound": 0.5}, {"bound": 0.25, "unwatched": 2.0}, {}, {"surrogate": 3.0}]
+    recording.begin_segment("estimator", snapshot(0))
+    steps, said = recording.batch(), [{}, {"bound": 0.5}, {"bound": 0.25, "unwatched": 2.0}, {}, {"surrogate": 3.0}]
     for i, at_hand in enumerate(said, 1):
         steps.add(replace(snapshot(i), losses={"objective": 1.0 / i}, diagnostics=Diagnostics(at_hand)))
     recording.extend(steps)
@@ -128,10 +128,10 @@ def test_what_was_forgotten_does_not_come_back_with_later_columns():
 
 def test_what_is_not_going_to_be_kept_is_let_go_of_at_once():
     recording = Recording()
-    recording.begin_leg("estimator", snapshot(0))
+    recording.begin_segment("estimator", snapshot(0))
     for i in range(1, 1000):
         recording.append(snapshot(i))
-    steps, arrays = recording.stretch(), {}
+    steps, arrays = recording.batch(), {}
     for i in range(1000, 1032):
         arrays[i] = weakref.ref((step := snapshot(i)).state.array)
         steps.add(step)

@@ -4,20 +4,21 @@ import csv
 import io
 import re
 from html.parser import HTMLParser
-from importlib import resources
+from pathlib import Path
 
 import panel as pn
 import panel_material_ui as pmui
 import pytest
 
+from supdr_viz.data.csv_safety import escape_formula
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.work import export_work
-from supdr_viz.kit.cells import harmless
 from supdr_viz.lessons import read_lesson
 from supdr_viz.lessons.document import lesson_html
-from supdr_viz.pages import explorer
+from supdr_viz.pages.explorer import page as explorer
 from supdr_viz.run.session import Session
-from supdr_viz.stage.socket import StageSocket
+from supdr_viz.ui.own_files import ASSETS
+from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.visitor import Visitor
 
 MARKUP = "</script></svg><img src=x onerror=harm()>"
@@ -106,7 +107,7 @@ def test_a_visitors_names_act_nowhere(sessions):
         for table in (session.embedding_csv(), session.labels_csv()):
             cells = {cell for row in csv.reader(io.StringIO(table)) for cell in row}
             assert f"'{FORMULA}" in cells
-            assert not [cell for cell in cells if harmless(cell) != cell]
+            assert not [cell for cell in cells if escape_formula(cell) != cell]
         visitor.upload(f"{MARKUP}{QUOTED}.csv", "a,b\n1,2")  # and what is said of a file that will not do
         assert [found for text in shown(visitor) for found in acts(text)] == []
 
@@ -134,14 +135,13 @@ reveal = "{bad}"
 
 def test_scripts_write_names_as_text():
     """Tooltips, legends of saved pictures and axes are drawn or written as text: nothing of them is parsed as HTML."""
-    folder = resources.files("supdr_viz") / "assets"
-    files = [file for part in (folder, folder / "stage") for file in part.iterdir() if file.name.endswith(".js")]
+    folder = Path(ASSETS)
     found = {}
-    for file in files:
+    for file in folder.rglob("*.js"):
         writing = r"\b(?:innerHTML|outerHTML)\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function"
         count = len(re.findall(writing, file.read_text(encoding="utf-8")))
         if count:
-            found[str(file).rpartition("assets/")[2]] = count
+            found[file.relative_to(folder).as_posix()] = count
     assert found == WRITES_HTML
     svg = (folder / "stage" / "svg.js").read_text(encoding="utf-8")
     assert re.search(r"text\.replace\(/\[&<>\]/g", svg)
@@ -149,9 +149,9 @@ def test_scripts_write_names_as_text():
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-cmd|x", "@SUM(A1)", "\t=1", "\r=1"])
 def test_formulas_are_no_formulas_any_more(text):
-    assert harmless(text) == f"'{text}"
+    assert escape_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "a=b", "-1", "+1.5e3", "class 1", "1-2"])
 def test_what_is_no_formula_stays(text):
-    assert harmless(text) == text
+    assert escape_formula(text) == text

@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from supdr_viz.frames.scene import MOST_DECOMPOSED, input_plane
+from supdr_viz.pictures.scene import MOST_DECOMPOSED, input_plane
 
 
 @pytest.mark.parametrize("shape", [(40, 30), (MOST_DECOMPOSED + 50, MOST_DECOMPOSED + 1), (MOST_DECOMPOSED + 1, 500)])

@@ -5,14 +5,14 @@ import warnings
 import numpy as np
 import pytest
 
-from supdr_viz.frames.error_rates import constant_error, error_rates
-from supdr_viz.frames.surface import evaluate
-from supdr_viz.frames.types import Curves
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.error_rates import constant_error, error_rates
+from supdr_viz.pictures.surface import evaluate
+from supdr_viz.pictures.types import Curves
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from tests.viz.prepared import prepared
 
 TASKS = [(name, task) for name, method in MENU.items() for task in method.tasks()]

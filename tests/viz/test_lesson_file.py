@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from supdr_viz.cli import main
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.splitting import split
 from supdr_viz.lessons import read_lesson
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.lessons.recorded import record
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.splitting import split
 
 TOML = """
 format = 1

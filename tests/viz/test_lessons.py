@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from supdr_viz.frames.modes import modes_of
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.settings import parse_query, to_query
 from supdr_viz.lessons import LESSONS, LessonError, address, read_lesson
 from supdr_viz.lessons.claims import read_claim
 from supdr_viz.lessons.recorded import ends
-from supdr_viz.pages.lessons import _done_before, wanted
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.state import parse_query, to_query
+from supdr_viz.pages.lessons.page import _done_before, wanted
+from supdr_viz.pictures.methods import modes_of
 from tests.viz.prepared import prepared
 
 STEPS = [(lesson, number) for lesson in LESSONS.values() for number in range(len(lesson.steps))]

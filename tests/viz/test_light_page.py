@@ -7,9 +7,9 @@ from functools import partial
 import panel as pn
 import pytest
 
-from supdr_viz.kit.own_files import OwnFile
 from supdr_viz.lessons import LESSONS
-from supdr_viz.pages.lessons import address
+from supdr_viz.pages.lessons.page import address
+from supdr_viz.ui.own_files import OwnFile
 from tests.viz.visitor import Visitor, describe_as_served
 
 LIGHT = {"explorer": (110, 102_000), "compare": (160, 130_000), "sensitivity": (290, 172_000), "lessons": (93, 86_000)}

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from bokeh.document import Document
 
-from supdr_viz.run.link import LiveLink
 from supdr_viz.run.status import Phase, Status
+from supdr_viz.views.frame_pusher import FramePusher
 
 
 class Screen:
@@ -61,7 +61,7 @@ class Player:
 def loop():
     """A page that was told that the run goes on, and a way to let a frame come: ``come(hurries)``."""
     screen, player, drawn = Screen(), Player(), []
-    link = LiveLink(screen, lambda frame, surface, status: drawn.append(frame))
+    link = FramePusher(screen, lambda frame, surface, status: drawn.append(frame))
 
     async def play(scene):
         document = Document()

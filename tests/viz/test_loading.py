@@ -9,11 +9,11 @@ from supdr_viz.controls import openml as openml_module
 from supdr_viz.controls import upload as upload_module
 from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.controls.upload import UploadPanel
-from supdr_viz.kit.background import Outcome, attempt, in_background
-from supdr_viz.kit.dropper import file_dropper
+from supdr_viz.experiment.build import build_dataset
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.settings.making import build_dataset
-from supdr_viz.settings.state import Settings
+from supdr_viz.ui.background import Outcome, attempt, in_background
+from supdr_viz.ui.dropper import file_dropper
 from tests.viz.control_cases import csv, watched_controls
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from supdr.baselines import PCAProjection
-from supdr.engine.interruption import awaited
-from supdr_viz.compare.lockstep import SLACK, LockStep
-from supdr_viz.run.course import STEPS_PER_SECOND
+from supdr.engine.interruption import result_of
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pages.compare.lockstep import SLACK, LockStep
 from supdr_viz.run.pool import Pool
+from supdr_viz.run.run_machine import STEPS_PER_SECOND
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
@@ -205,8 +205,8 @@ def test_nobody_waits_for_the_one_fit_of_a_method_without_iterations(measure, mo
     fit, elsewhere = PCAProjection._once, Future()
 
     def when_told(*given):
-        awaited(elsewhere)
-        yield from fit(*given)
+        result_of(elsewhere)
+        return fit(*given)
 
     monkeypatch.setattr(PCAProjection, "_once", when_told)
     lockstep, pool, sessions = Watched(measure, "fast"), Pool(threads=1), []

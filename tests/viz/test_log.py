@@ -8,8 +8,8 @@ import pytest
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, RequestHandler
 
-from supdr_viz.kit import log
-from supdr_viz.kit.log import SAME_A_MINUTE, Lines, Sparing, answers, log_json, log_sparingly
+from supdr_viz.serving import log
+from supdr_viz.serving.log import SAME_A_MINUTE, Lines, Sparing, answers, log_json, log_sparingly
 
 SECRET = "Ada Lovelace"
 
@@ -32,7 +32,7 @@ def test_a_failure_names_its_place_and_kind_and_not_what_was_typed(written):
     try:
         raise ValueError(f"column {SECRET!r} is empty")
     except ValueError as error:
-        logging.getLogger("supdr_viz.kit.background").exception("Loading %s failed", SECRET)
+        logging.getLogger("supdr_viz.ui.background").exception("Loading %s failed", SECRET)
         logging.getLogger("bokeh.application").error(f"failed: {error}", exc_info=True)
     own, other = written()
     assert own["message"] == "Loading %s failed"

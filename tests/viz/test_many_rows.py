@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from supdr_viz.frames.types import Curves
-from supdr_viz.stage.stage import Stage
+from supdr_viz.pictures.types import Curves
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.losses import Losses
 from supdr_viz.views.points import point_opacity
+from supdr_viz.views.stage.stage import Stage
 from tests.viz.test_views import make_scene, make_surface
 
 

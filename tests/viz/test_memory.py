@@ -3,7 +3,7 @@ import platform
 import numpy as np
 import psutil
 
-from supdr_viz.kit.memory import give_back
+from supdr_viz.serving.memory import give_back
 
 PIECES, PIECE = 4_000, 64 * 1024
 """Each is smaller than what the system hands out by the page, so that it is freed to the process."""

@@ -28,9 +28,9 @@ from sklearn.svm import SVC
 
 import supdr
 import supdr_viz
-from supdr_viz import notebook
-from supdr_viz.watching.channel import Channel
-from supdr_viz.watching.stages import Staged
+from supdr_viz.notebook import live_fit as notebook
+from supdr_viz.notebook.channel import Channel
+from supdr_viz.notebook.stages import Staged
 
 DATA = supdr.datasets.make_spirals(2, 30, random_state=0)
 NAMES = np.array(["left", "right"])[DATA.y.astype(int)]

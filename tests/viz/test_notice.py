@@ -6,8 +6,8 @@ import panel_material_ui as pmui
 import pytest
 from panel.pane.markup import Markdown
 
-from supdr_viz.kit.markup import literal
-from supdr_viz.kit.notice import Notice, remarks
+from supdr_viz.ui.markup import literal
+from supdr_viz.ui.notice import Notice, remarks
 
 SENTENCES = (
     "There is no data set '[free](https://evil.example)'; known are curved_sheet, latent_bits.",

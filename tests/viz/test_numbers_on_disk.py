@@ -12,19 +12,19 @@ import pytest
 
 from supdr.datasets import FileProblem, read_rows
 from supdr_viz.controls.method import MethodControls
+from supdr_viz.data import rows_on_disk
+from supdr_viz.experiment.build import Unusable
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU, method_for
+from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.experiment.snippet import to_python
+from supdr_viz.experiment.splitting import split
 from supdr_viz.export.work import export_work, filming
-from supdr_viz.frames.density import VALUE_LAYERS, cell_counts, shaded, value_layers
-from supdr_viz.frames.modes import modes_of
-from supdr_viz.run.builder import DisplayOptions
+from supdr_viz.pictures.density import VALUE_LAYERS, cell_counts, shaded, value_layers
+from supdr_viz.pictures.methods import modes_of
+from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings import on_disk
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import Unusable
-from supdr_viz.settings.menu import MENU, method_for
-from supdr_viz.settings.snippet import to_python
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.views.colours import SHADES, layer_colours
 from supdr_viz.views.plane import class_legend
 from tests.viz.hands import Hands
@@ -53,9 +53,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def offered(folder, monkeypatch):
-    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(folder)]))
-    monkeypatch.setattr(on_disk, "SHOWN", 120)
-    monkeypatch.setattr(on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
+    monkeypatch.setattr(rows_on_disk, "SHOWN", 120)
+    monkeypatch.setattr(rows_on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
 
 
 def settings_of(method="SDRGLM", target="y.npy", task="auto", **more):
@@ -66,7 +66,7 @@ def settings_of(method="SDRGLM", target="y.npy", task="auto", **more):
 def stepped(settings, steps=2):
     """Return a session of rows on disk after so many steps, at rest, and what the page was shown."""
     options = settings.data_options
-    dataset = on_disk.open_rows(options["name"], options["target"], options["task"])
+    dataset = rows_on_disk.open_rows(options["name"], options["target"], options["task"])
     hands = Hands()
     session = Session(hands.pool, lambda: None)
     session.apply(Experiment(settings, dataset))
@@ -99,7 +99,7 @@ def everything(parts):
     ],
 )
 def test_a_target_means_classes_where_it_can_or_what_is_asked_for(folder, target, task, found):
-    dataset = on_disk.open_rows("prices", target, task)
+    dataset = rows_on_disk.open_rows("prices", target, task)
     assert dataset.task == dataset.sample.task == found
     if found == "regression":
         X = np.load(folder / "rows.npy")
@@ -120,7 +120,7 @@ def test_a_target_means_classes_where_it_can_or_what_is_asked_for(folder, target
 )
 def test_a_target_that_cannot_mean_that_is_refused_in_a_sentence(target, task, said):
     with pytest.raises(FileProblem, match=re.escape(said)) as told:
-        on_disk.open_rows("prices", target, task)
+        rows_on_disk.open_rows("prices", target, task)
     assert str(told.value).count(". ") == 0
 
 
@@ -128,10 +128,10 @@ def test_text_is_no_number(folder, tmp_path, monkeypatch):
     y = np.load(folder / "y.npy")
     table = {"x": np.load(folder / "rows.npy")[:, 0], "kind": np.where(y > 20.0, "high", "low")}
     pd.DataFrame(table).to_parquet(tmp_path / "table.parquet", row_group_size=PARTITION)
-    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(tmp_path / "table.parquet")]))
-    assert on_disk.open_rows("table", "kind").target_names == ("high", "low")
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(tmp_path / "table.parquet")]))
+    assert rows_on_disk.open_rows("table", "kind").target_names == ("high", "low")
     with pytest.raises(FileProblem, match="Regression needs numbers; the target kind of rows on disk holds none"):
-        on_disk.open_rows("table", "kind", "regression")
+        rows_on_disk.open_rows("table", "kind", "regression")
 
 
 def test_a_look_at_a_partition_tells_few_of_very_many_values():
@@ -206,7 +206,7 @@ def test_a_lasso_counts_all_rows():
 def test_a_knob_carries_the_run_on_and_an_earlier_iteration_can_be_shown():
     hands = Hands()
     session = Session(hands.pool, lambda: None)
-    dataset = on_disk.open_rows("prices", "y.npy")
+    dataset = rows_on_disk.open_rows("prices", "y.npy")
     session.apply(Experiment(settings_of(), dataset))
     hands.rest()
     session.player.step()
@@ -280,7 +280,7 @@ def test_the_program_has_the_numbers_of_the_page(folder, monkeypatch, name, targ
 
 
 def test_a_sweep_takes_the_numbers_of_the_sample():
-    dataset = on_disk.open_rows("prices", "y.npy")
+    dataset = rows_on_disk.open_rows("prices", "y.npy")
     parts = split(dataset.sample, settings_of())
     assert dataset.sample.task == "regression"
     assert len(parts.train) + len(parts.test) == 120
@@ -290,7 +290,7 @@ def test_a_sweep_takes_the_numbers_of_the_sample():
 def test_every_picture_of_the_method_is_drawn_of_the_sample(name):
     hands = Hands()
     session = Session(hands.pool, lambda: None)
-    session.apply(Experiment(settings_of(name, label_share=0.5), on_disk.open_rows("prices", "y.npy")))
+    session.apply(Experiment(settings_of(name, label_share=0.5), rows_on_disk.open_rows("prices", "y.npy")))
     hands.rest()
     session.player.step()
     hands.rest()

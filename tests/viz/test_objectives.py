@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from supdr_viz.frames.types import Curves
-from supdr_viz.stage.stage import Stage
+from supdr_viz.pictures.types import Curves
 from supdr_viz.views.objectives import BOUND, Objectives
+from supdr_viz.views.stage.stage import Stage
 
 
 def curves(steps, objective, **more):

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from supdr_viz.frames.error_rates import error_rates
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pictures.error_rates import error_rates
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 from tests.viz.visitor import Visitor
 

@@ -4,10 +4,10 @@ import numpy as np
 import panel as pn
 import pytest
 
-from supdr_viz.settings.making import build_dataset
-from supdr_viz.settings.menu import MENU, method_menu
-from supdr_viz.settings.sources import SOURCES
-from supdr_viz.settings.state import Settings
+from supdr_viz.data.sources import SOURCES
+from supdr_viz.experiment.build import build_dataset
+from supdr_viz.experiment.methods import MENU, method_menu
+from supdr_viz.experiment.settings import Settings
 from tests.viz.visitor import Visitor
 
 SPIRALS = "?data=spirals&data.n_per_class=60&method=NSDR&method.gamma=10&method.C=10"

@@ -6,11 +6,11 @@ from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from supdr_viz.kit import widgets
-from supdr_viz.kit.bridge import Bridge
-from supdr_viz.kit.own_files import OwnFile, image, sheet
-from supdr_viz.stage.components import Hub, script
-from supdr_viz.stage.stage import Stage
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.own_files import OwnFile, bundle, image, sheet
+from supdr_viz.views.stage.components import Hub
+from supdr_viz.views.stage.stage import Stage
 from tests.viz import asking
 
 CSS = "p { margin: 0; } /* a style sheet of these tests */"
@@ -80,4 +80,4 @@ def test_a_page_of_a_server_holds_no_text_of_a_file():
     for mark in ("class Board", "border-collapse"):
         assert mark in inline
         assert mark not in served
-    assert len(inline) - len(served) > 0.9 * len(script())
+    assert len(inline) - len(served) > 0.9 * len(bundle("stage/hub.js"))

@@ -8,9 +8,9 @@ import panel_material_ui
 import pytest
 from bokeh.embed.bundle import extension_dirs
 
-from supdr_viz.kit import packed_files
-from supdr_viz.kit.own_files import OwnFile
-from supdr_viz.kit.packed_files import PackedFile
+from supdr_viz.ui import packed_files
+from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.ui.packed_files import PackedFile
 from tests.viz import asking
 
 SCRIPT = "static/js/bokeh-gl.min.js"

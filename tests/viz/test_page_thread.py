@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bokeh.document import Document
 
-from supdr_viz.kit.page_thread import caller
+from supdr_viz.ui.page_thread import call_in_page
 
 
 class Page:
@@ -36,7 +36,7 @@ async def what_is_due():
 
 def call_from_threads(page, work, threads=4):
     async def serve():
-        call = caller(page)
+        call = call_in_page(page)
         workers = [threading.Thread(target=work, args=(call,)) for _ in range(threads)]
         for worker in workers:
             worker.start()
@@ -75,7 +75,7 @@ def test_no_call_is_lost_while_the_page_holds_its_events_back(eager_threads):
     document.on_change(lambda event: added.append(event))
 
     async def serve():
-        call, done = caller(document), threading.Event()
+        call, done = call_in_page(document), threading.Event()
 
         def work():
             for _ in range(2000):

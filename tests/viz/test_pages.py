@@ -6,14 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 from supdr import warm
-from supdr_viz.compare.comparison import Comparison
+from supdr_viz.experiment.settings import Settings, to_query
 from supdr_viz.lessons import LESSONS
-from supdr_viz.pages import compare, explorer
-from supdr_viz.pages.compare import Compare
-from supdr_viz.pages.explorer import Explorer
-from supdr_viz.pages.lessons import Lessons
+from supdr_viz.pages.compare import page as compare
+from supdr_viz.pages.compare.comparison import Comparison
+from supdr_viz.pages.compare.page import Compare
+from supdr_viz.pages.explorer import page as explorer
+from supdr_viz.pages.explorer.page import Explorer
+from supdr_viz.pages.lessons.page import Lessons
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.state import Settings, to_query
 from tests.viz.hands import Hands
 
 MOONS = Settings(

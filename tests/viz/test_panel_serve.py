@@ -22,12 +22,12 @@ from tornado.ioloop import IOLoop
 from tornado.testing import bind_unused_port
 
 from supdr_viz import panel_serve
-from supdr_viz import server as own_server
-from supdr_viz.kit import gaps
-from supdr_viz.kit.caller import COOKIE, current_caller
-from supdr_viz.kit.own_files import OwnFile
-from supdr_viz.pages import PAGES, Addresses, link, page_arguments, page_asked
-from supdr_viz.stage.socket import StageSocket
+from supdr_viz.pages import PAGES, Addresses, link, page_arguments, page_asked, site
+from supdr_viz.serving import server as own_server
+from supdr_viz.serving.visitor_cookie import COOKIE, current_visitor
+from supdr_viz.ui import panel_workarounds
+from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.views.stage.socket import StageSocket
 
 APPS = Path(__file__).parents[2] / "apps"
 
@@ -122,7 +122,7 @@ def test_a_visitor_is_known_by_the_cookie_where_the_server_names_nobody():
     for cookies, name in (({COOKIE: "0-abcdefgh01234567"}, "abcdefgh01234567"), ({COOKIE: "x"}, ""), ({}, "")):
         document, _context = at(cookies=cookies)
         with set_curdoc(document):
-            assert current_caller() == name
+            assert current_visitor() == name
 
 
 def served(act, **options):
@@ -133,7 +133,7 @@ def served(act, **options):
 
         def modify(document):
             with set_curdoc(document):
-                seen.append(gaps.answering_server(document))
+                seen.append(panel_workarounds.answering_server(document))
                 panel_serve._complete(document)
 
         server = BokehTornado({"/explorer": Application(FunctionHandler(modify))}, **options)
@@ -239,5 +239,5 @@ def test_pages_beyond_the_quota_are_refused_in_the_page(monkeypatch):
 
 
 def test_what_is_added_is_what_supdr_viz_has_beside_its_pages():
-    added = {address for address, *_rest in own_server.routes_of_pages(PAGES)}
+    added = {address for address, *_rest in own_server.routes_of_pages(site(), PAGES)}
     assert {"/stage", "/follow", "/ended"} < added

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from supdr_viz.kit.notice import Notice
-from supdr_viz.pages.patience import FEW, LOOK_AFTER, Patience, fewer
+from supdr_viz.experiment.settings import MOST_TEST, Settings
+from supdr_viz.pages.explorer.slow_run_notice import FEW, LOOK_AFTER, SlowRunNotice, fewer
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.state import MOST_TEST, Settings
+from supdr_viz.ui.notice import Notice
 
 
 class Clock:
@@ -50,7 +50,7 @@ class Run:
 @pytest.fixture
 def looked_after():
     run, notice, clock, wishes = Run(14_000, 6_000), Notice(), Clock(), []
-    Patience(run, notice, wishes.append, clock).attach(clock)
+    SlowRunNotice(run, notice, wishes.append, clock).attach(clock)
     return run, notice, clock, wishes
 
 
@@ -97,7 +97,7 @@ def test_a_run_that_is_quick_at_once_is_left_alone(looked_after):
 
 def test_what_begins_while_a_look_is_due_is_timed_from_its_own_beginning():
     run, notice, clock = Run(14_000, 6_000), Notice(), Clock()
-    patience = Patience(run, notice, lambda share: None, clock)
+    patience = SlowRunNotice(run, notice, lambda share: None, clock)
     patience.attach(clock)
     clock.tick(1.6)
     run.step(0, 0.0)

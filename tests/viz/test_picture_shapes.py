@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from supdr_viz.frames.modes import RECONSTRUCTION, Mode, shapes
-from supdr_viz.frames.picture import Area, Key, Number, Picture, Stroke
-from supdr_viz.frames.places import unpacked_places
-from supdr_viz.kit import theme
+from supdr_viz.pictures.methods import RECONSTRUCTION, Mode, shapes
+from supdr_viz.pictures.packed_positions import unpacked_places
+from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke
+from supdr_viz.ui import theme
 from supdr_viz.views import Board
 from tests.viz.test_stage import told
 from tests.viz.test_views import SQUARE, make_frame, make_scene

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import supdr
-from supdr_viz.frames.modes import MARGINS, SHEPARD, modes_of
-from supdr_viz.frames.modes.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
-from supdr_viz.frames.modes.mac import _corners
-from supdr_viz.frames.picture import Number
-from supdr_viz.frames.scene import build_scene, steady_extent
-from supdr_viz.frames.types import Curves
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.methods import MARGINS, SHEPARD, modes_of
+from supdr_viz.pictures.methods.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
+from supdr_viz.pictures.methods.mac import _corners
+from supdr_viz.pictures.picture import Number
+from supdr_viz.pictures.scene import build_scene, steady_extent
+from supdr_viz.pictures.types import Curves
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.views.figures import colour_of
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})

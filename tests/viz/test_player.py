@@ -8,12 +8,12 @@ import pytest
 
 import supdr
 from supdr.methods.lsdr.problem import LSDRProblem
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.run import painter as painting
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands, load, next_frame, reach
 
 SETTINGS = Settings(
@@ -158,8 +158,8 @@ def test_a_changed_hyper_parameter_acts_on_the_running_state(hands, player):
     reach(hands, player, 20)
     player.change(build_estimator(replace(SETTINGS, method_options={**SETTINGS.method_options, "beta": 0.5})))
     reach(hands, player, player.newest.iteration + 20)
-    assert len(player.legs) == 2
-    first, second = player.legs
+    assert len(player.segments) == 2
+    first, second = player.segments
     assert first.last_iteration == second.first_iteration >= 20
     assert second.estimator.beta == 0.5
 
@@ -221,8 +221,8 @@ def test_a_change_is_answered_before_the_page_has_drawn_the_frame_before(hands, 
     hands.until(lambda: player.hurries)
     assert hands.now - began < 0.03  # it does not wait for its turn either
     frame = player.take_frame()
-    assert player.legs[-1].estimator.beta == 0.9
-    assert frame.iteration >= player.legs[-1].first_iteration
+    assert player.segments[-1].estimator.beta == 0.9
+    assert frame.iteration >= player.segments[-1].first_iteration
     assert not player.hurries
 
 

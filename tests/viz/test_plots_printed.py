@@ -15,7 +15,7 @@ import supdr
 from supdr.datasets import make_spirals, make_zigzag
 from supdr.sensitivity import InProcess, Sweep
 from supdr_viz import plots
-from supdr_viz.kit.theme import DARK, LIGHT
+from supdr_viz.ui.theme import DARK, LIGHT
 
 DATA = make_spirals(3, 30, turns=0.7, random_state=0)
 NAMES = np.array(["red", "green", "blue"])[DATA.y.astype(int)]

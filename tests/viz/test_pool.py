@@ -8,7 +8,8 @@ import pytest
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from supdr.engine.interruption import abandonable, interruptible
+from supdr.engine.context import run_context
+from supdr.engine.interruption import abandonable
 from supdr_viz.run.pool import Pool
 from tests.viz.hands import Hands
 
@@ -128,7 +129,7 @@ class Waiting(Busy):
             self.waits = True
             self.over.wait(60.0)
 
-        with interruptible(lambda: False):
+        with run_context(stop_requested=lambda: False):
             abandonable(long_call)
         self.idle = True
         super().work(0.0)

@@ -1,21 +1,24 @@
 """Prepared settings: all of them can be read, and those whose data are at hand run."""
 
+import re
+
 import numpy as np
 import pytest
 
 from supdr.datasets import Dataset
-from supdr_viz.compare.presets import COMPARISON_PRESETS
-from supdr_viz.frames.modes import modes_of
+from supdr_viz.experiment.build import NotAtHand, build_dataset, build_estimator
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.settings import Settings, from_json, parse_query, read_table, to_json, to_query
+from supdr_viz.experiment.splitting import split
 from supdr_viz.lessons.claims import read_claim
 from supdr_viz.lessons.model import Lesson, Step
 from supdr_viz.lessons.recorded import ends
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pictures.methods import modes_of
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.claims import CLAIMS
-from supdr_viz.settings.making import NotAtHand, build_dataset, build_estimator
-from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import from_json, parse_query, to_json, to_query
-from supdr_viz.sweeps.presets import SWEEP_PRESETS
+from supdr_viz.presets.reading import examples
+from tests.viz.preset_claims import CLAIMS
 
 
 def as_arguments(query):
@@ -130,3 +133,41 @@ def test_sizes_fit_the_papers_sets(preset, data_dir):
     }
     dataset = read_file(data_dir / by_title.get(preset.needs.title, files[preset.needs.openml]))
     assert dataset.X.shape == (preset.needs.rows, preset.needs.columns)
+
+
+TABLE = {"name": "a", "label": "A", "note": "Look.", "data": {"name": "moons"}, "method": {"name": "LSDR", "beta": 0.5}}
+
+
+def read(**changes):
+    """Read one example with some other keys."""
+    return list(examples({"group": [{"title": "T", "example": [{**TABLE, **changes}]}]}, read_table))
+
+
+def test_an_example_is_read_as_its_table_says():
+    (preset,) = read(needs="spect", test=0.5, note="One\nline.", slow_start=3)
+    assert preset.settings == Settings(data="moons", method="LSDR", method_options={"beta": 0.5}, test_share=0.5)
+    assert (preset.name, preset.group, preset.note, preset.slow_start) == ("a", "T", "One line.", 3)
+    assert preset.needs.title == "SPECT"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"method": {"name": "LSDR", "betta": 0.5}}, "a: The setting 'method.betta' is unknown"),
+        ({"method": {"name": "LSD"}}, "a: There is no method 'LSD'"),
+        ({"tets": 0.5}, "a: The setting 'tets' is unknown"),
+        ({"note": 3}, "a: note must be text; got '3'"),
+        ({"slow_start": -1}, "a: slow_start must be a whole number"),
+        ({"needs": "spectt"}, "a: there are no data 'spectt'"),
+    ],
+)
+def test_a_wrong_example_is_named(changes, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read(**changes)
+
+
+def test_an_example_may_depend_on_what_is_installed():
+    tables = [{**TABLE, "label": "with", "installed": "UMAP"}, {**TABLE, "label": "without", "missing": "UMAP"}]
+    content = {"group": [{"example": tables}]}
+    assert [preset.label for preset in examples(content, read_table, ["UMAP"])] == ["with"]
+    assert [preset.label for preset in examples(content, read_table, [])] == ["without"]

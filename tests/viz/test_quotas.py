@@ -4,13 +4,13 @@ import threading
 
 import pytest
 
-from supdr_viz.kit import background, holding
-from supdr_viz.kit.dropper import file_dropper
-from supdr_viz.kit.quotas import QUOTAS, checked, most, variable
+from supdr_viz.data.quotas import QUOTAS, checked, most, variable
+from supdr_viz.experiment.settings import parse_query
 from supdr_viz.pages import transport
-from supdr_viz.settings.state import parse_query
-from supdr_viz.sweeps import runner
-from supdr_viz.sweeps.runner import Phase, SweepRunner
+from supdr_viz.pages.sensitivity import runner
+from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
+from supdr_viz.ui import background, upload_budget
+from supdr_viz.ui.dropper import file_dropper
 from tests.viz.visitor import Visitor
 
 
@@ -166,7 +166,7 @@ def test_a_file_comes_in_pieces_and_is_not_held_afterwards(dropper):
         field._process_event(Piece("a.csv", number, piece, total=2))
     assert came == [("a.csv", "a,b\n1,2\n")]
     assert not refused
-    assert holding._HELD[field] == 0
+    assert upload_budget._HELD[field] == 0
 
 
 def test_of_a_file_on_its_way_no_more_is_held_than_there_is_room_for(dropper, quota):

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score
 
-from supdr_viz.frames.error_rates import error_rates
-from supdr_viz.frames.modes import PREDICTIONS, modes_of
-from supdr_viz.frames.modes.regression import correlation, explained
-from supdr_viz.frames.surface import FINE, evaluate
-from supdr_viz.frames.types import Curves
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pictures.error_rates import error_rates
+from supdr_viz.pictures.methods import PREDICTIONS, modes_of
+from supdr_viz.pictures.methods.regression import correlation, explained
+from supdr_viz.pictures.surface import FINE, evaluate
+from supdr_viz.pictures.types import Curves
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.views import Board, class_legend
 from tests.viz.prepared import prepared
 from tests.viz.test_views import make_frame, make_scene, make_surface

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
-from supdr_viz import relay as relaying
-from supdr_viz.relay import Relay, meant_process
+from supdr_viz.serving import relay as relaying
+from supdr_viz.serving.relay import Relay, meant_process
 
 SOON = 30
 """Seconds in which what must happen has happened, on a machine that does much else."""

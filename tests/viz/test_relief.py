@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from supdr_viz.frames import surface as surfaces
-from supdr_viz.frames.surface import COARSE, FINE, LatentPlane, evaluate, latent_axes
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pictures import surface as surfaces
+from supdr_viz.pictures.surface import COARSE, FINE, LatentPlane, evaluate, latent_axes
 from tests.viz.prepared import prepared
 
 TWO = Settings(data="zigzag", method="LSDR", method_options={"max_iter": 3})

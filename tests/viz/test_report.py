@@ -17,20 +17,20 @@ import pytest
 from PIL import Image
 
 from supdr.engine import optional
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.film import HOLD, STEP, gif, mp4, picture
 from supdr_viz.export.progress import unheard
 from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
-from supdr_viz.frames.modes import modes_of
-from supdr_viz.frames.places import unpacked_places
-from supdr_viz.kit.background import attempt
-from supdr_viz.run.builder import DisplayOptions
+from supdr_viz.pictures.methods import modes_of
+from supdr_viz.pictures.packed_positions import unpacked_places
+from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
-from supdr_viz.stage.wire import decode, merge
+from supdr_viz.ui.background import attempt
+from supdr_viz.views.stage.wire import decode, merge
 from tests.viz.hands import Hands
 
 SETTINGS = {

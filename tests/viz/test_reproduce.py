@@ -14,14 +14,9 @@ from supdr import datasets
 from supdr.baselines import LogisticUDR
 from supdr.datasets import Dataset, FileProblem, make_wide_factors
 from supdr_viz.cli import main
-from supdr_viz.reproduce.bench import RULE, Bench, Item, NotCovered, Row
-from supdr_viz.reproduce.command import items, not_covered
-from supdr_viz.reproduce.mac_protocol import by_validation, thirds
-from supdr_viz.reproduce.nsdr_search import GRIDS, Searched
-from supdr_viz.reproduce.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
-from supdr_viz.reproduce.sdr_glm import folded, in_own_span, paper_model, stacked, svdm
-from supdr_viz.reproduce.sldr import PartAccuracy, Search
-from supdr_viz.studies.data import (
+from supdr_viz.papers.bench import RULE, Bench, Item, NotCovered, Row
+from supdr_viz.papers.command import items, not_covered
+from supdr_viz.papers.data import (
     MULTIFEAT,
     NoData,
     load_mnist,
@@ -32,6 +27,11 @@ from supdr_viz.studies.data import (
     load_table,
     scaled,
 )
+from supdr_viz.papers.mac_protocol import by_validation, thirds
+from supdr_viz.papers.nsdr_search import GRIDS, Searched
+from supdr_viz.papers.report import Finding, code_version, count, figure, lines_of, to_csv, to_html, to_markdown
+from supdr_viz.papers.sdr_glm import folded, in_own_span, paper_model, stacked, svdm
+from supdr_viz.papers.sldr import PartAccuracy, Search
 
 PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1b", "snf-table-2")
 

@@ -5,13 +5,13 @@ import time
 import numpy as np
 import pytest
 
-from supdr_viz.kit import cluster
+from supdr_viz.data import rows_on_disk
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.run import cluster
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings import on_disk
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
 
 N = 40_000
 
@@ -55,10 +55,11 @@ def rests(player):
 
 @pytest.mark.slow
 def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(folder, local, monkeypatch):
-    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([f"clouds={folder}"]))
-    dataset = on_disk.open_rows("clouds", "labels.npy")
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([f"clouds={folder}"]))
+    cluster.connect()
+    dataset = rows_on_disk.open_rows("clouds", "labels.npy")
     options = {"n_centers": 400, "max_iter": 200, "early_stopping": False, "tol": 0.0}
-    from supdr_viz.settings.menu import METHOD_FORMS
+    from supdr_viz.experiment.methods import METHOD_FORMS
 
     known = {spec.name for spec in METHOD_FORMS["MAC"]}
     settings = Settings(
@@ -96,8 +97,9 @@ def test_a_run_on_a_cluster_is_watched_broken_off_and_told_of_a_lost_scheduler(f
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["LSDR", "SDRGLM"])
 def test_numbers_are_learnt_and_counted_by_the_workers(folder, local, monkeypatch, method):
-    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([f"clouds={folder}"]))
-    dataset = on_disk.open_rows("clouds", "prices.npy")
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([f"clouds={folder}"]))
+    cluster.connect()
+    dataset = rows_on_disk.open_rows("clouds", "prices.npy")
     options = {"name": "clouds", "target": "prices.npy"}
     settings = Settings(data="rows", data_options=options, method=method, label_share=0.5, speed="fast")
     session = Session(Pool(1), lambda: None)

@@ -14,18 +14,18 @@ from supdr import MAC
 from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
 from supdr.methods.mac import estimator as mac_estimator
 from supdr.rows.counting import enclosed
-from supdr_viz.frames.density import cell_counts, shaded
-from supdr_viz.pages.sensitivity import _in_memory
+from supdr_viz.data import rows_on_disk
+from supdr_viz.experiment.build import NotAtHand, Unusable, build_dataset, check_columns
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings, parse_query, to_query
+from supdr_viz.experiment.snippet import to_python
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pages.sensitivity.page import _in_memory
+from supdr_viz.pages.sensitivity.settings import SweepSettings, build_sweep
+from supdr_viz.pictures.density import cell_counts, shaded
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings import on_disk
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, check_columns
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.snippet import to_python
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings, parse_query, to_query
-from supdr_viz.sweeps.settings import SweepSettings, build_sweep
 from tests.viz.hands import Hands
 
 N, PARTITION = 900, 200
@@ -50,9 +50,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def offered(folder, monkeypatch):
-    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(folder)]))
-    monkeypatch.setattr(on_disk, "SHOWN", 120)
-    monkeypatch.setattr(on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
+    monkeypatch.setattr(rows_on_disk, "SHOWN", 120)
+    monkeypatch.setattr(rows_on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
 
 
 def settings_of(**options):
@@ -73,7 +73,7 @@ MENU_OPTIONS = {spec.name for spec in MENU["MAC"].form}
 
 @pytest.fixture
 def experiment(offered):
-    return Experiment(settings_of(), on_disk.open_rows("clouds", "labels.npy"))
+    return Experiment(settings_of(), rows_on_disk.open_rows("clouds", "labels.npy"))
 
 
 def begun(experiment):
@@ -89,7 +89,7 @@ def test_the_sample_is_of_all_rows_and_the_same_every_time(experiment, folder):
     np.testing.assert_allclose(dataset.X, X[dataset.numbers])
     assert dataset.n_all == N
     assert dataset.target_names == ("5", "6", "7")
-    np.testing.assert_array_equal(dataset.numbers, on_disk.open_rows("clouds", "").numbers)
+    np.testing.assert_array_equal(dataset.numbers, rows_on_disk.open_rows("clouds", "").numbers)
 
 
 def test_a_share_of_every_partition_is_held_out(experiment):
@@ -197,7 +197,7 @@ def test_methods_that_need_all_rows_in_memory_say_so(experiment):
 )
 def test_nothing_but_what_is_offered_can_be_reached(offered, name):
     with pytest.raises(FileProblem, match=r"^This server offers no rows on disk called .{1,60}; it offers clouds\.$"):
-        on_disk.open_rows(name, "labels.npy")
+        rows_on_disk.open_rows(name, "labels.npy")
     settings, _ = parse_query({"data": [b"rows"], "data.name": [name.encode()]})
     assert settings.data == "rows"
     with pytest.raises(NotAtHand):
@@ -207,23 +207,23 @@ def test_nothing_but_what_is_offered_can_be_reached(offered, name):
 @pytest.mark.parametrize("target", ["../labels.npy", "/etc/passwd", "column 9", "column -1", "column x", "rows.npy"])
 def test_no_other_target_can_be_reached(offered, target):
     with pytest.raises(FileProblem, match="has no target called"):
-        on_disk.open_rows("clouds", target)
+        rows_on_disk.open_rows("clouds", target)
 
 
 def test_without_rows_on_offer_a_link_is_told_so(monkeypatch):
-    monkeypatch.delenv(on_disk.VARIABLE, raising=False)
+    monkeypatch.delenv(rows_on_disk.VARIABLE, raising=False)
     settings, _ = parse_query({"data": [b"rows"], "data.name": [b"clouds"]})
     with pytest.raises(NotAtHand, match="offers no rows on disk"):
         build_dataset(settings)
 
 
 def test_what_the_operator_says_is_checked(folder, tmp_path):
-    found = json.loads(on_disk.described([str(folder), f"again={folder}"]))
+    found = json.loads(rows_on_disk.described([str(folder), f"again={folder}"]))
     assert found == {"clouds": str(folder), "again": str(folder)}
     with pytest.raises(ValueError, match="two rows on disk are called 'clouds'"):
-        on_disk.described([str(folder), str(folder)])
+        rows_on_disk.described([str(folder), str(folder)])
     with pytest.raises(ValueError, match="holds no rows"):
-        on_disk.described([str(tmp_path)])
+        rows_on_disk.described([str(tmp_path)])
 
 
 def test_a_link_and_a_program_carry_the_rows(experiment, folder, monkeypatch):
@@ -255,14 +255,14 @@ def test_rows_may_lie_in_one_numpy_file_or_in_zarr_folders(experiment, folder, t
     else:
         for name, values in (("rows", X), ("labels", y)):
             zarr.create_array(place / f"{name}.zarr", data=values, chunks=(100, *X.shape[1:])[: values.ndim])
-    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(place)]))
-    label, *columns = on_disk.targets_of("clouds")
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(place)]))
+    label, *columns = rows_on_disk.targets_of("clouds")
     assert columns == ["column 3", "column 2", "column 1", "column 0"]
-    found, expected = on_disk.open_rows("clouds", label), experiment.table
+    found, expected = rows_on_disk.open_rows("clouds", label), experiment.table
     np.testing.assert_array_equal(found.X, expected.X)
     np.testing.assert_array_equal(found.y, expected.y)
     monkeypatch.chdir(tmp_path)  # where a copied program is run
-    np.testing.assert_array_equal(read_rows(*on_disk.relative_reading("clouds", label))[0].compute(), X)
+    np.testing.assert_array_equal(read_rows(*rows_on_disk.relative_reading("clouds", label))[0].compute(), X)
 
 
 def test_rows_of_a_split_are_those_of_the_array_in_its_order(folder):

@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pytest
 
-from supdr_viz.settings import on_disk
+from supdr_viz.data import rows_on_disk
 from tests.viz.visitor import Visitor
 
 QUERY = "?data=rows&data.name=clouds&data.target=labels.npy&method=MAC&method.n_centers=20&method.early_stopping=false"
@@ -19,7 +19,7 @@ def rows(tmp_path, monkeypatch):
     np.save(folder / "rows.npy", X.astype(np.float32))
     np.save(folder / "labels.npy", codes.astype(float))
     np.save(folder / "prices.npy", X[:, 0] + 0.1 * rng.normal(size=3000))
-    monkeypatch.setenv(on_disk.VARIABLE, on_disk.described([str(folder)]))
+    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
     with dask.config.set(scheduler="threads"):
         yield
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from supdr.rows import waiting
+from supdr_viz.data import rows_on_disk
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.run import painter as painting
 from supdr_viz.run.session import Session
-from supdr_viz.settings import on_disk
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.points import Points
 from tests.viz import test_rows_on_disk as clouds
@@ -101,7 +101,7 @@ def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment,
 def test_numbers_are_shown_as_the_sample_begins_before_all_rows_are_known(offered, monkeypatch, method):
     options = {"name": "clouds", "target": "column 3", "task": "regression"}
     settings = Settings(data="rows", data_options=options, method=method, test_share=0.25, seed=3, speed="fast")
-    _, session, seen = watched(Experiment(settings, on_disk.open_rows(*options.values())), monkeypatch)
+    _, session, seen = watched(Experiment(settings, rows_on_disk.open_rows(*options.values())), monkeypatch)
     first, last = seen[0][0], seen[-1][0]
     assert (first.latent_caption, first.numbers) == ("the sample alone", {})
     assert np.isfinite(first.latent).all()

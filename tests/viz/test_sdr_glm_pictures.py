@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import supdr
-from supdr_viz.frames.modes import MARGINS, PREDICTIONS, RECONSTRUCTION, modes_of
-from supdr_viz.frames.modes.natural_parameters import LEVELS, PANELS
-from supdr_viz.frames.modes.sdr_glm import rises
-from supdr_viz.frames.surface import evaluate
-from supdr_viz.frames.types import Curves
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pictures.methods import MARGINS, PREDICTIONS, RECONSTRUCTION, modes_of
+from supdr_viz.pictures.methods.natural_parameters import LEVELS, PANELS
+from supdr_viz.pictures.methods.sdr_glm import rises
+from supdr_viz.pictures.surface import evaluate
+from supdr_viz.pictures.types import Curves
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.run.history import CurveLog
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.state import Settings
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
@@ -31,12 +31,12 @@ DATA = {
 class Run:
     """A short run, with its curves and frames."""
 
-    def __init__(self, data="bits", method="SDRGLM", legs=(0,), **options):
+    def __init__(self, data="bits", method="SDRGLM", segments=(0,), **options):
         settings = Settings(**DATA[data], method=method, method_options={"max_iter": 4, "tol": 0.0, **options})
         dataset, self.split, self.scene = prepared(settings)
         self.estimator = build_estimator(settings, dataset.task, len(self.split.train))
         self.snapshots = list(self.estimator.iterate(self.split.X_train, self.split.y_train))
-        self.legs = legs
+        self.segments = segments
         self.builder = FrameBuilder(self.scene, self.split)
         self.log = CurveLog()
         for snapshot in self.snapshots:
@@ -45,9 +45,9 @@ class Run:
     def fitted(self, number=-1):
         return self.estimator.at(self.snapshots[number])
 
-    def picture(self, mode, number=-1, legs=None, losses=None):
+    def picture(self, mode, number=-1, segments=None, losses=None):
         snapshot, options = self.snapshots[number], DisplayOptions(method_mode=mode)
-        told = {"span": (0, 4), "live": True, "errors": NO_CURVES, "numbers": {}, "legs": legs or self.legs}
+        told = {"span": (0, 4), "live": True, "errors": NO_CURVES, "numbers": {}, "segments": segments or self.segments}
         losses = self.log.curves() if losses is None else losses
         return self.builder.build(self.fitted(number), snapshot, options, losses=losses, **told).picture
 
@@ -125,7 +125,7 @@ def test_rises_leave_out_where_settings_changed():
     np.testing.assert_allclose(rises(sweeps, total, (0,)), [1 / 5, -6 / 4, 1 / 10])
     np.testing.assert_allclose(rises(sweeps, total, (0, 2)), [1 / 5, 1 / 10])
     assert rises(sweeps[:1], total[:1], (0,)).size == 0
-    changed = Run("Gaussian").picture("ascent", legs=(0, 2))
+    changed = Run("Gaussian").picture("ascent", segments=(0, 2))
     assert changed.strokes[0].dash == "dotted"
     assert changed.keys[-1].name == "settings changed"
 
@@ -141,7 +141,7 @@ def test_the_balance_ends_at_the_present_misfits():
     shown = numbers(picture)
     assert shown["explains X"] == pytest.approx(100 * (1 - now[0] / means["reconstruction"]))
     assert 0 < shown["explains X"] < 100
-    assert len(run.picture("balance", legs=(0, 3)).strokes[-1].points) == 2  # the way since the settings changed
+    assert len(run.picture("balance", segments=(0, 3)).strokes[-1].points) == 2  # the way since the settings changed
 
 
 def test_the_spectrum_is_that_of_the_snapshot_and_of_the_data():

@@ -10,11 +10,11 @@ import panel as pn
 import pytest
 from PIL import Image
 
+from supdr_viz.pages.sensitivity import runner as runner_module
+from supdr_viz.pages.sensitivity.pictures import PICTURES, SIZE, drawn
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pages.sensitivity.settings import parse_sweep_query, sweep_query
 from supdr_viz.presets.pictures import stored
-from supdr_viz.sweeps import runner as runner_module
-from supdr_viz.sweeps.pictures import PICTURES, SIZE, drawn
-from supdr_viz.sweeps.presets import SWEEP_PRESETS
-from supdr_viz.sweeps.settings import parse_sweep_query, sweep_query
 from tests.viz.visitor import Visitor
 
 SWEEP = (

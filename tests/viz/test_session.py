@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from supdr_viz.experiment.build import NotAtHand, build_dataset
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.run import session as session_module
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import NotAtHand, build_dataset
-from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 
 SETTINGS = Settings(

@@ -2,11 +2,11 @@
 
 import pytest
 
-from supdr_viz.frames.scene import build_scene
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.scene import build_scene
 from supdr_viz.run.player import Player
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands
 from tests.viz.visitor import Visitor
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from supdr_viz.run.builder import DisplayOptions
+from supdr_viz.experiment.build import Unusable, build_estimator
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.making import Unusable, build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import Settings
 from tests.viz.hands import Hands, load, next_frame, reach
 
 SETTINGS = Settings(
@@ -131,8 +131,8 @@ def test_an_earlier_iteration_is_shown_by_the_settings_it_was_made_under(hands, 
     player.pause()
     player.change(build_estimator(SETTINGS.with_options(beta=0.9)))
     player.step()
-    hands.until(lambda: len(player.legs) == 2)
+    hands.until(lambda: len(player.segments) == 2)
     player.show(2)
-    assert player.fitted.beta == player.legs[0].estimator.beta
+    assert player.fitted.beta == player.segments[0].estimator.beta
     player.show(None)
     assert player.fitted.beta == 0.9

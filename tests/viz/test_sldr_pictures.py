@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 import supdr
-from supdr_viz.frames.modes import MARGINS, modes_of
-from supdr_viz.frames.modes.gating import PIXELS, SHADES, gating_plane
-from supdr_viz.frames.picture import Panel, Picture, Tag
-from supdr_viz.frames.scene import view_names
-from supdr_viz.frames.surface import grid
-from supdr_viz.frames.types import Curves
-from supdr_viz.kit import theme
-from supdr_viz.run.builder import DisplayOptions, FrameBuilder
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pictures.methods import MARGINS, modes_of
+from supdr_viz.pictures.methods.gating import PIXELS, SHADES, gating_plane
+from supdr_viz.pictures.picture import Panel, Picture, Tag
+from supdr_viz.pictures.scene import view_names
+from supdr_viz.pictures.surface import grid
+from supdr_viz.pictures.types import Curves
+from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
+from supdr_viz.ui import theme
 from supdr_viz.views import Board
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared

@@ -8,25 +8,27 @@ import numpy as np
 import pytest
 
 from supdr import datasets
+from supdr_viz.experiment import build as building
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings, from_json, to_json, to_query
+from supdr_viz.experiment.snippet import to_python
+from supdr_viz.experiment.splitting import split
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
-from supdr_viz.settings import making as building
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.snippet import to_python
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings, from_json, to_json, to_query
 from tests.viz.test_state import read, suited
 
 # --- snippets -------------------------------------------------------------------------------------------------------
 
 
-def run_through_library(settings, legs, dataset):
+def run_through_library(settings, segments, dataset):
     parts = split(dataset, settings)
     estimator, snapshot = None, None
-    for leg, steps in legs:
-        estimator = build_estimator(leg, dataset.task, views=dataset.views).set_params(max_iter=max(steps, 1), tol=-1)
+    for segment, steps in segments:
+        estimator = build_estimator(segment, dataset.task, views=dataset.views).set_params(
+            max_iter=max(steps, 1), tol=-1
+        )
         snapshots = estimator.iterate(parts.X_train, parts.y_train, start=snapshot)
         snapshot = next(itertools.islice(snapshots, steps, None))
     return estimator.at(snapshot), parts
@@ -41,8 +43,8 @@ def execute(code, folder):
 
 SMALL = {"n_per_class": 40}
 CASES = {
-    "one leg": (Settings(data_options=SMALL), [({}, 5)]),
-    "two legs": (Settings(data_options=SMALL), [({}, 4), ({"C": 10.0, "beta": 0.5}, 3)]),
+    "one segment": (Settings(data_options=SMALL), [({}, 5)]),
+    "two segments": (Settings(data_options=SMALL), [({}, 4), ({"C": 10.0, "beta": 0.5}, 3)]),
     "nothing run yet": (Settings(data_options=SMALL), [({}, 0)]),
     "few labels": (Settings(data="moons", label_share=0.2, seed=3), [({}, 4)]),
     "drawn": (Settings(data="moons", drawn=((0.1, 0.2, 1), (0.3, -0.5, 0))), [({"kernel": "poly"}, 4)]),
@@ -62,13 +64,13 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_snippet_repeats_the_run(case, tmp_path):
     settings, steps = CASES[case]
-    legs, current = [], settings
+    segments, current = [], settings
     for changes, count in steps:
         current = current.with_options(**changes)
-        legs.append((current, count))
+        segments.append((current, count))
     dataset = build_dataset(settings)
-    expected, parts = run_through_library(settings, legs, dataset)
-    names, printed = execute(to_python(settings, legs, dataset), tmp_path)
+    expected, parts = run_through_library(settings, segments, dataset)
+    names, printed = execute(to_python(settings, segments, dataset), tmp_path)
     np.testing.assert_array_equal(names["model"].embedding_, expected.embedding_)
     np.testing.assert_array_equal(names["model"].predict(parts.X_train), expected.predict(parts.X_train))
     if settings.test_share:

@@ -5,15 +5,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
-from supdr_viz.frames.types import Lines
-from supdr_viz.kit import theme
-from supdr_viz.stage.stage import Selection
+from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
+from supdr_viz.pictures.types import Lines
+from supdr_viz.ui import theme
 from supdr_viz.views import Board
 from supdr_viz.views.colours import UNKNOWN
 from supdr_viz.views.figures import joined
-from supdr_viz.views.multiples import Pair
 from supdr_viz.views.points import TEST, point_size
+from supdr_viz.views.small_multiple import SmallMultiple
+from supdr_viz.views.stage.stage import Selection
 from tests.viz.square_cases import plane, ringed, shown_board
 from tests.viz.test_views import make_frame, make_picture, make_scene, make_surface
 
@@ -51,7 +51,7 @@ def test_rows_that_there_are_not_cannot_be_selected(shown, rows):
 
 def test_runs_on_the_same_rows_share_the_selection():
     selection = Selection()
-    pairs = [Pair(selection, "together") for _ in range(2)]
+    pairs = [SmallMultiple(selection, "together") for _ in range(2)]
     for pair in pairs:
         pair.show_scene(make_scene())
     pairs[0].stage.hear({"kind": "select", "rows": [1, 2]})

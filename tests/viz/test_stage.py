@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from supdr_viz.frames.places import HIDDEN, LEVELS, packed_places, unpacked_places
-from supdr_viz.stage.stage import Selection, Stage
-from supdr_viz.stage.wire import Tail, decode, encode, merge, packed_bits
+from supdr_viz.pictures.packed_positions import HIDDEN, LEVELS, packed_places, unpacked_places
+from supdr_viz.views.stage.stage import Selection, Stage
+from supdr_viz.views.stage.wire import Tail, decode, encode, merge, packed_bits
 
 
 def told(stage):

@@ -13,7 +13,7 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application
 from tornado.websocket import websocket_connect
 
-from supdr_viz.stage.socket import MOST_SAID, MOST_WAITING, TOO_SLOW, UNKNOWN_TICKET, StageSocket
+from supdr_viz.views.stage.socket import MOST_SAID, MOST_WAITING, TOO_SLOW, UNKNOWN_TICKET, StageSocket
 
 
 class Owner:
@@ -129,7 +129,7 @@ def test_who_says_too_much_at_a_time_is_left(offered):
 
 
 def test_what_a_browser_does_not_take_does_not_fill_the_memory(offered, monkeypatch):
-    monkeypatch.setattr("supdr_viz.stage.socket.MOST_UNSENT", 2**20)
+    monkeypatch.setattr("supdr_viz.views.stage.socket.MOST_UNSENT", 2**20)
 
     async def act(connect):
         owner = Owner()

@@ -14,12 +14,12 @@ from sklearn.base import is_regressor
 from supdr import datasets
 from supdr.datasets import Dataset
 from supdr.engine.parameters import TASK
-from supdr_viz.settings import state
-from supdr_viz.settings.making import NotAtHand, Unusable, build_dataset, build_estimator, check_columns
-from supdr_viz.settings.menu import MENU, METHOD_FORMS
-from supdr_viz.settings.sources import DATA_FORMS, SOURCES
-from supdr_viz.settings.splitting import split
-from supdr_viz.settings.state import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.data.sources import DATA_FORMS, SOURCES
+from supdr_viz.experiment import settings as state
+from supdr_viz.experiment.build import NotAtHand, Unusable, build_dataset, build_estimator, check_columns
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.experiment.splitting import split
 
 
 def read(query):

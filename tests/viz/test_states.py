@@ -6,10 +6,10 @@ import pytest
 
 from supdr import warm
 from supdr.baselines import KNN
-from supdr_viz.kit.markup import EMPTY
-from supdr_viz.pages import explorer
-from supdr_viz.pages.explorer import Explorer
-from supdr_viz.settings.state import Settings
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pages.explorer import page as explorer
+from supdr_viz.pages.explorer.page import Explorer
+from supdr_viz.ui.markup import EMPTY
 from tests.viz.hands import Hands
 
 MOONS = Settings(

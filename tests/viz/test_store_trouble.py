@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 from supdr import LSDR
 from supdr.sensitivity import Store, Sweep
-from supdr_viz.sweeps.runner import Phase, SweepRunner, store_path
+from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner, store_path
 from tests.core.test_sensitivity_store import without_rights
 from tests.viz.visitor import Visitor
 

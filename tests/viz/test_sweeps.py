@@ -10,15 +10,15 @@ import pytest
 
 from supdr.sensitivity import Sweep
 from supdr_viz.cli import main
-from supdr_viz.settings.making import build_dataset, build_estimator
-from supdr_viz.settings.menu import MENU
-from supdr_viz.settings.state import Settings, parse_query, to_query
-from supdr_viz.sweeps.figures import SweepFigures, place_of
-from supdr_viz.sweeps.files import from_toml
-from supdr_viz.sweeps.numbers import mean_text
-from supdr_viz.sweeps.presets import SWEEP_PRESETS
-from supdr_viz.sweeps.runner import Phase, SweepRunner
-from supdr_viz.sweeps.settings import (
+from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings, parse_query, to_query
+from supdr_viz.pages.sensitivity.figures import SweepFigures, place_of
+from supdr_viz.pages.sensitivity.files import from_toml
+from supdr_viz.pages.sensitivity.numbers import mean_text
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
+from supdr_viz.pages.sensitivity.settings import (
     Axis,
     SweepSettings,
     build_sweep,
@@ -176,7 +176,7 @@ def test_the_command_computes_what_a_plain_sweep_does(tmp_path, monkeypatch, cap
         (("count = 3", "number = 3"), "must be a list of values or a table"),
         (("count = 3", "count = 0"), "values are allowed"),
         (("folds = 2", 'folds = "all"'), "Folds must be a number"),
-        (("metric", "metric ="), "not a TOML file"),
+        (("metric", "metric ="), "This is not TOML"),
     ],
 )
 def test_a_wrong_file_is_explained(change, said):

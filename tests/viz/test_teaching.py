@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from supdr_viz.run.doubt import doubtful_rows
+from supdr_viz.experiment.build import Unusable
+from supdr_viz.experiment.codec import arguments_entries
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU, METHODS_GROUP
+from supdr_viz.experiment.settings import MAX_TAUGHT, UNLABELLED, Settings, from_json, parse_entries, to_json, to_query
+from supdr_viz.experiment.teaching import taught_dataset, taught_further, taught_split
 from supdr_viz.run.session import Session
-from supdr_viz.settings.entries import arguments_entries
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import Unusable
-from supdr_viz.settings.menu import MENU, METHODS_GROUP
-from supdr_viz.settings.state import MAX_TAUGHT, UNLABELLED, Settings, from_json, parse_entries, to_json, to_query
-from supdr_viz.settings.teaching import taught_dataset, taught_further, taught_split
+from supdr_viz.run.uncertainty import least_certain_rows
 from tests.viz.hands import Hands
 from tests.viz.prepared import prepared
 from tests.viz.test_snippets import execute
@@ -162,7 +162,7 @@ def test_the_most_doubtful_row_is_asked_for_first(label_share, n_classes):
     session.apply(Experiment(settings))
     hands.rest()
     fitted, parts = session.player.fitted, session.split
-    places, likely = doubtful_rows(fitted, parts)
+    places, likely = least_certain_rows(fitted, parts)
     wanted = np.isnan(parts.y_train) if label_share < 1 else np.ones(len(parts.y_train), dtype=bool)
     np.testing.assert_array_equal(np.sort(places), np.flatnonzero(wanted))
     scores = fitted.decision_function(parts.X_train[places])
@@ -171,7 +171,7 @@ def test_the_most_doubtful_row_is_asked_for_first(label_share, n_classes):
     assert (np.diff(best[:, -1] - best[:, -2]) >= 0).all()
     np.testing.assert_array_equal(likely[:, 0], fitted.predict(parts.X_train[places]))
     shown = np.random.default_rng(0).permutation(len(wanted) + 10)[:40]  # some of them test rows
-    among, _likely = doubtful_rows(fitted, parts, shown)
+    among, _likely = least_certain_rows(fitted, parts, shown)
     np.testing.assert_array_equal(among, [place for place in places if place in shown])
     session.close()
 

@@ -5,16 +5,16 @@ from types import SimpleNamespace
 import pytest
 
 from supdr import warm
-from supdr_viz.compare.lockstep import LockStep
-from supdr_viz.kit.bridge import Bridge
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.pages import transport
+from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.state import Settings
-from supdr_viz.stage.components import Hub
-from supdr_viz.stage.stage import Stage
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.views.stage.components import Hub
+from supdr_viz.views.stage.stage import Stage
 from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from supdr.quality import changed_neighbours, map_quality, row_continuity, row_trustworthiness
-from supdr_viz.compare.column import Facts
-from supdr_viz.compare.table import table_csv, table_html
-from supdr_viz.frames import truth as truths
-from supdr_viz.frames.modes.shepard import REACH, shepard
-from supdr_viz.frames.truth import Yardstick, measuring
-from supdr_viz.frames.types import Truth
-from supdr_viz.run.builder import DisplayOptions
+from supdr_viz.experiment.build import build_estimator
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings, from_json, to_json, to_query
+from supdr_viz.pages.compare.column import Facts
+from supdr_viz.pages.compare.table import table_csv, table_html
+from supdr_viz.pictures import map_quality as truths
+from supdr_viz.pictures.map_quality import Yardstick, measuring
+from supdr_viz.pictures.methods.shepard import REACH, shepard
+from supdr_viz.pictures.types import Truth
+from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
-from supdr_viz.settings.experiment import Experiment
-from supdr_viz.settings.making import build_estimator
-from supdr_viz.settings.state import Settings, from_json, to_json, to_query
 from supdr_viz.views import Board, class_legend
 from tests.viz.hands import Hands, next_frame, reach
 from tests.viz.prepared import prepared

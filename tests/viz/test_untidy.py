@@ -13,12 +13,12 @@ from sklearn.impute import SimpleImputer
 from supdr.datasets import preview, read_file
 from supdr.sensitivity.splits import splits_of
 from supdr_viz.controls.upload import likely_target
-from supdr_viz.settings.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
-from supdr_viz.settings.making import Unusable, build_dataset, build_estimator, check_columns
-from supdr_viz.settings.snippet import to_python
-from supdr_viz.settings.splitting import filled, split
-from supdr_viz.settings.state import Settings, from_json, to_json
-from supdr_viz.sweeps.settings import Axis, SweepSettings, build_sweep
+from supdr_viz.data.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
+from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator, check_columns
+from supdr_viz.experiment.settings import Settings, from_json, to_json
+from supdr_viz.experiment.snippet import to_python
+from supdr_viz.experiment.splitting import filled, split
+from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep
 from tests.bad_input.workbooks import workbook
 from tests.browser.own_tables import FILES, TARGETS
 from tests.viz.visitor import Visitor

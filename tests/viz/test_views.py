@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from supdr_viz.frames.modes import MARGINS, RECONSTRUCTION
-from supdr_viz.frames.types import Curves, Frame, Lines, Plane, Scene, Sheet, Surface
-from supdr_viz.kit.markup import explained, legend
-from supdr_viz.stage.wire import Tail, decode, merge
+from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
+from supdr_viz.pictures.types import Curves, Frame, Lines, Plane, Scene, Sheet, Surface
+from supdr_viz.ui.markup import explained, legend
 from supdr_viz.views import Board
 from supdr_viz.views.curves import linear_axis, log_axis, round_up
+from supdr_viz.views.stage.wire import Tail, decode, merge
 
 SQUARE = (-1.0, 1.0, -1.0, 1.0)
 

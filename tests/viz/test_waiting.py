@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from supdr_viz.kit import waiting
-from supdr_viz.kit.waiting import (
+from supdr_viz.serving import waiting_room
+from supdr_viz.serving.waiting_room import (
     ASKS_WITHIN,
     AT_ONCE,
     BREATH,
@@ -13,7 +13,7 @@ from supdr_viz.kit.waiting import (
     ON_THE_WAY,
     PRESENT,
     REMEMBERED,
-    Queue,
+    WaitingRoom,
 )
 
 
@@ -31,7 +31,7 @@ def clock():
 
 @pytest.fixture
 def queue(clock):
-    return Queue(clock)
+    return WaitingRoom(clock)
 
 
 def ask(queue, clock, waiting, enter=True):
@@ -119,12 +119,12 @@ def test_who_has_gone_away_counts_for_nothing_and_keeps_the_place(queue, clock):
 
 
 def test_places_cannot_fill_the_memory(queue, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST_WAITING", 3)
+    monkeypatch.setattr(waiting_room, "MOST_WAITING", 3)
     assert [bool(queue.join()) for _ in range(5)] == [True] * 3 + [False] * 2
 
 
 def test_places_of_those_who_are_gone_keep_nobody_out(queue, clock, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST_WAITING", 5)
+    monkeypatch.setattr(waiting_room, "MOST_WAITING", 5)
     assert queue.before(queue.join()) == 0
     *_, here = places = [queue.join() for _ in range(5)]
     assert [queue.before(turn) for turn in places] == [1, 1, 2, 3, 4]
@@ -165,7 +165,7 @@ def test_addresses_take_turns_whoever_asks_most(queue, clock):
 
 
 def test_who_has_most_places_gives_way_to_others_when_there_are_no_more(queue, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST_WAITING", 6)
+    monkeypatch.setattr(waiting_room, "MOST_WAITING", 6)
     many = [queue.join("there") for _ in range(6)]
     assert not queue.join("there")
     others = [queue.join("here") for _ in range(4)]

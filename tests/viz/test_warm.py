@@ -78,7 +78,7 @@ def test_every_kernel_of_the_app_is_compiled(compiled):
     """Also those that only large data reach: a compiled file for each kernel that the explorer imports."""
     folder, _ = compiled
     code = (
-        "import supdr_viz.pages.explorer\n"
+        "import supdr_viz.pages.explorer.page\n"
         "from supdr import warm\n"
         "print(*{f'{k.py_func.__module__.split(\".\")[-1]}.{k.__qualname__}-' for k in warm._kernels()})\n"
     )
@@ -91,7 +91,7 @@ def test_every_kernel_of_the_app_is_compiled(compiled):
 EVERY_CHOICE = """
 import supdr
 from supdr import warm
-from supdr_viz.settings.menu import METHOD_FORMS
+from supdr_viz.experiment.methods import METHOD_FORMS
 
 def choices(spec):
     return [value for value, _ in spec.choices] if spec.kind == "choice" else [False, True]

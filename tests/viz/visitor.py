@@ -26,20 +26,20 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 
 from supdr_viz.controls.upload import limits
-from supdr_viz.frames.places import unpacked_places
-from supdr_viz.kit.bar import Bar, Marks
-from supdr_viz.kit.bridge import Bridge
-from supdr_viz.kit.components import USED
-from supdr_viz.kit.gallery import Gallery
-from supdr_viz.kit.gaps import browser_is_there, describe_only
 from supdr_viz.pages.cards import Cards
-from supdr_viz.pages.compare import compare
-from supdr_viz.pages.explorer import explorer
-from supdr_viz.pages.lessons import lessons
-from supdr_viz.pages.sensitivity import sensitivity
+from supdr_viz.pages.compare.page import compare
+from supdr_viz.pages.explorer.page import explorer
+from supdr_viz.pages.lessons.page import lessons
+from supdr_viz.pages.sensitivity.page import sensitivity
+from supdr_viz.pictures.packed_positions import unpacked_places
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.run import course
-from supdr_viz.stage.components import Hub, Words
+from supdr_viz.run import run_machine
+from supdr_viz.ui.bar import Bar, Marks
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.components import USED
+from supdr_viz.ui.gallery import Gallery
+from supdr_viz.ui.panel_workarounds import browser_is_there, describe_only
+from supdr_viz.views.stage.components import Hub, Words
 
 PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
 NUMBERS = itertools.count(1)
@@ -88,9 +88,9 @@ class Visitor:
         self._pace = contextlib.ExitStack()
 
     def __enter__(self):
-        at_once = dict.fromkeys(course.STEPS_PER_SECOND)
-        self._pace.enter_context(mock.patch.dict(course.STEPS_PER_SECOND, at_once))
-        self._pace.enter_context(mock.patch.object(course, "SLOW_START", math.inf))
+        at_once = dict.fromkeys(run_machine.STEPS_PER_SECOND)
+        self._pace.enter_context(mock.patch.dict(run_machine.STEPS_PER_SECOND, at_once))
+        self._pace.enter_context(mock.patch.object(run_machine, "SLOW_START", math.inf))
         self._await(self._open())
         return self.settle()
 

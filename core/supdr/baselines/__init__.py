@@ -26,43 +26,20 @@ from supdr.baselines.umap import INSTALLED as UMAP_INSTALLED
 from supdr.baselines.umap import NEEDS as UMAP_NEEDS
 from supdr.baselines.umap import UMAP
 from supdr.baselines.view_svm import AllViewsSVM, BestViewSVM
+from supdr.engine.estimator import SupervisedReducer
 
-# Name → class, for menus; UMAP and PaCMAP where their packages are installed. `LogisticPCA` is `LogisticUDR` for
-# nothing but bits, which the latter recognises itself.
-BASELINES = {
-    "LinearSVM": LinearSVM,
-    "PolySVM": PolySVM,
-    "RBFSVM": RBFSVM,
-    "PCASVM": PCASVM,
-    "LDA": LDA,
-    "KNN": KNN,
-    "PCAProjection": PCAProjection,
-    "KernelPCAProjection": KernelPCAProjection,
-    "LDAProjection": LDAProjection,
-    "PLSProjection": PLSProjection,
-    "KLDA": KLDA,
-    "NCA": NCA,
-    "LMNN": LMNN,
-    "TSNE": TSNE,
-    **({"UMAP": UMAP} if UMAP_INSTALLED else {}),
-    **({"PaCMAP": PaCMAP} if PACMAP_INSTALLED else {}),
-    "TwoStep": TwoStep,
-    "AllViewsSVM": AllViewsSVM,
-    "BestViewSVM": BestViewSVM,
-    "MKL": MKL,
-    "LMKL": LMKL,
-    "SVDM": SVDM,
-    "LogisticUDR": LogisticUDR,
-    "SVMUDR": SVMUDR,
-    "ElasticNet": ElasticNet,
-    "PLS": PLS,
-    "LSSVM": LSSVM,
-    "LLR": LLR,
-    "GraphLaplacian": GraphLaplacian,
-    "LapRLS": LapRLS,
-    "HessianEnergy": HessianEnergy,
-    "PFR": PFR,
-    "Constant": Constant,
+# Name → class, for menus; UMAP and PaCMAP where their packages are installed. `LogisticPCA` is left out: `LogisticUDR`
+# does the same on bits, which it recognises itself.
+BASELINES: dict[str, type[SupervisedReducer]] = {
+    estimator.__name__: estimator
+    for estimator in (
+        *(LinearSVM, PolySVM, RBFSVM, PCASVM, LDA, KNN),
+        *(PCAProjection, KernelPCAProjection, LDAProjection, PLSProjection, KLDA, NCA, LMNN, TSNE),
+        *((UMAP,) if UMAP_INSTALLED else ()),
+        *((PaCMAP,) if PACMAP_INSTALLED else ()),
+        *(TwoStep, AllViewsSVM, BestViewSVM, MKL, LMKL, SVDM, LogisticUDR, SVMUDR),
+        *(ElasticNet, PLS, LSSVM, LLR, GraphLaplacian, LapRLS, HessianEnergy, PFR, Constant),
+    )
 }
 
 # Name → what to install, of those that a package of its own brings.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from supdr.baselines.one_shot import Fitted, OneShot
-from supdr.engine.diagnostics import Diagnostics
-from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 
@@ -23,30 +21,38 @@ class Predictor(Protocol):
         """Return the values at the rows of `X`, (p, T)."""
 
 
+@dataclass(eq=False, repr=False)
 class DirectMethod(OneShot):
     """Base of methods with a ``task``: one column of values, or one column of +-1 per class (one for two classes).
 
     They learn no latent space: `transform` returns the predicted columns, on which the classes are decided.
-
     Subclasses define ``_solve(X, rows, values)``, which returns the values (n, T) of the training rows and a
     `Predictor` for new ones; `values` are those of the labelled rows, minus their means.
+
+    Parameters
+    ----------
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
+    task : {"regression", "classification"}, default="regression"
+        Classes are coded as +-1.
     """
 
-    task: str
-    preprocessing: str
+    prepared_attributes = (*OneShot.prepared_attributes, "_mean")
     embedding_note: ClassVar[str] = "predicted values"
+
+    _: KW_ONLY
+    task: str = "regression"
+    preprocessing: str = "minmax"
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, Predictor]:
         raise NotImplementedError
 
-    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
-        rows = np.flatnonzero(targets.labelled)
+    def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         self._mean = targets.values[rows].mean(axis=0)
         # Centred: what the labels do not reach gets their mean.
         values, model = self._solve(X, rows, targets.values[rows] - self._mean)
-        state = Fitted((values + self._mean, model), X, rows, self._seed())
-        error = self._error(state.model[0][rows], targets, rows)
-        yield Snapshot(1, 0, {"objective": error, "training_error": error}, Diagnostics({}), state, 0.0, Stop.converged)
+        values = values + self._mean
+        return (values, model), self._error(values[rows], targets, rows), {}
 
     def _error(self, scores: NDArray, targets: Targets, rows: NDArray) -> float:
         """Return the mean squared error, or the share of wrong classes, of labelled rows."""

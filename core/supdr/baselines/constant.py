@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,11 @@ from sklearn.utils import Tags
 
 from supdr.baselines._direct import DirectMethod
 from supdr.baselines._parameters import DIRECT
-from supdr.engine.parameters import Parameter, of_run, without
+from supdr.engine.parameters import of_run, without
 
 
 @dataclass(frozen=True)
-class _Nothing:
+class _Zero:
     """The zero function."""
 
     n_targets: int
@@ -30,29 +29,24 @@ class Constant(DirectMethod):
 
     Parameters
     ----------
-    task : {"regression", "classification"}, default="regression"
-        What y means.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`; only `missing_label` has an effect.
+    task : {"regression", "classification"}, default="regression"
+        What y means.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (of_run("preprocessing"), *without(DIRECT, "preprocessing"))
+    parameters = (of_run("preprocessing"), *without(DIRECT, "preprocessing"))
 
     _: KW_ONLY
-    task: str = "regression"
     preprocessing: str = "none"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
-    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Nothing]:
-        model = _Nothing(values.shape[1])
+    def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Zero]:
+        model = _Zero(values.shape[1])
         return model.predict(X), model
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if tags.regressor_tags is not None:
-            tags.regressor_tags.poor_score = True
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.poor_score = True
+        for of_task in (tags.regressor_tags, tags.classifier_tags):
+            if of_task is not None:
+                of_task.poor_score = True
         return tags

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,8 @@ from sklearn.linear_model import ElasticNet as Model
 from sklearn.linear_model import ElasticNetCV
 
 from supdr.baselines._parameters import SHELL
-from supdr.baselines.one_shot import Fitted, SingleTarget
-from supdr.engine.diagnostics import Diagnostics
-from supdr.engine.iterate import Snapshot, Stop
-from supdr.engine.parameters import POSITIVE, POSITIVE_SHARE, Parameter, scale, share
+from supdr.baselines.one_shot import SingleTarget
+from supdr.engine.parameters import POSITIVE, POSITIVE_SHARE, scale, share
 from supdr.engine.targets import Targets
 
 LARGEST_MAX_ITER = 10_000
@@ -32,46 +29,26 @@ class ElasticNet(SingleTarget):
     ----------
     alpha : float or "cv", default="cv"
         Weight of the penalty on a target of unit deviation, > 0; "cv" chooses it by cross-validation in 5 folds.
-    l1_ratio : float, default=0.5
-        Share of the l1 penalty, in (0, 1].
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
+    l1_ratio : float, default=0.5
+        Share of the l1 penalty, in (0, 1].
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    prepared_attributes = (*SingleTarget.prepared_attributes, "_centre", "_deviation")
+    parameters = (
         scale(
-            "alpha",
-            "Penalty",
-            1e-4,
-            10,
-            "auto: by cross-validation.",
-            symbol="α",
-            main=True,
-            accepts=("cv", POSITIVE),
+            "alpha", "Penalty", 1e-4, 10, "auto: by cross-validation.", symbol="α", main=True, accepts=("cv", POSITIVE)
         ),
-        share(
-            "l1_ratio",
-            "Share of ℓ1",
-            0.05,
-            1,
-            0.05,
-            "More: fewer columns.",
-            main=True,
-            accepts=(POSITIVE_SHARE,),
-        ),
+        share("l1_ratio", "Share of ℓ1", 0.05, 1, 0.05, "More: fewer columns.", main=True, accepts=(POSITIVE_SHARE,)),
         *SHELL,
     )
 
     alpha: float | str = "cv"
     _: KW_ONLY
     l1_ratio: float = 0.5
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
-    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
-        rows = np.flatnonzero(targets.labelled)
+    def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         y = targets.values[rows, 0]
         self._centre, deviation = float(y.mean()), float(y.std())
         self._deviation = deviation if deviation > 0.0 else 1.0
@@ -85,10 +62,7 @@ class ElasticNet(SingleTarget):
             model = Model(alpha=alpha, l1_ratio=self.l1_ratio, max_iter=LARGEST_MAX_ITER)
         model.fit(X[rows], scaled)
         error = float(np.mean((model.predict(X[rows]) - scaled) ** 2))
-        losses = {"objective": error, "training_error": error}
-        diagnostics = {"active_columns": float(np.count_nonzero(model.coef_))}
-        fitted = Fitted(model, X, rows, self._seed())
-        yield Snapshot(1, 0, losses, Diagnostics(diagnostics), fitted, 0.0, Stop.converged)
+        return model, error, {"active_columns": float(np.count_nonzero(model.coef_))}
 
     def _latent(self, X: NDArray) -> NDArray:
         return (self.model_.predict(X) * self._deviation + self._centre)[:, None]

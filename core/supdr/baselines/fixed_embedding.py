@@ -1,6 +1,6 @@
-"""Maps by other packages: they place the training rows, and we put new rows between these.
+"""Embeddings by other packages, of the training rows only; new rows are placed between these.
 
-Such packages hold the interpreter while they work, so outside of the main thread (in the explorer) they run in a
+Such packages hold the interpreter's lock while they work, so outside of the main thread (in the explorer) they run in a
 process of their own, which stays for a while for the next run.
 """
 
@@ -8,41 +8,39 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from supdr.baselines.tsne import between_neighbours
-from supdr.engine.interruption import awaited
+from supdr.engine.interruption import result_of
 from supdr.engine.processes import shared_executor
 
 
+@dataclass(eq=False, repr=False)
 class FixedEmbedding(BaseEstimator):
-    """FixedEmbedding of the training rows; others between their nearest training rows.
+    """An embedding of the training rows; others are placed between their nearest training rows.
 
-    `package`: (X (n, m), class codes (n,) or None, settings) -> places (n, d); a function of a module, for it goes to
-    another process. `supervised`: whether it sees the class codes. `settings`: handed on to it.
+    `package`: (X (n, m), class codes (n,) or None, settings) -> latent rows (n, d); a function of a module, since it is
+    sent to another process. `supervised`: whether it gets the class codes. `settings`: its third argument.
     """
 
-    def __init__(self, package: Callable[..., NDArray], supervised: bool, settings: dict[str, Any]) -> None:
-        self.package = package
-        self.supervised = supervised
-        self.settings = settings
+    package: Callable[..., NDArray]
+    supervised: bool
+    settings: dict[str, Any]
 
     def fit(self, X: NDArray, y: NDArray) -> FixedEmbedding:
-        """Place the rows.
-
-        `X` (n, m): rows; `y` (n,): class codes.
-        """
+        """Embed rows (n, m) with class codes (n,)."""
         arguments = (X, y if self.supervised else None, self.settings)
         if threading.current_thread() is threading.main_thread():
             latent = self.package(*arguments)
         else:
-            latent = awaited(shared_executor(1).submit(self.package, *arguments))
+            latent = result_of(shared_executor(1).submit(self.package, *arguments))
         self.guides_ = between_neighbours(X, latent)
         return self
 
     def transform(self, X: NDArray) -> NDArray:
-        """Return the places (n, d) of rows (n, m); training rows have their own."""
+        """Return the latent rows (n, d) of rows (n, m); training rows keep their own."""
         return self.guides_.predict(X)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from supdr.baselines._direct import DirectMethod
 from supdr.baselines._parameters import DIRECT, GRAPH, SMOOTHNESS, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
-from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, hessian_energy, neighbours, solve_labelled, tangents
 
@@ -27,15 +25,13 @@ class HessianEnergy(DirectMethod):
     ----------
     reg : float, default=0.1
         Weight of the energy, > 0.
-    task : {"regression", "classification"}, default="regression"
-        Classes are coded as +-1.
+    preprocessing, random_state, verbose, missing_label, task
+        As in `DirectMethod`.
     n_neighbors : int, default=12
         k, neighbours of every row, >= m + m (m + 1) / 2; no more than there are other rows are used.
     dimension : int, default=2
         m, dimension of the surface, >= 1; no more than there are columns is used.  Too large a value lets f explode
         between few labels.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
 
     Notes
     -----
@@ -47,7 +43,7 @@ class HessianEnergy(DirectMethod):
     Semi-supervised Dimensionality Reduction", 2009.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         SMOOTHNESS,
         replace(GRAPH, low=9),  # quadratics on three tangent dimensions have nine coefficients
         TANGENT,
@@ -56,13 +52,8 @@ class HessianEnergy(DirectMethod):
 
     reg: float = 0.1
     _: KW_ONLY
-    task: str = "regression"
     n_neighbors: int = 12
     dimension: int = 2
-    preprocessing: str = "minmax"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         m = min(self.dimension, X.shape[1])

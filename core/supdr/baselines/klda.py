@@ -13,7 +13,7 @@ G. Baudat, F. Anouar, "Generalized discriminant analysis using a kernel approach
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 
 from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, HEAD, MEDIAN_GAMMA, SEEDED
 from supdr.baselines.projections import Projection, rbf_gamma
-from supdr.engine.parameters import Parameter, scale
+from supdr.engine.parameters import scale
 from supdr.functions.kernels import Kernel
 
 # Of the largest one: those below are rounding.
@@ -30,6 +30,7 @@ SMALLEST_RATIO = 1e-12
 BLOCK = 2048
 
 
+@dataclass(eq=False)
 class KernelDiscriminants(BaseEstimator):
     """The projection of kernel discriminant analysis.
 
@@ -38,15 +39,14 @@ class KernelDiscriminants(BaseEstimator):
     kernel values.
     """
 
-    def __init__(self, n_components: int, gamma: float, reg: float) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.reg = reg
+    n_components: int
+    gamma: float
+    reg: float
 
     def fit(self, X: NDArray, y: NDArray) -> KernelDiscriminants:
-        """Find the directions.  O(n^3): one factorisation; 2 n^2 numbers in memory.
+        """Compute the directions from rows (n, m) and class codes (n,), 0 to K - 1; raise ValueError if there is none.
 
-        `X` (n, m): rows; `y` (n,): class codes 0 to K - 1. Raises ValueError if there is no direction.
+        O(n^3): one factorisation; 2 n^2 numbers in memory.
         """
         n = len(X)
         self.rows_ = X
@@ -98,23 +98,15 @@ class KLDA(Projection):
     ----------
     n_components : int or None, default=None
         Latent dimension, at most K - 1; None is K - 1.
+    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+        As in `Projection`.
     gamma : float or "median", default="median"
         exp(-gamma |x - x'|^2), > 0; "median" uses the median distance.
     reg : float, default=1e-3
         Added to the covariance within classes, > 0.
-    head : {"knn", "svm", "rbf"}, default="knn"
-        Classifier on the projected rows.
-    n_neighbors : int, default=5
-        Neighbours of "knn".
-    C : float, default=1.0
-        Hinge weight of "svm" and "rbf".
-    head_gamma : float or "scale", default="scale"
-        Sharpness of "rbf"; as in `Projection`.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         AUTOMATIC_COMPONENTS,
         MEDIAN_GAMMA,
         scale("reg", "Ridge", 1e-6, 1e2, "Added to the scatter within classes.", main=True),
@@ -122,19 +114,10 @@ class KLDA(Projection):
         *SEEDED,
     )
 
-    n_components: int | None = None
     _: KW_ONLY
     gamma: float | str = "median"
     reg: float = 1e-3
-    head: str = "knn"
-    n_neighbors: int = 5
-    C: float = 1.0
-    head_gamma: float | str = "scale"
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
-        wanted = n_classes - 1 if self.n_components is None else min(self.n_components, n_classes - 1)
-        return KernelDiscriminants(wanted, rbf_gamma(self.gamma, X, self._seed()), float(self.reg))
+        n_directions = n_classes - 1 if self.n_components is None else min(self.n_components, n_classes - 1)
+        return KernelDiscriminants(n_directions, rbf_gamma(self.gamma, X, self._seed()), float(self.reg))

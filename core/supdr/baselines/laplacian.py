@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from scipy.linalg import lu_factor, lu_solve
 
 from supdr.baselines._direct import DirectMethod, input_kernel
 from supdr.baselines._parameters import DIRECT, GRAPH, SCALED_GAMMA, SMOOTHNESS
-from supdr.engine.parameters import Parameter, scale
+from supdr.engine.parameters import scale
 from supdr.functions.kernels import Kernel
 from supdr.solvers.graphs import NeighbourMeans, laplacian, similarity_graph, solve_labelled, unlabelled_rows
 
@@ -28,12 +28,10 @@ class GraphLaplacian(DirectMethod):
     ----------
     reg : float, default=0.1
         Weight of the graph term, > 0.
-    task : {"regression", "classification"}, default="regression"
-        Classes are coded as +-1.
+    preprocessing, random_state, verbose, missing_label, task
+        As in `DirectMethod`.
     n_neighbors : int, default=12
         Neighbours of every row in the graph, >= 1; no more than there are other rows are used.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
 
     Notes
     -----
@@ -44,16 +42,11 @@ class GraphLaplacian(DirectMethod):
     M. Belkin, P. Niyogi, V. Sindhwani, "Manifold Regularization", 2006.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (SMOOTHNESS, GRAPH, *DIRECT)
+    parameters = (SMOOTHNESS, GRAPH, *DIRECT)
 
     reg: float = 0.1
     _: KW_ONLY
-    task: str = "regression"
     n_neighbors: int = 12
-    preprocessing: str = "minmax"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, NeighbourMeans]:
         count = min(self.n_neighbors, len(X) - 1)
@@ -87,23 +80,21 @@ class LapRLS(DirectMethod):
     ----------
     reg_ambient : float, default=1e-3
         gamma_A, ridge of the expansion, > 0.
+    preprocessing, random_state, verbose, missing_label, task
+        As in `DirectMethod`.
     reg_intrinsic : float, default=1.0
         gamma_I, weight of the graph term, > 0.
-    task : {"regression", "classification"}, default="regression"
-        Classes are coded as +-1.
     gamma : float or "scale", default="scale"
         exp(-gamma |x - x'|^2), > 0; "scale" is 1 / (number of columns times their variance).
     n_neighbors : int, default=6
         Neighbours of every row in the graph, >= 1; no more than there are other rows are used.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
 
     References
     ----------
     M. Belkin, P. Niyogi, V. Sindhwani, "Manifold Regularization", 2006.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         scale("reg_ambient", "Ridge", 1e-6, 1e2, "Of the kernel expansion.", symbol="λA", main=True),
         scale("reg_intrinsic", "Smoothness", 1e-6, 1e3, "Weight of a smooth prediction.", symbol="λI", main=True),
         GRAPH,
@@ -114,13 +105,8 @@ class LapRLS(DirectMethod):
     reg_ambient: float = 1e-3
     _: KW_ONLY
     reg_intrinsic: float = 1.0
-    task: str = "regression"
     gamma: float | str = "scale"
     n_neighbors: int = 6
-    preprocessing: str = "minmax"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Expansion]:
         n_rows, n_labelled = len(X), len(rows)

@@ -5,8 +5,9 @@ Source: M. Gonen, E. Alpaydin, "Localized multiple kernel learning", ICML 2008.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from supdr.baselines._parameters import SEEDED
 from supdr.engine.checks import check_choice
 from supdr.engine.common_parameters import LIMITS, SVM_TOL, SVM_WEIGHT, UNWHITENED
-from supdr.engine.parameters import Parameter, count, of_run, scale
+from supdr.engine.parameters import count, of_run, scale
 from supdr.methods.sldr.estimator import SLDR
 
 
+@dataclass(eq=False, repr=False)
 class LMKL(SLDR):
     """Localized multiple kernel learning: a softmax gate on the columns themselves weighs the views' linear kernels.
 
@@ -47,7 +49,7 @@ class LMKL(SLDR):
     svm_tol : float, default=1e-3
         Tolerance of the support vector machines, in [1e-8, 0.1].
     random_state : int, RandomState or None, default=0
-        Seed of the start.  Fixed by default: a tolerance_scale should not move.
+        Seed of the start.  Fixed by default: a method to compare with should not move.
     verbose : int, default=0
         Above 0: show a progress bar.
     missing_label : object, default=nan
@@ -59,7 +61,7 @@ class LMKL(SLDR):
         As in `supdr.SLDR`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         SVM_WEIGHT,
         of_run("views", restart=True),
         of_run("gating_columns", restart=True),
@@ -72,49 +74,28 @@ class LMKL(SLDR):
         *SEEDED,
     )
 
-    n_components = 1
-    n_gating = None
-    kernel = "linear"
-    degree = 1
-    gamma = None
-    coef0 = 0.0
-    solver = "lbfgs"
-    step_size = None
-    init = "random"
-    starts = "best"
-    early_stopping = False
-    n_iter_no_change = 10
+    # Hyper-parameters of SLDR with one value here.
+    n_components: int | ArrayLike | None = field(default=1, init=False)
+    n_gating: int | None = field(default=None, init=False)
+    kernel: str = field(default="linear", init=False)
+    degree: int = field(default=1, init=False)
+    gamma: float | None = field(default=None, init=False)
+    coef0: float = field(default=0.0, init=False)
+    class_weight: Any = field(default=None, init=False)
+    solver: str = field(default="lbfgs", init=False)
+    step_size: float | Sequence[float] | None = field(default=None, init=False)
+    init: str = field(default="random", init=False)
+    starts: str = field(default="best", init=False)
+    early_stopping: bool = field(default=False, init=False)
+    validation_fraction: float = field(default=0.2, init=False)
+    n_iter_no_change: int = field(default=10, init=False)
+    n_jobs: int | None = field(default=None, init=False)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        views: Any = None,
-        n_models: int = 3,
-        gating_columns: ArrayLike | None = None,
-        preprocessing: str = "zscore",
-        init_scale: float = 1.0,
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        svm_tol: float = 1e-3,
-        random_state: Any = 0,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.C = C
-        self.views = views
-        self.n_models = n_models
-        self.gating_columns = gating_columns
-        self.preprocessing = preprocessing
-        self.init_scale = init_scale
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.svm_tol = svm_tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.missing_label = missing_label
+    C: float = 1.0
+    _: KW_ONLY
+    n_models: int = 3
+    n_init: int = 1
+    random_state: Any = 0
 
     def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
         """Return rows of `transform` as they are: they are the decision values.

@@ -13,7 +13,7 @@ JMLR 10 (2009), eq. 11-13; L instead of L'L as in section 3.7 there, which allow
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,46 +24,39 @@ from sklearn.neighbors import NearestNeighbors
 from supdr.baselines._parameters import HEAD, SEEDED, STEPS
 from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
-from supdr.engine.parameters import Parameter, count, share
+from supdr.engine.parameters import count, share
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
 # Relative decrease at which the optimisation ends.
 SETTLED = 1e-6
 
-# Distances that are looked at together: they stay near the processor.
+# Distances that are in memory at once: few enough for the processor's cache.
 BLOCK = 1 << 18
 
 
+@dataclass(eq=False)
 class LargeMarginMap(BaseEstimator):
     """The linear map of large margin nearest neighbours.
 
-    `components_` (d, m): L; `values_`: objective before the first and after every step.
-
-    n_components: rows of L.
-    n_neighbors: k, target neighbours.
-    push: weight of the hinge, in (0, 1).
-    n_steps: steps of L-BFGS.
+    `n_components`: rows of L; `n_neighbors`: k, target neighbours; `push`: weight of the hinge, in (0, 1); `n_steps`:
+    steps of L-BFGS. `components_` (d, m): L; `values_`: objective before the first and after every step.
     """
 
-    def __init__(self, n_components: int, n_neighbors: int, push: float, n_steps: int) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.push = push
-        self.n_steps = n_steps
+    n_components: int
+    n_neighbors: int
+    push: float
+    n_steps: int
 
     def fit(self, X: NDArray, y: NDArray) -> LargeMarginMap:
-        """Find the map, from principal components.  O(n^2 (d + k)) per step.
-
-        `X` (n, m): rows; `y` (n,): class codes.
-        """
+        """Minimise from principal components, for rows (n, m) and class codes (n,).  O(n^2 (d + k)) per step."""
         self.mean_ = X.mean(axis=0)
         X = X - self.mean_
-        neighbours, known = _target_neighbours(X, y, self.n_neighbors)
+        neighbours, exists = _target_neighbours(X, y, self.n_neighbors)
 
         def evaluate(point: NDArray) -> tuple[float, NDArray, None]:
             """Return the objective and its gradient at a flat L."""
             components = point.reshape(self.n_components, -1)
-            value, gradient = triplet_loss(components, X, y, neighbours, known, self.push)
+            value, gradient = triplet_loss(components, X, y, neighbours, exists, self.push)
             return value, gradient.ravel(), None
 
         start = PCA(self.n_components, svd_solver="full").fit(X).components_
@@ -83,11 +76,11 @@ class LargeMarginMap(BaseEstimator):
 
 
 def triplet_loss(
-    components: NDArray, X: NDArray, y: NDArray, neighbours: NDArray, known: NDArray, push: float
+    components: NDArray, X: NDArray, y: NDArray, neighbours: NDArray, exists: NDArray, push: float
 ) -> tuple[float, NDArray]:
     """Return the objective and its gradient in L.
 
-    `components` (d, m): L; `X` (n, m): rows; `y` (n,): class codes; `neighbours` (n, k): target neighbours; `known`
+    `components` (d, m): L; `X` (n, m): rows; `y` (n,): class codes; `neighbours` (n, k): target neighbours; `exists`
     (n, k): False where a class has too few rows for that many neighbours; `push`: weight of the hinge. Returns `value`;
     `gradient` (d, m).
     """
@@ -101,7 +94,7 @@ def triplet_loss(
         other = y[block, None] != y
         weights = np.zeros_like(distance)  # derivative of the objective in |L(x_i - x_l)|^2, times n
         rows = np.arange(len(distance))
-        for j, used in zip(neighbours[block].T, known[block].T):
+        for j, used in zip(neighbours[block].T, exists[block].T):
             own = distance[rows, j]
             missing = (1.0 + own)[:, None] - distance
             active = other & (missing > 0.0) & used[:, None]
@@ -116,15 +109,15 @@ def triplet_loss(
 def _target_neighbours(X: NDArray, y: NDArray, k: int) -> tuple[NDArray, NDArray]:
     """Return the k nearest rows of the own class, (n, k), and which of them exist."""
     neighbours = np.zeros((len(X), k), dtype=np.intp)
-    known = np.zeros((len(X), k), dtype=bool)
+    exists = np.zeros((len(X), k), dtype=bool)
     for code in np.unique(y):
         members = np.flatnonzero(y == code)
         count = min(k, len(members) - 1)
         if count:
             search = NearestNeighbors(n_neighbors=count).fit(X[members])
             neighbours[members, :count] = members[search.kneighbors(return_distance=False)]
-            known[members, :count] = True
-    return neighbours, known
+            exists[members, :count] = True
+    return neighbours, exists
 
 
 @dataclass(eq=False, repr=False)
@@ -135,25 +128,17 @@ class LMNN(Projection):
     ----------
     n_components : int, default=2
         Latent dimension.
+    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+        As in `Projection`.
     n_targets : int, default=3
         Neighbours of the own class that a row is pulled to, >= 1.
     push : float, default=0.5
         Weight of the distance to other classes, in (0, 1).
     n_steps : int, default=100
         Steps of the optimisation, >= 1.
-    head : {"knn", "svm", "rbf"}, default="knn"
-        Classifier on the projected rows.
-    n_neighbors : int, default=5
-        Neighbours of "knn".
-    C : float, default=1.0
-        Hinge weight of "svm" and "rbf".
-    head_gamma : float or "scale", default="scale"
-        Sharpness of "rbf"; as in `Projection`.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         COMPONENTS,
         count("n_targets", "Targets", 1, 10, "Neighbours of its class that a row is drawn to.", main=True),
         share("push", "Push", 0.05, 0.95, 0.05, "Share of the push, against pull.", main=True),
@@ -167,14 +152,6 @@ class LMNN(Projection):
     n_targets: int = 3
     push: float = 0.5
     n_steps: int = 100
-    head: str = "knn"
-    n_neighbors: int = 5
-    C: float = 1.0
-    head_gamma: float | str = "scale"
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return LargeMarginMap(n_components, int(self.n_targets), float(self.push), int(self.n_steps))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from supdr.baselines._direct import DirectMethod, input_kernel
 from supdr.baselines._parameters import DIRECT, SCALED_GAMMA
 from supdr.engine.common_parameters import COEF0, DEGREE, HINGE_WEIGHT, KERNEL, POLY, RBF
-from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.solvers.kernel_ridge import Dual, Fit
 
@@ -37,8 +35,8 @@ class LSSVM(DirectMethod):
     ----------
     C : float, default=10.0
         Weight of the squared errors, > 0.
-    task : {"regression", "classification"}, default="regression"
-        Classes are coded as +-1.
+    preprocessing, random_state, verbose, missing_label, task
+        As in `DirectMethod`.
     kernel : {"rbf", "poly", "linear"}, default="rbf"
         Kernel on the input.
     degree : int, default=2
@@ -47,8 +45,6 @@ class LSSVM(DirectMethod):
         exp(-gamma |x - x'|^2) of "rbf", > 0; "scale" is 1 / (number of columns times their variance).
     coef0 : float, default=1.0
         Constant of "poly", >= 0.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
 
     Attributes
     ----------
@@ -62,7 +58,7 @@ class LSSVM(DirectMethod):
     J. A. K. Suykens, J. Vandewalle, "Least Squares Support Vector Machine Classifiers", 1999.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         replace(HINGE_WEIGHT, label="Error weight", high=1e4, help="Weight of squared errors."),
         replace(KERNEL, help="Kernel on the inputs."),
         replace(DEGREE, shown_when=POLY),
@@ -73,15 +69,10 @@ class LSSVM(DirectMethod):
 
     C: float = 10.0
     _: KW_ONLY
-    task: str = "regression"
     kernel: str = "rbf"
     degree: int = 2
     gamma: float | str = "scale"
     coef0: float = 1.0
-    preprocessing: str = "minmax"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     @property
     def dual_coef_(self) -> NDArray:

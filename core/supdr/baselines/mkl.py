@@ -17,7 +17,7 @@ import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from supdr.baselines.view_svm import OnViews
 from supdr.engine.common_parameters import LIMITS, MISSING_LABEL, RANDOM_STATE, SVM_TOL, SVM_WEIGHT, UNWHITENED, VERBOSE
 from supdr.engine.iterate import Problem
-from supdr.engine.parameters import Parameter, of_run
+from supdr.engine.parameters import of_run
 from supdr.engine.targets import Targets
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.kernel_heads import Heads, heads_on_kernel
@@ -34,12 +34,9 @@ from supdr.solvers.support_vectors import AT_BOUND
 
 
 class MKLState(NamedTuple):
-    """Where a run stands.
+    """State of a run.
 
-    weights (P,): eta.
-    heads: their SVMs.
-    pulls (P,): q.
-    settings: what the multipliers belong to.
+    `weights` (P,): eta; `heads`: their SVMs; `pulls` (P,): q; `settings`: those of the multipliers.
     """
 
     weights: NDArray
@@ -84,8 +81,8 @@ class MKLProblem(Problem):
 
     def readings(self, state: MKLState) -> dict[str, float]:
         """Return the duality gap over weights, the support fraction and the weights."""
-        found = {"gap": self.gap(state), "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean())}
-        return found | {f"weight_{m}": float(weight) for m, weight in enumerate(state.weights, 1)}
+        readings = {"gap": self.gap(state), "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean())}
+        return readings | {f"weight_{m}": float(weight) for m, weight in enumerate(state.weights, 1)}
 
     def gap(self, state: MKLState) -> float:
         """Return 1/2 (max q - sum eta q) >= J - min J."""
@@ -158,7 +155,7 @@ class MKL(OnViews):
         As in `supdr.SLDR`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         SVM_WEIGHT,
         of_run("views", restart=True),
         UNWHITENED,

@@ -1,10 +1,10 @@
-"""The shell of methods without iterations: one fit of a model on the labelled rows, told as one snapshot."""
+"""The shell of methods without iterations: one fit of a model on the labelled rows, reported as one snapshot."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import replace
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
+from supdr.engine.context import RunContext, run_context
 from supdr.engine.diagnostics import Diagnostics
-from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.interruption import Interrupted, abandonable, interruptible
+from supdr.engine.docstrings import with_entries_of
+from supdr.engine.interruption import Interrupted, abandonable
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 
 
 class Fitted(NamedTuple):
@@ -29,58 +31,66 @@ class Fitted(NamedTuple):
     iteration: int = 1
 
 
-class OneShot(SupervisedReducer):
-    """A scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
+@dataclass(eq=False, repr=False)
+class OneShot(Unweighted):
+    """Adapter of a scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
+
+    Subclasses define ``_model()``, the classifier before its fit, ``_latent`` and ``_latent_scores``.
 
     Parameters
     ----------
     preprocessing : {"none", "zscore", "minmax", "whiten"}
         Fitted on all rows.
-    random_state : int or None
+    random_state : int or None, default=None
         Seed.
-    verbose : int
-        Accepted for the shell's sake; there is nothing to report.
-    missing_label : object
+    verbose : int, default=0
+        Accepted for the sake of a common interface; there is nothing to report.
+    missing_label : object, default=nan
         A further value of y that marks an unlabelled row.
     """
 
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
     embedding_note: ClassVar[str] = "as new rows"
+    conditional_attributes = (*Unweighted.conditional_attributes, "support_", "n_support_", "support_fraction_")
+
+    _: KW_ONLY
+    preprocessing: str = "zscore"
+    random_state: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.restart_parameters = frozenset()  # a fit in one go depends on no earlier one
+        with_entries_of(*cls.__mro__[1:])(cls)
 
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
-    def _snapshots(
-        self, *, interrupted: Callable[[], bool] | None = None, **settings: Any
-    ) -> Generator[Snapshot, None, None]:
-        """Return the one snapshot: a fit depends on nothing but data and hyper-parameters."""
-        return self._timed(self._once(*self._training), interrupted)
+    def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
+        """Return the model fitted to the labelled `rows`, its error on them and diagnostics."""
+        codes = targets.codes[rows]
+        model = self._model().fit(X[rows], codes)
+        diagnostics = {"support_fraction": len(model.support_) / len(rows)} if hasattr(model, "support_") else {}
+        return model, float(np.mean(model.predict(X[rows]) != codes)), diagnostics
 
-    def _timed(
-        self, snapshots: Iterator[Snapshot], interrupted: Callable[[], bool] | None
-    ) -> Generator[Snapshot, None, None]:
-        """Note in the one snapshot whose it is and how long the fit took; most fits know nothing of a stop."""
+    def _once(self, X: NDArray, targets: Targets) -> Snapshot:
+        rows = np.flatnonzero(targets.labelled)
+        model, error, diagnostics = self._learn(X, rows, targets)
+        losses = {"objective": error, "training_error": error}
+        state = Fitted(model, X, rows, self._seed())
+        return Snapshot(1, 0, losses, Diagnostics(diagnostics), state, 0.0, Stop.converged)
+
+    def _snapshots(self, *, monitor: Any, context: RunContext, **settings: Any) -> Generator[Snapshot, None, None]:
+        """Yield the one snapshot, with its run and the duration of the fit; most fits cannot be interrupted."""
         began = time.perf_counter()
         try:
-            with interruptible(interrupted):
-                snapshot = abandonable(lambda: next(snapshots))
+            with run_context(**context.given()):
+                snapshot = abandonable(lambda: self._once(*self._training))
         except Interrupted:
             return
         yield replace(snapshot, elapsed=time.perf_counter() - began, run=self)
-
-    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
-        labelled = np.flatnonzero(targets.labelled)
-        model = self._model().fit(X[labelled], targets.codes[labelled])
-        error = float(np.mean(model.predict(X[labelled]) != targets.codes[labelled]))
-        diagnostics = {"support_fraction": len(model.support_) / len(labelled)} if hasattr(model, "support_") else {}
-        losses = {"objective": error, "training_error": error}
-        fitted = Fitted(model, X, labelled, self._seed())
-        yield Snapshot(1, 0, losses, Diagnostics(diagnostics), fitted, 0.0, Stop.converged)
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> OneShot:
         """Fit the model.
@@ -99,7 +109,6 @@ class OneShot(SupervisedReducer):
         self : estimator
         """
         snapshot = next(self.iterate(X, y))
-        self._use(snapshot)
         self.history_ = {key: np.array([value]) for key, value in {**snapshot.losses, **snapshot.diagnostics}.items()}
         return self
 

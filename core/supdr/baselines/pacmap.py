@@ -1,6 +1,6 @@
 """PaCMAP, which sees no labels, then a classifier on its rows.
 
-A new row is put at the weighted mean of the places of its nearest training rows, as with t-SNE.
+A new row is put at the weighted mean of the latent rows of its nearest training rows, as with t-SNE.
 
 Source: Y. Wang, H. Huang, C. Rudin, Y. Shaposhnik, "Understanding how dimension reduction tools work: an empirical
 approach to deciphering t-SNE, UMAP, TriMap, and PaCMAP for data visualization", JMLR 22 (2021), through the package
@@ -13,7 +13,7 @@ import importlib.util
 import logging
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,13 @@ from supdr.baselines.fixed_embedding import FixedEmbedding
 from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
-from supdr.engine.parameters import POSITIVE, Parameter, count, share
+from supdr.engine.parameters import POSITIVE, count, share
 from supdr.engine.targets import Targets
 
-# Whether the package pacmap is there.
+# Whether the package pacmap is installed.
 INSTALLED = importlib.util.find_spec("pacmap") is not None
 
-# What to say where it is not.
+# Advice where it is not.
 NEEDS = install("PaCMAP", "pacmap", "pacmap")
 
 # Rows that the package can place.
@@ -61,22 +61,14 @@ class PaCMAP(Projection):
     ----------
     n_components : int, default=2
         Latent dimension.
+    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+        As in `Projection`.
     n_graph_neighbors : int, default=10
         Neighbours of a row that attract it, >= 1; fewer for few rows.
     mid_near : float, default=0.5
         Pairs at middle distance, which attract at first, by neighbours, > 0.
     further : float, default=2.0
         Far pairs, which repel, by neighbours, > 0; at least one pair a row is taken.
-    head : {"knn", "svm", "rbf"}, default="knn"
-        Classifier on the latent rows.
-    n_neighbors : int, default=5
-        Neighbours of "knn".
-    C : float, default=1.0
-        Hinge weight of "svm" and "rbf".
-    head_gamma : float or "scale", default="scale"
-        Sharpness of "rbf"; as in `Projection`.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
 
     Raises
     ------
@@ -86,7 +78,7 @@ class PaCMAP(Projection):
         If fewer than four rows are labelled.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         COMPONENTS,
         count("n_graph_neighbors", "Graph neighbours", 1, 100, "Rows that attract a row.", main=True),
         share(
@@ -108,14 +100,6 @@ class PaCMAP(Projection):
     n_graph_neighbors: int = 10
     mid_near: float = 0.5
     further: float = 2.0
-    head: str = "knn"
-    n_neighbors: int = 5
-    C: float = 1.0
-    head_gamma: float | str = "scale"
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         if not INSTALLED:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from supdr.baselines._direct import DirectMethod
 from supdr.baselines._parameters import DIRECT, GRAPH, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
-from supdr.engine.parameters import Parameter, scale
+from supdr.engine.parameters import scale
 from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, neighbours, parallel_fields, similarity_graph, solve_labelled, tangents
 
@@ -31,16 +29,14 @@ class PFR(DirectMethod):
     ----------
     reg_field : float, default=0.1
         lambda_1, how closely v must explain f, > 0.
+    preprocessing, random_state, verbose, missing_label, task
+        As in `DirectMethod`.
     reg_parallel : float, default=1e-3
         lambda_2, how parallel v must be, > 0.
-    task : {"regression", "classification"}, default="regression"
-        Classes are coded as +-1.
     n_neighbors : int, default=12
         Neighbours of every row, >= the dimension; no more than there are other rows are used.
     dimension : int, default=2
         m, dimension of the surface, >= 1; no more than there are columns is used.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
 
     Notes
     -----
@@ -51,7 +47,7 @@ class PFR(DirectMethod):
     B. Lin, C. Zhang, X. He, "Semi-supervised Regression via Parallel Field Regularization", 2011.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         scale("reg_field", "Field weight", 1e-6, 1e3, "Ties gradient to field.", symbol="λ1", main=True),
         scale("reg_parallel", "Parallelism", 1e-6, 1e3, "Keeps the field parallel.", symbol="λ2", main=True),
         replace(GRAPH, low=3),
@@ -62,13 +58,8 @@ class PFR(DirectMethod):
     reg_field: float = 0.1
     _: KW_ONLY
     reg_parallel: float = 1e-3
-    task: str = "regression"
     n_neighbors: int = 12
     dimension: int = 2
-    preprocessing: str = "minmax"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         least = min(self.dimension, X.shape[1])

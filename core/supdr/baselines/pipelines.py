@@ -6,7 +6,7 @@ They need no iteration: `iterate` yields one snapshot, the fitted model.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, NEIGHBOURS, SCALED_GAMMA, SHELL
 from supdr.baselines.one_shot import OneShot
+from supdr.baselines.projections import Reduced, head_scores
 from supdr.engine.checks import check_choice, check_integer, check_rows_differ
 from supdr.engine.common_parameters import COEF0, COMPONENTS, DEGREE, KERNEL, POLY, SVM_WEIGHT
-from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import KERNELS
 
@@ -62,24 +62,20 @@ class PolySVM(_SVM):
     ----------
     C : float, default=1.0
         Hinge weight, > 0.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
     degree : int, default=2
         Degree of the polynomial, >= 1.
     coef0 : float, default=1.0
         Offset inside the power.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, DEGREE, COEF0, *SHELL)
+    parameters = (SVM_WEIGHT, DEGREE, COEF0, *SHELL)
 
     C: float = 1.0
     _: KW_ONLY
     degree: int = 2
     coef0: float = 1.0
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="poly", degree=self.degree, gamma=1.0, coef0=self.coef0, break_ties=True)
@@ -97,14 +93,9 @@ class LinearSVM(_SVM):
         As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, *SHELL)
+    parameters = (SVM_WEIGHT, *SHELL)
 
     C: float = 1.0
-    _: KW_ONLY
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="linear", break_ties=True)
@@ -118,40 +109,27 @@ class RBFSVM(_SVM):
     ----------
     C : float, default=1.0
         Hinge weight, > 0.
-    gamma : float or "scale", default="scale"
-        Inverse squared width, > 0; ``"scale"`` is 1 / (number of columns × their variance).
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
+    gamma : float or "scale", default="scale"
+        Inverse squared width, > 0; ``"scale"`` is 1 / (number of columns × their variance).
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, SCALED_GAMMA, *SHELL)
+    parameters = (SVM_WEIGHT, SCALED_GAMMA, *SHELL)
 
     C: float = 1.0
     _: KW_ONLY
     gamma: float | str = "scale"
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return SVC(C=self.C, kernel="rbf", gamma=self.gamma, break_ties=True)
 
 
-class _Projected(BaseEstimator):
-    """PCA of all labelled rows followed by an SVM."""
+class _Projected(Reduced):
+    """PCA of all labelled rows, then an SVM on the scores that PCA itself returns of them."""
 
-    def __init__(self, pca: PCA, svm: SVC) -> None:
-        self.pca = pca
-        self.svm = svm
-
-    def fit(self, X: NDArray, y: NDArray) -> _Projected:
-        self.svm.fit(self.pca.fit_transform(X), y)
-        self.support_ = self.svm.support_
-        return self
-
-    def predict(self, X: NDArray) -> NDArray:
-        return self.svm.predict(self.pca.transform(X))
+    def _reduced(self, X: NDArray, y: NDArray) -> NDArray:
+        return self.reducer.fit_transform(X)
 
 
 @dataclass(eq=False, repr=False)
@@ -163,6 +141,8 @@ class PCASVM(_HasMargins):
     n_components : int or float, default=2
         Latent dimension; no more than rows or columns allow is used.  A float between 0 and 1 is a share of the
         variance of the labelled rows: as many components as explain it.
+    preprocessing, random_state, verbose, missing_label
+        As in `OneShot`.
     C : float, default=1.0
         Hinge weight, > 0.
     kernel : {"poly", "linear", "rbf"}, default="poly"
@@ -171,11 +151,9 @@ class PCASVM(_HasMargins):
         Degree of the polynomial.
     coef0 : float, default=1.0
         Offset inside the power.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         replace(COMPONENTS, accepts=()),  # may be a share of the variance
         KERNEL,
         replace(DEGREE, shown_when=POLY),
@@ -190,10 +168,6 @@ class PCASVM(_HasMargins):
     kernel: str = "poly"
     degree: int = 2
     coef0: float = 1.0
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
@@ -210,19 +184,19 @@ class PCASVM(_HasMargins):
         return _Projected(PCA(n_components, random_state=self._seed()), svm)
 
     def _svm(self) -> SVC:
-        return self.model_.svm
+        return self.model_.head
 
     @property
     def reconstruction_(self) -> NDArray:
         """Training rows (n, m), in the units of X, as their principal components reconstruct them."""
         check_is_fitted(self)
-        return self._preprocessing.inverse_transform(self.model_.pca.inverse_transform(self.embedding_))
+        return self._preprocessing.inverse_transform(self.model_.reducer.inverse_transform(self.embedding_))
 
     def _latent(self, X: NDArray) -> NDArray:
-        return self.model_.pca.transform(X)
+        return self.model_.reducer.transform(X)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        return self.model_.svm.decision_function(latent).reshape(len(latent), -1)
+        return head_scores(self.model_.head, latent)
 
 
 def _is_share(n_components: Any) -> bool:
@@ -253,14 +227,9 @@ class LDA(OneShot):
         As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (AUTOMATIC_COMPONENTS, *SHELL)
+    parameters = (AUTOMATIC_COMPONENTS, *SHELL)
 
     n_components: int | None = None
-    _: KW_ONLY
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training
@@ -290,14 +259,9 @@ class KNN(OneShot):
         As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (NEIGHBOURS, *SHELL)
+    parameters = (NEIGHBOURS, *SHELL)
 
     n_neighbors: int = 5
-    _: KW_ONLY
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         return KNeighborsClassifier(min(self.n_neighbors, int(self._training[1].labelled.sum())))
@@ -306,5 +270,4 @@ class KNN(OneShot):
         return X
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        share = self.model_.predict_proba(latent)
-        return share[:, 1:] - 0.5 if share.shape[1] == 2 else share
+        return head_scores(self.model_, latent)

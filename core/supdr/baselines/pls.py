@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,30 +11,24 @@ from sklearn.base import BaseEstimator
 from sklearn.cross_decomposition import PLSRegression
 
 from supdr.baselines._parameters import HEAD, SEEDED, SHELL
-from supdr.baselines.one_shot import Fitted, SingleTarget
+from supdr.baselines.one_shot import SingleTarget
 from supdr.baselines.projections import Projection
 from supdr.engine.checks import check_rows_differ
 from supdr.engine.common_parameters import COMPONENTS
-from supdr.engine.diagnostics import Diagnostics
-from supdr.engine.iterate import Snapshot, Stop
-from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 
 
+@dataclass(eq=False)
 class Scores(BaseEstimator):
     """Scores of partial least squares on one column of zeros and ones per class, as a transformer.
 
     `n_components`: number of directions; no more than columns or rows allow.
     """
 
-    def __init__(self, n_components: int) -> None:
-        self.n_components = n_components
+    n_components: int
 
     def fit(self, X: NDArray, y: NDArray) -> Scores:
-        """Find the directions.
-
-        `X` (n, m): rows; `y` (n,): class codes 0 to K - 1.
-        """
+        """Learn the directions from rows (n, m) and class codes (n,), 0 to K - 1."""
         check_rows_differ("PLSProjection", X)
         bits = (y[:, None] == np.unique(y)).astype(float)
         self.model_ = PLSRegression(min(self.n_components, *X.shape)).fit(X, bits)
@@ -54,30 +47,13 @@ class PLSProjection(Projection):
     ----------
     n_components : int, default=2
         Latent dimension.
-    head : {"knn", "svm", "rbf"}, default="knn"
-        Classifier on the projected rows.
-    n_neighbors : int, default=5
-        Neighbours of "knn".
-    C : float, default=1.0
-        Hinge weight of "svm" and "rbf".
-    head_gamma : float or "scale", default="scale"
-        Sharpness of "rbf"; as in `Projection`.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
+    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+        As in `Projection`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *HEAD, *SEEDED)
+    parameters = (COMPONENTS, *HEAD, *SEEDED)
 
     n_components: int = 2
-    _: KW_ONLY
-    head: str = "knn"
-    n_neighbors: int = 5
-    C: float = 1.0
-    head_gamma: float | str = "scale"
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return Scores(n_components)
@@ -95,28 +71,20 @@ class PLS(SingleTarget):
         As in `OneShot`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (COMPONENTS, *SHELL)
+    prepared_attributes = (*SingleTarget.prepared_attributes, "_mean")
+    parameters = (COMPONENTS, *SHELL)
 
     n_components: int = 2
-    _: KW_ONLY
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
-    def _once(self, X: NDArray, targets: Targets) -> Iterator[Snapshot]:
-        rows = np.flatnonzero(targets.labelled)
+    def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         y = targets.values[rows, 0]
         check_rows_differ("PLS", X[rows])
-        # scikit-learn looks for the direction of a constant target in vain
+        # scikit-learn fails on a constant target.
         model = None
         if np.ptp(y) > 0.0 and len(rows) > 1:
             model = PLSRegression(min(self.n_components, len(rows), X.shape[1])).fit(X[rows], y)
         self._mean = float(y.mean())
-        fitted = Fitted(model, X, rows, self._seed())
-        error = float(np.mean((self._predicted(model, self._scores(model, X[rows])) - y) ** 2))
-        losses = {"objective": error, "training_error": error}
-        yield Snapshot(1, 0, losses, Diagnostics({}), fitted, 0.0, Stop.converged)
+        return model, float(np.mean((self._predicted(model, self._scores(model, X[rows])) - y) ** 2)), {}
 
     def _scores(self, model: Any, X: NDArray) -> NDArray:
         return np.zeros((len(X), 1)) if model is None else model.transform(X)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from supdr.baselines._parameters import SEEDED
 from supdr.engine.checks import check_cells
 from supdr.engine.common_parameters import CALIBRATE, COMPONENTS, LIMITS, PREPROCESSING
-from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
-from supdr.engine.parameters import Parameter, chosen
+from supdr.engine.parameters import chosen
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.methods.sdr_glm.parameters import PARAMETERS as OF_SDR_GLM
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.linear_svm import Heads, solve_heads
@@ -43,12 +43,9 @@ SLICE = 4096
 
 
 class SVDMState(NamedTuple):
-    """Iterate of SVDM.  Nothing in it is ever written to.
+    """Iterate of SVDM, whose arrays never change.
 
-    latent (N, L): U.
-    components (L, m): V.
-    intercept_x (m,): b_x.
-    heads: the machines of the labelled rows.
+    `latent` (N, L): U; `components` (L, m): V; `intercept_x` (m,): b_x; `heads`: the machines of the labelled rows.
     """
 
     latent: NDArray
@@ -87,10 +84,8 @@ def _ascend(free: NDArray, signs: NDArray, gram: NDArray, tau: NDArray, ascents:
 class SVDMProblem(Problem):
     """Data and hyper-parameters of SVDM.
 
-    X (N, m): preprocessed data.
-    rows (n,): labelled rows.
-    signs (n, K): -1 and +1.
-    n_components, weight, reg_u, reg_v, reg_w: as in `SVDM`, resolved.
+    `X` (N, m): preprocessed data; `rows` (n,): labelled rows; `signs` (n, K): -1 and +1; `n_components`, `weight`,
+    `reg_u`, `reg_v`, `reg_w`: as in `SVDM`, as numbers.
     """
 
     X: NDArray
@@ -111,9 +106,9 @@ class SVDMProblem(Problem):
     def adopt(self, state: SVDMState) -> SVDMState:
         """Check the shapes; fit new machines if the labels are others."""
         expected = {"latent": (len(self.X), self.n_components), "components": (self.n_components, self.X.shape[1])}
-        found = {name: getattr(state, name).shape for name in expected}
-        if found != expected:
-            raise ValueError(f"start does not fit: its shapes are {found}, this run needs {expected}")
+        shapes = {name: getattr(state, name).shape for name in expected}
+        if shapes != expected:
+            raise ValueError(f"start does not fit: its shapes are {shapes}, this run needs {expected}")
         if state.heads.alpha.shape != self.signs.shape:
             state = state._replace(heads=self._heads(state.latent, None))
         return state
@@ -182,7 +177,7 @@ def fold_in(
 
 
 @dataclass(eq=False, repr=False)
-class SVDM(SupervisedReducer):
+class SVDM(Unweighted):
     """Support vector decomposition machine: factorise X so that linear SVMs read the latent rows.
 
     Parameters
@@ -213,7 +208,7 @@ class SVDM(SupervisedReducer):
         A further value of y that marks unlabelled rows.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         COMPONENTS,
         *chosen(OF_SDR_GLM, "recon_weight", "reg_scaling", "reg_u", "reg_v", "reg_w"),
         PREPROCESSING,
@@ -236,6 +231,8 @@ class SVDM(SupervisedReducer):
     random_state: int | None = None
     verbose: int = 0
     missing_label: Any = np.nan
+
+    prepared_attributes = (*Unweighted.prepared_attributes, "recon_weight_", "_reg_u")
 
     @property
     def reconstruction_(self) -> NDArray:

@@ -5,8 +5,8 @@ Q the same for latent rows, from a Student distribution.  The divergence KL(P | 
 momentum and a gain per coordinate; in the first steps P is exaggerated, which lets clusters form.  For many rows in a
 plane the sums over all pairs come from a grid, see `supdr.solvers.pair_sums`.
 
-t-SNE places the rows it has seen and no others.  A new row is put at the weighted mean of the places of its nearest
-training rows (weights 1 / distance), so that it can be classified and drawn at all: this is ours, not the paper's.
+t-SNE places training rows only.  A new row is put at the weighted mean of the latent rows of its nearest training rows
+(weights 1 / distance), so that it can be classified and drawn: this is ours, not the paper's.
 
 Source: L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008); P of the 3 x perplexity nearest
 rows only, after L. van der Maaten, "Accelerating t-SNE using tree-based algorithms", JMLR 15 (2014).
@@ -26,19 +26,21 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsRegressor, NearestNeighbors
 
 from supdr.baselines._parameters import HEAD, SEEDED
-from supdr.baselines.projections import head_scores, make_head
+from supdr.baselines.one_shot import OneShot
+from supdr.baselines.projections import ClassifierHead, Projection, head_scores
 from supdr.engine.common_parameters import COMPONENTS, LIMITS
-from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
-from supdr.engine.parameters import NONNEGATIVE, POSITIVE, Parameter, count, scale
+from supdr.engine.parameters import NONNEGATIVE, POSITIVE, count, scale
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.solvers.pair_sums import pair_sums
 
 EXAGGERATION = 12.0
 SMALL = np.finfo(float).tiny
 START_DEVIATION = 1e-4
-# Training rows that say where a new row goes.
+# Training rows between which a new row is placed.
 GUIDES = 5
 
 # In a plane, where a grid stands for all pairs of rows; and elsewhere: half a second a step for so many.
@@ -88,9 +90,9 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
 
 
 def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
-    """Return what places new rows at the weighted mean of their nearest training rows, and training rows at their own.
+    """Return a fitted regressor that places new rows at the weighted mean of their nearest training rows.
 
-    `X` (n, m): training rows; `latent` (n, d): their places. Returns fitted.
+    Training rows keep their own places. `X` (n, m): training rows; `latent` (n, d): their latent rows.
     """
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
 
@@ -171,29 +173,24 @@ class TSNEProblem(Problem):
         return State(latent, velocity, gains, max(total, SMALL), slopes, seed, iteration)
 
 
+@with_entries_of(OneShot, Projection)
 @dataclass(eq=False, repr=False)
-class TSNE(SupervisedReducer):
+class TSNE(Unweighted, ClassifierHead):
     """t-SNE of all training rows, then k nearest neighbours or an SVM on the labelled ones.
 
-    t-SNE knows no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
+    t-SNE maps no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
     rows, weights 1 / distance.  Rows of the training set keep their own places.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimension.
+    head, n_neighbors, C, head_gamma
+        As in `Projection`.
     perplexity : float, default=30.0
         Effective number of neighbours, >= 1; at most a third of the rows is used.
     n_exaggerated : int, default=250
         First steps, in which neighbours attract each other twelvefold, >= 0.
-    head : {"knn", "svm", "rbf"}, default="knn"
-        Classifier on the latent rows.
-    n_neighbors : int, default=5
-        Neighbours of "knn".
-    C : float, default=1.0
-        Hinge weight of "svm" and "rbf".
-    head_gamma : float or "scale", default="scale"
-        Sharpness of "rbf"; as in `Projection`.
     max_iter : int, default=1000
         Number of steps.
     tol : float, default=1e-6
@@ -208,7 +205,7 @@ class TSNE(SupervisedReducer):
     than two components.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         COMPONENTS,
         scale(
             "perplexity",
@@ -239,10 +236,6 @@ class TSNE(SupervisedReducer):
     _: KW_ONLY
     perplexity: float = 30.0
     n_exaggerated: int = 250
-    head: str = "knn"
-    n_neighbors: int = 5
-    C: float = 1.0
-    head_gamma: float | str = "scale"
     max_iter: int = 1000
     tol: float = 1e-6
     preprocessing: str = "zscore"
@@ -265,7 +258,7 @@ class TSNE(SupervisedReducer):
         return TSNEProblem(X, self.n_components, self.perplexity, self.n_exaggerated)
 
     def _expose(self, state: State) -> None:
-        """Everything follows from the latent rows when it is asked for."""
+        """Set nothing: the classifier is fitted when it is needed."""
 
     @property
     def support_(self) -> NDArray:
@@ -283,13 +276,13 @@ class TSNE(SupervisedReducer):
         return self._memo["guides"].predict(X)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        return head_scores(self.head, self._classifier(), latent)
+        return head_scores(self._classifier(), latent)
 
     def _classifier(self) -> Any:
         if "classifier" not in self._memo:
             targets = self._training[1]
             labelled = targets.labelled
-            head = make_head(self, int(labelled.sum()))
+            head = self._new_head(int(labelled.sum()))
             self._memo["classifier"] = head.fit(self._state.latent[labelled], targets.codes[labelled])
         return self._memo["classifier"]
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from supdr.engine.parameters import Parameter, choice, chosen
+from supdr.engine.parameters import choice, chosen
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.joint import WithoutTargets
@@ -99,6 +100,7 @@ class TwoStepProblem(Bounded, WithoutTargets):
 _FEATURES = choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="What F is made of.")
 
 
+@dataclass(eq=False, repr=False)
 class TwoStep(MAC):
     """MAC's model fitted by alternating between mapping and classifiers, without auxiliary coordinates.
 
@@ -114,7 +116,7 @@ class TwoStep(MAC):
         As in `supdr.MAC`.  Other defaults than there: ``reg_w=1e-3``, ``early_stopping=False`` and z-scores.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = tuple(
+    parameters = tuple(
         _FEATURES if parameter.name == "mapping" else parameter
         for parameter in chosen(
             MAC.parameters,
@@ -125,60 +127,23 @@ class TwoStep(MAC):
     )
     solvers: ClassVar[dict[str, type[MACProblem]]] = {"two_step": TwoStepProblem}
 
-    solver = "two_step"
-    calibrate = False
-    n_layers = 1
-    latent_reference = "loo"
-    head = "ridge"
-    mu = 2.0
-    mu_factor = 1.5
-    inner_tol = 1e-2
-    max_inner = 1
+    # Hyper-parameters of MAC with one value here.
+    solver: str = field(default="two_step", init=False)
+    class_weight: Any = field(default=None, init=False)
+    calibrate: bool = field(default=False, init=False)
+    n_layers: int = field(default=1, init=False)
+    latent_reference: str = field(default="loo", init=False)
+    head: str = field(default="ridge", init=False)
+    mu: float = field(default=2.0, init=False)
+    mu_factor: float = field(default=1.5, init=False)
+    inner_tol: float = field(default=1e-2, init=False)
+    max_inner: int = field(default=1, init=False)
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        mapping: str = "rbf",
-        n_centers: int | None = None,
-        centers: str | ArrayLike = "kmeans",
-        gamma: float | str = "loo",
-        reg_w: float = 1e-3,
-        C: float = 1.0,
-        scheme: str = "ova",
-        init: str | ArrayLike = "simplex",
-        init_noise: float = 0.01,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 4,
-        max_iter: int = 30,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-        preprocessing: str = "zscore",
-    ) -> None:
-        self.n_components = n_components
-        self.mapping = mapping
-        self.n_centers = n_centers
-        self.centers = centers
-        self.gamma = gamma
-        self.reg_w = reg_w
-        self.C = C
-        self.scheme = scheme
-        self.init = init
-        self.init_noise = init_noise
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
-        self.preprocessing = preprocessing
+    _: KW_ONLY
+    mapping: str = "rbf"
+    reg_w: float = 1e-3
+    early_stopping: bool = False
+    preprocessing: str = "zscore"
 
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:

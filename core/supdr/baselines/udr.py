@@ -10,7 +10,7 @@ Generalized Linear Models", ICML 2008, section 5 (Logistic-UDR, SVM-UDR).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from supdr.engine.common_parameters import SVM_WEIGHT
-from supdr.engine.parameters import Parameter, chosen
+from supdr.engine.parameters import chosen
 from supdr.engine.targets import Targets
 from supdr.methods.sdr_glm.estimator import SDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
@@ -30,6 +30,7 @@ from supdr.solvers.linear_svm import Heads, solve_heads
 LOGISTIC_TOL = 1e-8
 
 
+@dataclass(eq=False, repr=False)
 class _Unsupervised(SDRGLM):
     """SDR-GLM without targets; the classifier comes after it, on the embedding of the labelled rows."""
 
@@ -38,29 +39,38 @@ class _Unsupervised(SDRGLM):
     )
     embedding_note: ClassVar[str] = "saw no labels"
 
-    task = "classification"
-    class_weight = None
-    column_weight = None
-    recon_weight = 1.0
-    recon_ratio = 1.0
-    reg_w = 1.0
-    reg_scaling = "none"
-    family_y = "auto"
-    gaussian_c = 1.0
-    negative_binomial_size = 1.0
-    nonnegative = False
-    bound = "jj"
-    inner = 1
-    gauge = True
-    calibrate = True
-    early_stopping = False
-    n_iter_no_change = 10
+    # Hyper-parameters of SDR-GLM with one value here.
+    task: str = field(default="classification", init=False)
+    class_weight: Any = field(default=None, init=False)
+    column_weight: ArrayLike | None = field(default=None, init=False)
+    recon_weight: float | str = field(default=1.0, init=False)
+    recon_ratio: float = field(default=1.0, init=False)
+    reg_w: float = field(default=1.0, init=False)
+    reg_scaling: str = field(default="none", init=False)
+    family_y: str | Sequence[str] = field(default="auto", init=False)
+    gaussian_c: float = field(default=1.0, init=False)
+    negative_binomial_size: float = field(default=1.0, init=False)
+    bound: str = field(default="jj", init=False)
+    nonnegative: bool = field(default=False, init=False)
+    inner: int | None = field(default=1, init=False)
+    gauge: bool = field(default=True, init=False)
+    calibrate: bool = field(default=True, init=False)
+    early_stopping: bool = field(default=False, init=False)
+    validation_fraction: float = field(default=0.2, init=False)
+    n_iter_no_change: int = field(default=10, init=False)
+
+    n_components: int = 2
+    _: KW_ONLY
+    reg_u: float = 0.01
+    reg_v: float = 0.01
+    preprocessing: str = "zscore"
+    tol: float = 1e-6
 
     def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
         return super()._problem(X, targets).without_targets()
 
     def _expose(self, state: SDRGLMState) -> None:
-        """Set nothing: the classifier is fitted when it is asked for."""
+        """Set nothing: the classifier is fitted when it is needed."""
 
     @property
     def coef_(self) -> NDArray:
@@ -84,6 +94,7 @@ class _Unsupervised(SDRGLM):
         yield from ()
 
 
+@dataclass(eq=False, repr=False)
 class LogisticUDR(_Unsupervised):
     """Unsupervised reduction, then logistic regression (softmax for several classes) with ridge 1.
 
@@ -95,44 +106,13 @@ class LogisticUDR(_Unsupervised):
         As in `supdr.SDRGLM`.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         *chosen(
             SDRGLM.parameters,
             *("n_components", "reg_u", "reg_v", "family_x", "solver", "preprocessing", "init", "max_iter", "tol"),
             *("random_state", "n_jobs", "verbose", "missing_label"),
         ),
     )
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        reg_u: float = 0.01,
-        reg_v: float = 0.01,
-        family_x: str | Sequence[str] = "auto",
-        solver: str = "fast",
-        preprocessing: str = "zscore",
-        init: str | ArrayLike = "svd",
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.reg_u = reg_u
-        self.reg_v = reg_v
-        self.family_x = family_x
-        self.solver = solver
-        self.preprocessing = preprocessing
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
 
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:
         if "logistic" not in self._memo:
@@ -156,6 +136,7 @@ def _logistic(latent: NDArray, labels: NDArray, weights: NDArray) -> tuple[NDArr
     return model.coef_, model.intercept_
 
 
+@dataclass(eq=False, repr=False)
 class SVMUDR(_Unsupervised):
     """Unsupervised reduction, then linear support vector machines on latent columns of unit deviation.
 
@@ -163,48 +144,18 @@ class SVMUDR(_Unsupervised):
     ----------
     n_components, reg_u, reg_v, family_x, solver, preprocessing, init
         As in `supdr.SDRGLM`.
-    C : float, default=1.0
-        Hinge weight, > 0.
     max_iter, tol, random_state, n_jobs, verbose, missing_label
         As in `supdr.SDRGLM`.
+    C : float, default=1.0
+        Hinge weight, > 0.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (replace(SVM_WEIGHT, main=True), *LogisticUDR.parameters)
+    parameters = (replace(SVM_WEIGHT, main=True), *LogisticUDR.parameters)
 
-    family_y = "bernoulli"
+    family_y: str | Sequence[str] = field(default="bernoulli", init=False)
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        reg_u: float = 0.01,
-        reg_v: float = 0.01,
-        family_x: str | Sequence[str] = "auto",
-        solver: str = "fast",
-        preprocessing: str = "zscore",
-        init: str | ArrayLike = "svd",
-        C: float = 1.0,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        missing_label: Any = np.nan,
-    ) -> None:
-        self.n_components = n_components
-        self.reg_u = reg_u
-        self.reg_v = reg_v
-        self.family_x = family_x
-        self.solver = solver
-        self.preprocessing = preprocessing
-        self.init = init
-        self.C = C
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.missing_label = missing_label
+    _: KW_ONLY
+    C: float = 1.0
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)

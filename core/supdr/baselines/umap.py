@@ -1,7 +1,7 @@
 """UMAP, with the labels or without, then a classifier on its rows.
 
-A new row is put at the weighted mean of the places of its nearest training rows, as with t-SNE: UMAP's own way takes
-seconds for the points of a decision boundary.
+A new row is put at the weighted mean of the latent rows of its nearest training rows, as with t-SNE: UMAP's own
+`transform` takes seconds for the points of a decision boundary.
 
 Source: L. McInnes, J. Healy, J. Melville, "UMAP: uniform manifold approximation and projection for dimension
 reduction", arXiv 1802.03426 (2018), through the package umap-learn.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,13 @@ from supdr.baselines.fixed_embedding import FixedEmbedding
 from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
-from supdr.engine.parameters import Interval, Parameter, count, flag, share
+from supdr.engine.parameters import Interval, count, flag, share
 from supdr.engine.targets import Targets
 
-# Whether the package umap-learn is there.
+# Whether the package umap-learn is installed.
 INSTALLED = importlib.util.find_spec("umap") is not None
 
-# What to say where it is not.
+# Advice where it is not.
 NEEDS = install("UMAP", "umap-learn", "umap")
 
 
@@ -55,22 +55,14 @@ class UMAP(Projection):
     ----------
     n_components : int, default=2
         Latent dimension.
+    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+        As in `Projection`.
     supervised : bool, default=True
         Whether UMAP sees the labels.
     n_graph_neighbors : int, default=15
         Neighbours of a row in UMAP's graph, >= 2; no more than there are rows.
     min_dist : float, default=0.1
         Least distance between latent rows, in [0, 1].
-    head : {"knn", "svm", "rbf"}, default="knn"
-        Classifier on the latent rows.
-    n_neighbors : int, default=5
-        Neighbours of "knn".
-    C : float, default=1.0
-        Hinge weight of "svm" and "rbf".
-    head_gamma : float or "scale", default="scale"
-        Sharpness of "rbf"; as in `Projection`.
-    preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
 
     Raises
     ------
@@ -78,7 +70,7 @@ class UMAP(Projection):
         On fitting, if umap-learn is not installed.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         COMPONENTS,
         flag("supervised", "Uses labels", "Whether UMAP sees the labels.", main=True),
         count(
@@ -108,14 +100,6 @@ class UMAP(Projection):
     supervised: bool = True
     n_graph_neighbors: int = 15
     min_dist: float = 0.1
-    head: str = "knn"
-    n_neighbors: int = 5
-    C: float = 1.0
-    head_gamma: float | str = "scale"
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         if not INSTALLED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,13 @@ from sklearn.svm import SVC
 from supdr.baselines._parameters import SEEDED
 from supdr.baselines.pipelines import _SVM
 from supdr.engine.common_parameters import SVM_WEIGHT, UNWHITENED
-from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.parameters import Parameter, Whole, count, of_run
+from supdr.engine.parameters import Whole, count, of_run
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.engine.view_layout import Layout, make_layout
 
 
-class OnViews(SupervisedReducer):
+class OnViews(Unweighted):
     """Base of comparison methods on several views, each divided by the root of its number of columns.
 
     Subclasses have the constructor parameters ``views`` and ``preprocessing``.
@@ -37,13 +37,13 @@ class OnViews(SupervisedReducer):
         return make_layout(self.views, 1, None, self.n_features_in_, scaled=self.preprocessing != "none")
 
 
+@dataclass(eq=False, repr=False)
 class _ColumnsSVC(BaseEstimator):
     """A linear SVC on some columns, each times a number."""
 
-    def __init__(self, columns: NDArray, scale: NDArray, C: float) -> None:
-        self.columns = columns
-        self.scale = scale
-        self.C = C
+    columns: NDArray
+    scale: NDArray
+    C: float
 
     def _rows(self, X: NDArray) -> NDArray:
         return X[:, self.columns] * self.scale
@@ -60,8 +60,13 @@ class _ColumnsSVC(BaseEstimator):
         return self.svm_.predict(self._rows(X))
 
 
+@dataclass(eq=False, repr=False)
 class _ViewsSVM(OnViews, _SVM):
-    """What the two have in common: a linear SVM on the columns of some views."""
+    """A linear SVM on the columns of some views."""
+
+    C: float = 1.0
+    _: KW_ONLY
+    views: Any = None
 
     def _on(self, numbers: list[int]) -> _ColumnsSVC:
         layout = self._layout()
@@ -78,23 +83,15 @@ class AllViewsSVM(_ViewsSVM):
     ----------
     C : float, default=1.0
         Hinge weight, > 0.
-    views : None, sequence of int, or sequence of sequences of int, default=None
-        Column groups, as `supdr.SLDR` takes them; None: one view.
     preprocessing : {"zscore", "minmax", "none"}, default="zscore"
         Each view is then divided by the root of its number of columns, except with "none".
     random_state, verbose, missing_label
         As in `OneShot`.
+    views : None, sequence of int, or sequence of sequences of int, default=None
+        Column groups, as `supdr.SLDR` takes them; None: one view.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (SVM_WEIGHT, of_run("views"), UNWHITENED, *SEEDED)
-
-    C: float = 1.0
-    _: KW_ONLY
-    views: Any = None
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
+    parameters = (SVM_WEIGHT, of_run("views"), UNWHITENED, *SEEDED)
 
     def _model(self) -> BaseEstimator:
         return self._on(list(range(len(self._layout().groups))))
@@ -102,21 +99,21 @@ class AllViewsSVM(_ViewsSVM):
 
 @dataclass(eq=False, repr=False)
 class BestViewSVM(_ViewsSVM):
-    """Linear SVM on the view that cross-validation on the labelled rows finds best alone.
+    """Linear SVM on the one view that is best by cross-validation on the labelled rows.
 
     Parameters
     ----------
     C : float, default=1.0
         Hinge weight, > 0.
+    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
+        Each view is then divided by the root of its number of columns, except with "none".
+    random_state, verbose, missing_label
+        As in `OneShot`.
     views : None, sequence of int, or sequence of sequences of int, default=None
         Column groups, as `supdr.SLDR` takes them; None: one view.
     n_folds : int, default=5
         Folds of the choice, >= 2; no more than the smallest class has rows.  With a single row in a class the
         training accuracy decides.
-    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
-        Each view is then divided by the root of its number of columns, except with "none".
-    random_state, verbose, missing_label
-        As in `OneShot`.
 
     Attributes
     ----------
@@ -126,7 +123,8 @@ class BestViewSVM(_ViewsSVM):
         Accuracy of every view.
     """
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    prepared_attributes = (*_ViewsSVM.prepared_attributes, "view_scores_", "best_view_")
+    parameters = (
         SVM_WEIGHT,
         of_run("views"),
         count("n_folds", "Folds", 2, 10, "Of the cross-validation.", accepts=(Whole(2),)),
@@ -134,14 +132,8 @@ class BestViewSVM(_ViewsSVM):
         *SEEDED,
     )
 
-    C: float = 1.0
     _: KW_ONLY
-    views: Any = None
     n_folds: int = 5
-    preprocessing: str = "zscore"
-    random_state: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _model(self) -> BaseEstimator:
         X, targets = self._training

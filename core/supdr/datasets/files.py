@@ -382,7 +382,7 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
     if sheet is not None and ending != WORKBOOK:
         raise FileProblem(f"{name} has no sheets: only a workbook ({WORKBOOK}) does.")
     if ending in SEPARATED and _arff.BEGINNING.match(data):
-        reader = _arff.read_arff  # as KEEL calls it
+        return _arff.read_arff(data, name, limits, rules)  # as KEEL calls it
     return reader(data, name, limits, rules) if sheet is None else reader(data, name, limits, rules, sheet)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import closing
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -26,6 +26,7 @@ from supdr.engine.checks import (
     naming_extremes,
 )
 from supdr.engine.components import too_few_components, warn_of_few_components
+from supdr.engine.context import RunContext
 from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, history_of, iterate
@@ -36,10 +37,6 @@ from supdr.engine.targets import Targets, as_labels, decode_targets
 
 # A relative fall of the objective in the last epoch beyond this earns a warning.
 STILL_FALLING = 0.01
-
-
-def _is_fitted_name(name: str) -> bool:
-    return name.endswith("_") and not name.startswith("_")
 
 
 class SharedFit(NamedTuple):
@@ -61,15 +58,29 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     parameters: declarations of all hyper-parameters.
     restart_parameters: those that cannot change within a run, by their declaration; all others act on a resumed run.
     embedding_note: what `embedding_` is, in a few words for a caption.
-    accepts_weights: whether rows can weigh differently in the label term: see `supdr.engine.weighted.Weighted`.
+    accepts_weights: whether the label term of a row is multiplied by its weight, the product of `sample_weight`
+        and of what ``class_weight`` says of its class; see `supdr.engine.unweighted.Unweighted` for other methods.
     takes_partitions: whether rows may be Dask collections.
+    prepared_attributes: what a run is prepared with besides its hyper-parameters; an estimator takes it over with the
+        first snapshot of the run.
+    conditional_attributes: fitted attributes that not every fit has: removed then.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
     embedding_note: ClassVar[str] = "saw the labels"
-    accepts_weights: ClassVar[bool] = False
+    accepts_weights: ClassVar[bool] = True
     takes_partitions: ClassVar[bool] = False
+    prepared_attributes: ClassVar[tuple[str, ...]] = (
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_single_target",
+        "_preprocessing",
+        "_training",
+        "_kept_components",
+    )
+    conditional_attributes: ClassVar[tuple[str, ...]] = ("history_",)
 
     stop_: Stop | None
 
@@ -123,11 +134,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         """
         if sample_weight is not None and not self.accepts_weights:
             raise ValueError(f"sample_weight must be None: {type(self).__name__} cannot weigh rows")
-        run = copy.copy(self)  # what the run is made of: never changed again, whatever becomes of this estimator
-        run._forget()
-        for name, value in run.get_params(deep=False).items():
-            if isinstance(value, BaseEstimator):
-                setattr(run, name, clone(value))
+        run = self._unfitted()  # with its own hyper-parameters, whatever is set on this estimator later
         run._check_declared()
         X, targets = run._validate(X, y, sample_weight)
         run._check_parameters(X, targets)
@@ -144,11 +151,18 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         run._kept_components = None if start is None else run._components_of(start.state)
         run._preprocessing = run._fit_preprocessing(X, targets, start)
         run._training = (run._scaled(X), targets)
-        snapshots = run._snapshots(seed=seed, start=start, monitor=monitor, interrupted=interrupted, fixed=fixed)
+        context = RunContext(stop_requested=interrupted)
+        snapshots = run._snapshots(seed=seed, start=start, monitor=monitor, context=context, fixed=fixed)
         return self._followed(snapshots)
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        start: Snapshot | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Run `iterate` to its end.
 
         Parameters
@@ -159,6 +173,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
             Continue an earlier run, see `iterate`.
+        sample_weight : array-like of shape (n_samples,), optional
+            What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
 
         Returns
         -------
@@ -169,7 +185,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         ConvergenceWarning
             If the run diverged; the last finite iterate is kept.
         """
-        return self._run(X, y, start)
+        return self._run(X, y, start, sample_weight)
 
     def _run(
         self,
@@ -188,7 +204,6 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             if last.stop:  # now: when the run is over, the problem lets go of what its steps needed
                 with naming_extremes(self.get_params(deep=False)):
                     dict((steps or [last])[-1].diagnostics)
-        self._use(last)
         self.history_ = history_of(steps, last)
         self.n_iter_ = len(steps)
         self.stop_ = last.stop or Stop.interrupted
@@ -227,11 +242,19 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         run = getattr(snapshot, "run", None)
         if type(run) is not type(self):
             raise ValueError(f"at needs a snapshot that {type(self).__name__}.iterate has made; got {snapshot!r}")
-        fitted = copy.copy(self)
-        fitted._become(snapshot, vars(run))
+        fitted = copy.copy(run)
+        if hasattr(self, "_sklearn_output_config"):
+            fitted._sklearn_output_config = self._sklearn_output_config
+        fitted._apply(snapshot)
         return fitted
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> NDArray:
+    def fit_transform(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        start: Snapshot | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray:
         """Fit and return ``transform(X)``: what new data will see, not `embedding_`.
 
         Parameters
@@ -242,16 +265,20 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
             Continue an earlier run, see `iterate`.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for `fit`.
 
         Returns
         -------
         array of shape (n_samples, n_components)
         """
-        return self.fit(X, y, start).transform(X)
+        return self.fit(X, y, start, sample_weight).transform(X)
 
     # --- what subclasses define -----------------------------------------------------------------------------------
 
-    def _snapshots(self, *, monitor: Monitor | None, **settings: Any) -> Generator[Snapshot, None, None]:
+    def _snapshots(
+        self, *, monitor: Monitor | None, context: RunContext, **settings: Any
+    ) -> Generator[Snapshot, None, None]:
         """Return the stream of a run on the training rows; arguments are those of `supdr.engine.iterate.iterate`."""
         problem = self._problem(*self._training)
         return iterate(
@@ -261,6 +288,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             tol=self.tol,
             of=self,
             n_iter_no_change=getattr(self, "n_iter_no_change", 10),
+            context=context,
             **settings,
         )
 
@@ -308,46 +336,41 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     # --- shared -----------------------------------------------------------------------------------------------------
 
+    def _unfitted(self) -> Self:
+        """Return a new estimator with these hyper-parameters; those that are estimators are cloned."""
+        parameters = self.get_params(deep=False)
+        return type(self)(
+            **{name: clone(value) if isinstance(value, BaseEstimator) else value for name, value in parameters.items()}
+        )
+
     def _followed(self, snapshots: Generator[Snapshot, None, None]) -> Iterator[Snapshot]:
-        """Pass the snapshots on; this estimator is fitted as of the newest, of which it knows no more until asked."""
+        """Pass the snapshots on; write this estimator, which is fitted as of the newest one."""
         with closing(snapshots), naming_extremes(self.get_params(deep=False)):
             for snapshot in snapshots:
-                if "_state" in vars(self):
-                    self._forget()
-                self.snapshot_ = snapshot
+                if getattr(self, "snapshot_", None) is None or self.snapshot_.run is not snapshot.run:
+                    self._take_over(snapshot.run)
+                self._apply(snapshot)
                 yield snapshot
 
-    def __getattr__(self, name: str) -> Any:
-        # Called for what is not there: steps only note their snapshot, what is fitted follows when it is asked for.
-        known = vars(self)
-        if "snapshot_" in known and "_state" not in known and not name.startswith("__"):
-            self._use(known["snapshot_"])
-            return getattr(self, name)
-        return self.__getattribute__(name)  # raises what was raised before
+    def _take_over(self, run: Self) -> None:
+        """Replace what an earlier run was prepared with by what `run` was prepared with."""
+        for name in (*self.prepared_attributes, *self.conditional_attributes):
+            if name in vars(run):
+                setattr(self, name, getattr(run, name))
+            elif name in vars(self):
+                delattr(self, name)
 
-    def _use(self, snapshot: Snapshot) -> None:
-        """Be fitted as of `snapshot`, whatever was fitted before; hyper-parameters stay as they are."""
-        own = self.get_params(deep=False)
-        self._become(snapshot, {name: value for name, value in vars(snapshot.run).items() if name not in own})
-
-    def _become(self, snapshot: Snapshot, prepared: Mapping[str, Any]) -> None:
-        """Be fitted as of `snapshot`, with what its run was prepared with, whatever was fitted before."""
-        self._forget()
-        self.__dict__.update(prepared)
+    def _apply(self, snapshot: Snapshot) -> None:
+        """Set the fitted attributes to those of a snapshot of the run that this estimator is prepared for."""
         self.snapshot_ = snapshot
         self.n_iter_, self.stop_ = max(snapshot.iteration, 1), snapshot.stop
         self._stand_at(snapshot.state)
 
     def _stand_at(self, state: Any) -> None:
-        """Take a state of the run that this estimator is prepared for."""
+        """Set the fitted attributes that a state of the run determines."""
         self._state = state
         self._memo: dict[str, Any] = {}
         self._expose(state)
-
-    def _forget(self) -> None:
-        """Be as if nothing had been fitted."""
-        for name in [name for name in vars(self) if name in ("_state", "_memo", "_training") or _is_fitted_name(name)]:
-            delattr(self, name)
 
     def _validate(
         self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None

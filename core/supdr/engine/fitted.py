@@ -15,7 +15,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from supdr.engine.checks import check_sizes, naming_columns, same_value
+from supdr.engine.checks import check_sizes, naming_columns
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
@@ -58,6 +58,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
 
     missing_label: Any
+    snapshot_: Any
 
     _preprocessing: Preprocessing
     _state: Any
@@ -255,17 +256,14 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # --- shared ---------------------------------------------------------------------------------------------------
 
     def _as_fitted(self) -> Self:
-        """Return this estimator, or a copy that shares all but the hyper-parameters that were set after the fit."""
-        run = getattr(vars(self).get("snapshot_"), "run", None)
+        """Return a copy with the hyper-parameters of the fit, those in `answer_parameters` excepted."""
+        run = getattr(getattr(self, "snapshot_", None), "run", None)
         if run is None:
             return self
-        given, kind = vars(run), cast(Hashable, type(self))
-        own = (name for name in _parameter_names(kind) if name not in self.answer_parameters)
-        changed = {name: given[name] for name in own if not same_value(getattr(self, name), given[name])}
-        if not changed:
-            return self
-        fitted = copy.copy(self)
-        fitted.__dict__.update(changed)
+        fitted, kind = copy.copy(self), cast(Hashable, type(self))
+        for name in _parameter_names(kind):
+            if name not in self.answer_parameters:
+                setattr(fitted, name, getattr(run, name))
         return fitted
 
     def _task(self) -> str:

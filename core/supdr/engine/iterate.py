@@ -12,16 +12,15 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial, wraps
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.context import RunContext, run_context
 from supdr.engine.diagnostics import Diagnostics
-from supdr.engine.glimpses import glimpses_become
-from supdr.engine.interruption import Interrupted, interruptible
-from supdr.engine.timing import counted_parts
+from supdr.engine.interruption import Interrupted
 
 # Maps a state to a score that is to be made small, its most important number first.
 Monitor = Callable[[Any], tuple[float, ...]]
@@ -139,8 +138,18 @@ class Problem:
         """
         return None
 
+    @cached_property
+    def workspace(self) -> dict[str, Any]:
+        """Results that steps share, see `workspace_property`: freed with the run, and computed again when needed."""
+        return {}
+
     def release(self) -> None:
-        """Let go of what only steps need; called when a run ends, while snapshots may still be looked at."""
+        """Free what only steps need; called when a run ends, while snapshots may still be looked at."""
+        self.workspace.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: all but the workspace."""
+        return {name: value for name, value in vars(self).items() if name != "workspace"}
 
     def stage(self, state: Any) -> int:
         """Return the number of the stage; the objective falls within one."""
@@ -165,6 +174,20 @@ class Problem:
         return True
 
 
+def workspace_property(compute: Callable[[Any], Any]) -> property:
+    """Make a method of a problem a property that is computed once and kept in the workspace of the problem."""
+    name = compute.__name__
+
+    @wraps(compute)
+    def value(problem: Problem) -> Any:
+        """Return the value from the workspace."""
+        if name not in problem.workspace:
+            problem.workspace[name] = compute(problem)
+        return problem.workspace[name]
+
+    return property(value)
+
+
 def generator(seed: int, iteration: int) -> np.random.Generator:
     """Return the random generator of one step; the same for the same seed and iteration."""
     return np.random.default_rng([seed, iteration])
@@ -179,7 +202,7 @@ def iterate(
     start: Snapshot | None = None,
     monitor: Monitor | None = None,
     n_iter_no_change: int = 10,
-    interrupted: Callable[[], bool] | None = None,
+    context: RunContext | None = None,
     fixed: Mapping[str, Any] | None = None,
     of: Any = None,
 ) -> Generator[Snapshot, None, None]:
@@ -205,9 +228,10 @@ def iterate(
         steps the run ends.  With a monitor the last snapshot is the best one seen.
     n_iter_no_change : int
         See `monitor`.
-    interrupted : callable, optional
-        Polled between and, through `checkpoint`, within steps; True ends the run at the last complete step.  A run
-        that is stopped before its starting point is ready yields nothing.
+    context : RunContext, optional
+        Stop flag, observers and cache of the run; fields that are None are those of the surrounding context.
+        ``stop_requested`` is polled between and, through `checkpoint`, within steps; True ends the run at the last
+        complete step.  A run that is stopped before its starting point is ready yields nothing.
     fixed : mapping, optional
         Noted in every snapshot: the hyper-parameters that a resumed run must not change.
     of : object, optional
@@ -218,7 +242,8 @@ def iterate(
     Snapshot
     """
     try:
-        yield from _run(problem, max_iter, tol, seed, start, monitor, n_iter_no_change, interrupted, fixed, of)
+        steps = _Steps(problem, context or RunContext(), dict(fixed or {}), of)
+        yield from _run(steps, max_iter, tol, seed, start, monitor, n_iter_no_change)
     finally:
         problem.release()
 
@@ -253,22 +278,74 @@ def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
     return last, last.stop
 
 
+class _Steps(NamedTuple):
+    """Makes the snapshots of a run: the starting point and what follows a snapshot.
+
+    problem: what is optimised; context: of the run; fixed, run: noted in every snapshot.
+    """
+
+    problem: Problem
+    context: RunContext
+    fixed: Mapping[str, Any]
+    run: Any
+
+    def first(self, seed: int, start: Snapshot | None) -> Snapshot:
+        """Return the starting point; raise `Interrupted` if a stop is requested before it is ready."""
+        problem = self.problem
+        with run_context(**self.context.given(), snapshot_of=self._of_partial_state):
+            state = problem.start(seed) if start is None else problem.adopt(start.state)
+            with np.errstate(over="ignore", invalid="ignore"):
+                losses = problem.losses(state)
+            if not _finite(losses):
+                raise ValueError(f"the starting point has a non-finite objective: {losses}. {problem.advice}")
+            return self._snapshot(state, losses, self._observed(state))
+
+    def following(self, current: Snapshot) -> Snapshot | None:
+        """Return the snapshot one step after `current`, or None if a stop is requested before it is complete."""
+        problem, stop_requested = self.problem, self.context.stop_requested
+        if stop_requested is not None and stop_requested():
+            return None
+        began, parts = time.perf_counter(), dict[str, float]()
+        changes = {**self.context.given(), "snapshot_of": self._of_partial_state, "part_seconds": parts}
+        try:
+            # A diverging run overflows; it is reported as such, not by warnings from inside NumPy.
+            with run_context(**changes), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                state = problem.step(current.state)
+                elapsed = current.elapsed + time.perf_counter() - began
+                losses, diagnostics = problem.losses(state), self._observed(state)
+        except Interrupted:
+            return None
+        return self._snapshot(state, losses, diagnostics, elapsed, parts=parts)
+
+    def _snapshot(
+        self, state: Any, losses: Mapping[str, float], diagnostics: Diagnostics, elapsed: float = 0.0, **parts: Any
+    ) -> Snapshot:
+        stage, run = self.problem.stage(state), {"fixed": self.fixed, "run": self.run}
+        return Snapshot(state.iteration, stage, losses, diagnostics, state, elapsed, **run, **parts)
+
+    def _of_partial_state(self, state: Any) -> Snapshot:
+        return self._snapshot(state, {}, Diagnostics({}))
+
+    def _observed(self, state: Any) -> Diagnostics:
+        """Return the readings, and the diagnostics once they are looked at."""
+        problem = self.problem
+        return Diagnostics(
+            problem.readings(state), partial(problem.diagnostics, state), partial(problem.refined_diagnostics, state)
+        )
+
+
 def _run(
-    problem: Problem,
+    steps: _Steps,
     max_iter: int,
     tol: float,
     seed: int,
     start: Snapshot | None,
     monitor: Monitor | None,
     n_iter_no_change: int,
-    interrupted: Callable[[], bool] | None,
-    fixed: Mapping[str, Any] | None,
-    of: Any,
 ) -> Iterator[Snapshot]:
     """Yield the snapshots of `iterate`."""
     try:
-        with interruptible(interrupted), glimpses_become(partial(_incomplete, problem, dict(fixed or {}), of)):
-            current = replace(_first(problem, seed, start), fixed=dict(fixed or {}), run=of)
+        current = steps.first(seed, start)
     except Interrupted:
         return
     current, best_score = _scored(current, monitor)
@@ -276,14 +353,14 @@ def _run(
     limit = EXPLOSION * (1.0 + abs(current.objective))
     best, waited = current, 0
     for count in range(1, max_iter + 1):
-        following = _advance(problem, current, interrupted)
+        following = steps.following(current)
         if following is None:
             yield replace(best if monitor else current, stop=Stop.interrupted)
             return
         if not _finite(following.losses) or abs(following.objective) > limit:
             yield replace(current, stop=Stop.diverged)
             return
-        stop = _judge(problem, current, following, tol, last=count == max_iter)
+        stop = _judge(steps.problem, current, following, tol, last=count == max_iter)
         current, score = _scored(following, monitor)
         if monitor:
             waited = 0 if score < best_score else waited + 1
@@ -313,52 +390,12 @@ def history_of(steps: Sequence[Snapshot], last: Snapshot) -> dict[str, NDArray]:
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
-def _first(problem: Problem, seed: int, start: Snapshot | None) -> Snapshot:
-    state = problem.start(seed) if start is None else problem.adopt(start.state)
-    with np.errstate(over="ignore", invalid="ignore"):
-        losses = problem.losses(state)
-    if not _finite(losses):
-        raise ValueError(f"the starting point has a non-finite objective: {losses}. {problem.advice}")
-    return Snapshot(state.iteration, problem.stage(state), losses, _observed(problem, state), state, 0.0)
-
-
-def _observed(problem: Problem, state: Any) -> Diagnostics:
-    """Return the readings, and the diagnostics once they are looked at."""
-    return Diagnostics(
-        problem.readings(state), partial(problem.diagnostics, state), partial(problem.refined_diagnostics, state)
-    )
-
-
-def _incomplete(problem: Problem, fixed: Mapping[str, Any], of: Any, state: Any) -> Snapshot:
-    """Return the snapshot of a state that is known in part."""
-    return Snapshot(state.iteration, problem.stage(state), {}, Diagnostics({}), state, 0.0, fixed=fixed, run=of)
-
-
 def _scored(snapshot: Snapshot, monitor: Monitor | None) -> tuple[Snapshot, tuple[float, ...]]:
     """Return the snapshot with its held-out error, and all of its score."""
     if monitor is None:
         return snapshot, ()
     score = monitor(snapshot.state)
     return replace(snapshot, diagnostics=snapshot.diagnostics.also(validation_error=score[0])), score
-
-
-def _advance(problem: Problem, current: Snapshot, interrupted: Callable[[], bool] | None) -> Snapshot | None:
-    if interrupted is not None and interrupted():
-        return None
-    began = time.perf_counter()
-    try:
-        # A diverging run overflows; it is reported as such, not by warnings from inside NumPy.
-        incomplete = partial(_incomplete, problem, current.fixed, current.run)
-        with interruptible(interrupted), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            with counted_parts() as parts, glimpses_become(incomplete):
-                state = problem.step(current.state)
-            elapsed = current.elapsed + time.perf_counter() - began
-            losses, diagnostics = problem.losses(state), _observed(problem, state)
-    except Interrupted:
-        return None
-    stage = problem.stage(state)
-    fixed, of = current.fixed, current.run
-    return Snapshot(state.iteration, stage, losses, diagnostics, state, elapsed, fixed=fixed, parts=parts, run=of)
 
 
 def _judge(problem: Problem, previous: Snapshot, current: Snapshot, tol: float, last: bool) -> Stop | None:

@@ -1,79 +1,113 @@
-"""Work that several fits share: results of pure functions, kept as long as a `Kept` store is in force.
+"""Results of pure functions, kept in bounded memory: equal inputs give the result that is already there.
 
-A method wraps what depends on few of its parameters (centres, Gram matrices, decompositions) in `reused`.  Outside of
-`reusing` that is a plain call; inside, equal inputs give the result that is already there, hence the same numbers.
+A method wraps what depends on few of its parameters (centres, Gram matrices, decompositions) in `reused`: a plain call,
+unless the context of the run has a cache, as in a sweep.  Functions of the rows alone that cross-validation calls again
+and again are `cached` in any case.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from scipy import sparse
+
+from supdr.engine.context import current_context
 
 T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Memory of a store, unless told otherwise.
-MOST_BYTES = 256 << 20
+# Bytes of arrays that a cache keeps, unless told otherwise; those of a `cached` function.
+MAX_BYTES, MAX_BYTES_OF_FUNCTION = 256 << 20, 16 << 20
+
+# Rows up to which `cached` keeps results.
+MAX_ROWS = 600
 
 
-class Kept:
-    """Results by name and inputs; the ones unused for longest go first when memory runs out.
+class ResultCache:
+    """Results by name and contents of the inputs; those unused for longest are dropped first.
 
-    `most_bytes`: arrays beyond this are let go of; the latest result always stays.
+    `max_bytes`: of arrays that are kept; the latest result is kept in any case. Threads may share a cache.
     """
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self.most_bytes = most_bytes
-        self.hits = 0
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
         self._results: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self._lock = threading.Lock()
 
-    def get(self, name: str, inputs: Any, compute: Callable[[], T]) -> T:
-        """Return the result for these inputs, computed if it is not there."""
+    def get(self, name: str, inputs: Any, compute: Callable[[], T], hits: set[str] | None = None) -> T:
+        """Return the result for these inputs, computed if it is not there; `name` is added to `hits` if it is."""
         key = (name, fingerprint(inputs))
-        if key in self._results:
-            self.hits += 1
-            self._results.move_to_end(key)
-            return self._results[key]
-        result = self._results[key] = compute()
-        sizes = {each: array_bytes(value) for each, value in self._results.items()}
-        total = sum(sizes.values())
-        while total > self.most_bytes and len(self._results) > 1:
-            oldest, _ = self._results.popitem(last=False)
-            total -= sizes[oldest]
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+                if hits is not None:
+                    hits.add(name)
+                return self._results[key]
+        result = compute()
+        with self._lock:
+            self._results[key] = result
+            self._drop_oldest()
         return result
 
+    def clear(self) -> None:
+        """Drop all results."""
+        with self._lock:
+            self._results.clear()
 
-_current = threading.local()
-
-
-@contextmanager
-def reusing(kept: Kept | None) -> Iterator[None]:
-    """Let `reused` keep its results in `kept`, in this thread and for the duration of the block; None: keep nothing."""
-    previous = getattr(_current, "kept", None)
-    _current.kept = kept
-    try:
-        yield
-    finally:
-        _current.kept = previous
+    def _drop_oldest(self) -> None:
+        sizes = {key: array_bytes(value) for key, value in self._results.items()}
+        total = sum(sizes.values())
+        while total > self.max_bytes and len(self._results) > 1:
+            oldest, _ = self._results.popitem(last=False)
+            total -= sizes[oldest]
 
 
 def reused(name: str, inputs: Callable[[], Any], compute: Callable[[], T]) -> T:
-    """Return ``compute()``, or what it gave for equal inputs before.
+    """Return ``compute()``, or its result for equal inputs from the cache of the run's context.
 
-    `name`: what is computed; part of the key. `inputs`: returns everything that `compute` depends on; only called while
-    results are kept. `compute`: a pure function; nobody writes to its result.
+    `name`: what is computed; part of the key. `inputs`: returns everything that `compute` depends on; only called where
+    there is a cache. `compute`: a pure function, whose result is never written to.
     """
-    kept = getattr(_current, "kept", None)
-    return compute() if kept is None else kept.get(name, inputs(), compute)
+    context = current_context()
+    if context.cache is None:
+        return compute()
+    return context.cache.get(name, inputs(), compute, context.reused_names)
+
+
+def cached(function: Function) -> Function:
+    """Keep the last results of a function for equal arguments; its arrays cannot be written to.
+
+    `function`: of arrays, the first of which has a row for every row of the data, sparse arrays and numbers; it depends
+    on nothing else. Of more than `MAX_ROWS` rows nothing is kept.
+    """
+    cache = ResultCache(MAX_BYTES_OF_FUNCTION)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        """Return the result, from the cache where it is there."""
+        if arguments[0].shape[0] > MAX_ROWS:
+            return function(*arguments)
+        return cache.get(function.__name__, arguments, lambda: _read_only(function(*arguments)))
+
+    return cast(Function, call)
+
+
+def _read_only(result: Any) -> Any:
+    """Return an array, a sparse array or a tuple of them, which is made read-only."""
+    for each in result if isinstance(result, tuple) else (result,):
+        for array in (each.data, each.indices, each.indptr) if sparse.issparse(each) else (each,):
+            array.setflags(write=False)
+    return result
 
 
 def fingerprint(value: Any) -> str:
-    """Return a digest of nested tuples, lists, mappings, arrays and scalars: equal contents, equal digest."""
+    """Return a digest of nested tuples, lists, mappings, arrays, sparse arrays and scalars, by their contents."""
     digest = blake2b(digest_size=16)
     _feed(digest, value)
     return digest.hexdigest()
@@ -85,6 +119,8 @@ def _feed(digest: Any, value: Any) -> None:
         digest.update(np.ascontiguousarray(value).data)
     elif isinstance(value, np.ndarray):
         digest.update(f"object{value.shape}{value.tolist()!r}".encode())
+    elif sparse.issparse(value):
+        _feed(digest, ("sparse", value.shape, value.data, value.indices, value.indptr))
     elif isinstance(value, Mapping):
         digest.update(f"{{{len(value)}".encode())
         for key in sorted(value, key=str):

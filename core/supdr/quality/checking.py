@@ -1,4 +1,4 @@
-"""What all measures ask of a map, and which rows they look at."""
+"""Checks of a map that all measures share, and the choice of rows to measure."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from sklearn.utils import check_array, check_random_state
 
 from supdr.engine.checks import check_integer, check_seed, check_sizes
 
-# Of so many rows every one is looked at.
+# Up to so many rows, every row is measured.
 MOST_EXACT = 5000
 
-# Of more rows, so many are looked at.
+# Of more rows, so many are measured.
 SAMPLE = 1000
 
 
 def check_map(X: Any, Z: Any) -> tuple[NDArray, NDArray]:
     """Return rows and their places as arrays of floats; raise ValueError unless both are complete and of one length."""
     X, Z = (
-        check_array(each, dtype=float, order="C", ensure_min_samples=3, input_name=name)
-        for name, each in (("X", X), ("Z", Z))
+        check_array(rows, dtype=float, order="C", ensure_min_samples=3, input_name=name)
+        for name, rows in (("X", X), ("Z", Z))
     )
-    for name, each in (("X", X), ("Z", Z)):
-        check_sizes(name, each)
+    check_sizes("X", X)
+    check_sizes("Z", Z)
     if len(X) != len(Z):
         raise ValueError(f"X and Z must be the same rows; X has {len(X)}, Z has {len(Z)}")
     return X, Z
 
 
 def check_neighbors(n_neighbors: Any, n_rows: int) -> None:
-    """Raise ValueError unless a row has so many neighbours and at least as many others."""
+    """Raise ValueError unless each row has this many neighbours and at least as many other rows."""
     check_integer("n_neighbors", n_neighbors)
     if 2 * n_neighbors >= n_rows:
         raise ValueError(f"n_neighbors must be less than half of the {n_rows} rows; got {n_neighbors}")
 
 
-def usable_neighbors(n_rows: int, wanted: int = 10) -> int:
-    """Return how many neighbours can be looked at: as many as wanted, but fewer than half of the rows."""
-    return max(1, min(wanted, (n_rows - 1) // 2))
+def usable_neighbors(n_rows: int) -> int:
+    """Return 10, or the largest number of neighbours that is less than half of the rows."""
+    return max(1, min(10, (n_rows - 1) // 2))
 
 
 def chosen_rows(rows: Any, n_rows: int) -> NDArray:
-    """Return the numbers of the rows that are asked for; None: all."""
+    """Return checked numbers of rows, those of all rows for None."""
     if rows is None:
         return np.arange(n_rows)
     chosen = np.atleast_1d(np.asarray(rows))
@@ -55,7 +55,7 @@ def chosen_rows(rows: Any, n_rows: int) -> NDArray:
 
 
 def sampled_rows(n_rows: int, sample_size: int | None, random_state: Any) -> NDArray:
-    """Return which rows are looked at, in order; None: all of up to `MOST_EXACT`, else `SAMPLE` of them."""
+    """Return the numbers of the rows to measure, in order; None: all of up to `MOST_EXACT`, else `SAMPLE` of them."""
     check_seed("random_state", random_state)
     if sample_size is None:
         sample_size = n_rows if n_rows <= MOST_EXACT else SAMPLE

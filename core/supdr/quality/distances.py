@@ -12,14 +12,15 @@ from scipy.stats import rankdata
 from sklearn.utils import check_random_state, gen_batches
 
 from supdr.engine.checks import check_integer, check_seed
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 from supdr.quality.checking import MOST_EXACT, check_map, chosen_rows
 from supdr.quality.near import batches
 
-# Of more rows than `MOST_EXACT`, so many pairs are looked at.
+# Number of pairs that are drawn from more than `MOST_EXACT` rows.
 PAIRS = 1_000_000
 
-# Pairs whose differences are held at once.
+# Pairs whose differences are in memory at once.
 BATCH = 1 << 16
 
 
@@ -33,10 +34,10 @@ def distance_pairs(X: Any, Z: Any, *, n_pairs: int | None = None, random_state: 
     Z : array-like of shape (n, d)
         Their places on the map.
     n_pairs : int, optional
-        How many pairs, each drawn at random from all pairs of different rows.  None: all pairs of up to 5,000 rows,
+        Number of pairs, each drawn at random from all pairs of different rows.  None: all pairs of up to 5,000 rows,
         else a million.
     random_state : int, RandomState or None, default=0
-        Decides which.
+        Seed of the draw.
 
     Returns
     -------
@@ -61,19 +62,14 @@ def distance_pairs(X: Any, Z: Any, *, n_pairs: int | None = None, random_state: 
     return apart, away
 
 
+@with_entries_of(distance_pairs)
 def distance_correlation(X: Any, Z: Any, *, n_pairs: int | None = None, random_state: Any = 0) -> float:
     """Return Spearman's correlation of the distances of pairs in the input and on the map.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_pairs : int, optional
-        See `distance_pairs`.
-    random_state : int, RandomState or None, default=0
-        Decides which pairs.
+    X, Z, n_pairs, random_state
+        As in `distance_pairs`.
 
     Returns
     -------
@@ -83,17 +79,16 @@ def distance_correlation(X: Any, Z: Any, *, n_pairs: int | None = None, random_s
     return rank_correlation(*distance_pairs(X, Z, n_pairs=n_pairs, random_state=random_state))
 
 
+@with_entries_of(distance_pairs)
 def row_distance_correlation(X: Any, Z: Any, *, rows: Any = None) -> NDArray:
     """Return Spearman's correlation of each row's distances from all others, in the input and on the map.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
+    X, Z
+        As in `distance_pairs`.
     rows : int array of shape (m,), optional
-        Which rows are asked for.  None: all.
+        Numbers of the rows to measure.  None: all.
 
     Returns
     -------
@@ -102,23 +97,22 @@ def row_distance_correlation(X: Any, Z: Any, *, rows: Any = None) -> NDArray:
     """
     X, Z = check_map(X, Z)
     chosen = chosen_rows(rows, len(X))
-    found = np.empty(len(chosen))
+    correlations = np.empty(len(chosen))
     for some, there, here in batches(X, Z, chosen, 1):
         for place, row in enumerate(chosen[some], some.start):
-            both = (np.delete(each.distance[place - some.start], row) for each in (there, here))
-            found[place] = rank_correlation(*both)
-    return found
+            both = (np.delete(near.distance[place - some.start], row) for near in (there, here))
+            correlations[place] = rank_correlation(*both)
+    return correlations
 
 
+@with_entries_of(distance_pairs)
 def class_centre_correlation(X: Any, Z: Any, y: Any) -> float:
     """Return Spearman's correlation of the distances between class means, in the input and on the map.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
+    X, Z
+        As in `distance_pairs`.
     y : array-like of shape (n,)
         Classes; NaN and None mark unlabelled rows, which belong to no class.
 
@@ -131,18 +125,18 @@ def class_centre_correlation(X: Any, Z: Any, y: Any) -> float:
     labels = as_labels(y)
     if labels.shape != (len(X),):
         raise ValueError(f"y must hold one class for each of the {len(X)} rows; got shape {labels.shape}")
-    known = ~missing_values(labels, None)
-    if not known.any():
+    labelled = ~missing_values(labels, None)
+    if not labelled.any():
         return math.nan
-    classes, code = np.unique(uniform_labels(labels[known]), return_inverse=True)
+    classes, code = np.unique(uniform_labels(labels[labelled]), return_inverse=True)
     if len(classes) < 3:
         return math.nan
     members = np.eye(len(classes))[code].T / np.bincount(code)[:, None]
-    return rank_correlation(pdist(members @ X[known]), pdist(members @ Z[known]))
+    return rank_correlation(pdist(members @ X[labelled]), pdist(members @ Z[labelled]))
 
 
 def rank_correlation(first: NDArray, second: NDArray) -> float:
     """Return Spearman's correlation; NaN where one of them is constant."""
-    one, two = (rankdata(each) - 0.5 * (len(each) + 1) for each in (first, second))
+    one, two = (rankdata(values) - 0.5 * (len(values) + 1) for values in (first, second))
     size = math.sqrt(float(one @ one) * float(two @ two))
     return float(one @ two) / size if size > 0.0 else math.nan

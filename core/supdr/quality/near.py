@@ -1,4 +1,4 @@
-"""Who is near whom, in the input and on the map.
+"""The nearest rows of each row, in the input and on the map.
 
 Equal distances: of the rows that tie for the last place among a row's k neighbours, each is one of them by an equal
 share, so the order of the rows does not matter.  Where a neighbour is looked up in the other space, the tie is in its
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
-# Stands where a list of neighbours has ended.
-NOBODY = -1
+# Fills the rest of a list of neighbours.
+NO_ROW = -1
 
-# Distances that are held at once.
+# Distances that are in memory at once.
 BATCH = 1 << 20
 
 
@@ -26,7 +26,7 @@ class Near(NamedTuple):
     """The neighbours of some rows.
 
     `distance` (b, n): squared, to all rows; infinite to itself. `reach` (b, 1): that of the k-th neighbour. `share`
-    (b, 1): by how much a row as far as that is one of the k.
+    (b, 1): the share by which a row as far as that is one of the k.
     """
 
     distance: NDArray
@@ -35,11 +35,11 @@ class Near(NamedTuple):
 
     @property
     def members(self) -> NDArray:
-        """Who is no farther than the k-th neighbour, (b, n)."""
+        """Whether a row is no farther than the k-th neighbour, (b, n)."""
         return self.distance <= self.reach
 
     def weights(self, row: NDArray, other: NDArray) -> NDArray:
-        """By how much members, given by pairs of numbers, are neighbours."""
+        """Return the shares by which members, given by pairs of numbers, are neighbours."""
         return np.where(self.distance[row, other] < self.reach[row, 0], 1.0, self.share[row, 0])
 
     def ranks(self, row: NDArray, other: NDArray) -> NDArray:
@@ -52,7 +52,7 @@ class Near(NamedTuple):
 
 
 def near(X: NDArray, rows: NDArray, k: int) -> Near:
-    """Find the neighbours of rows.  Differences are squared, not expanded: copies of a row are at distance 0."""
+    """Return the neighbours of rows.  Differences are squared, not expanded: copies of a row are at distance 0."""
     distance = cdist(X[rows], X, "sqeuclidean")
     distance[np.arange(len(rows)), rows] = np.inf
     reach = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
@@ -76,18 +76,18 @@ def beyond(members: Near, judge: Near, k: int) -> NDArray:
 
 
 def shared(first: Near, second: Near) -> NDArray:
-    """Count the neighbours that each row has by both distances; who is one by shares counts by the smaller one."""
+    """Count the neighbours that each row has by both distances; shares of a tie count by the smaller one."""
     row, other = np.nonzero(first.members & second.members)
     both = np.minimum(first.weights(row, other), second.weights(row, other))
     return np.bincount(row, both, minlength=len(first.distance))
 
 
 def only_in_first(first: Near, second: Near, k: int) -> NDArray:
-    """Return which of the k nearest by one distance are farther than all k by another, (b, k), padded with `NOBODY`."""
-    found = np.full((len(first.distance), k), NOBODY)
+    """Return which of the k nearest by one distance are farther than all k by another, (b, k), padded with `NO_ROW`."""
+    only = np.full((len(first.distance), k), NO_ROW)
     for place, members in enumerate(first.members):
         nearest = np.flatnonzero(members)
         nearest = nearest[np.argsort(first.distance[place, nearest], kind="stable")][:k]
         gone = nearest[second.distance[place, nearest] > second.reach[place]]
-        found[place, : len(gone)] = gone
-    return found
+        only[place, : len(gone)] = gone
+    return only

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.docstrings import with_entries_of
 from supdr.quality.checking import check_map, check_neighbors, chosen_rows, sampled_rows
 from supdr.quality.near import batches, beyond, only_in_first, shared
 
 
 class ChangedNeighbours(NamedTuple):
-    """Which neighbours the rows of a map lost, and which false ones they won.
+    """Which neighbours the rows of a map lost, and which false ones they gained.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ def row_trustworthiness(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = No
     n_neighbors : int, default=10
         k, less than n / 2.
     rows : int array of shape (m,), optional
-        Which rows are asked for, all others being possible neighbours.  None: all.
+        Numbers of the rows to measure, all others being possible neighbours.  None: all.
 
     Returns
     -------
@@ -61,19 +62,14 @@ def row_trustworthiness(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = No
     return row_measures(X, Z, n_neighbors, rows)[:, 0]
 
 
+@with_entries_of(row_trustworthiness)
 def row_continuity(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> NDArray:
     """Return how far the neighbours of each row in the input are its neighbours on the map.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_neighbors : int, default=10
-        k, less than n / 2.
-    rows : int array of shape (m,), optional
-        Which rows are asked for.  None: all.
+    X, Z, n_neighbors, rows
+        As in `row_trustworthiness`.
 
     Returns
     -------
@@ -83,19 +79,14 @@ def row_continuity(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -
     return row_measures(X, Z, n_neighbors, rows)[:, 1]
 
 
+@with_entries_of(row_trustworthiness)
 def row_neighbourhood_overlap(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> NDArray:
-    """Return which share of its neighbours each row has both in the input and on the map.
+    """Return the share of its neighbours in the input that each row also has on the map.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_neighbors : int, default=10
-        k, less than n / 2.
-    rows : int array of shape (m,), optional
-        Which rows are asked for.  None: all.
+    X, Z, n_neighbors, rows
+        As in `row_trustworthiness`.
 
     Returns
     -------
@@ -105,6 +96,7 @@ def row_neighbourhood_overlap(X: Any, Z: Any, *, n_neighbors: int = 10, rows: An
     return row_measures(X, Z, n_neighbors, rows)[:, 2]
 
 
+@with_entries_of(row_trustworthiness)
 def trustworthiness(
     X: Any, Z: Any, *, n_neighbors: int = 10, sample_size: int | None = None, random_state: Any = 0
 ) -> float:
@@ -114,25 +106,22 @@ def trustworthiness(
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_neighbors : int, default=10
-        k, less than n / 2.
+    X, Z, n_neighbors
+        As in `row_trustworthiness`.
     sample_size : int, optional
-        How many rows are looked at, drawn at random; all others are possible neighbours.  None: all of up to 5,000
-        rows, else 1,000.
+        Number of rows to measure, drawn at random; all others are possible neighbours.  None: all of up to 5,000 rows,
+        else 1,000.
     random_state : int, RandomState or None, default=0
-        Decides which.
+        Seed of the draw.
 
     Returns
     -------
     float
     """
-    return float(_sample(X, Z, n_neighbors, sample_size, random_state)[:, 0].mean())
+    return _mean_measure(X, Z, n_neighbors, sample_size, random_state, 0)
 
 
+@with_entries_of(trustworthiness)
 def continuity(
     X: Any, Z: Any, *, n_neighbors: int = 10, sample_size: int | None = None, random_state: Any = 0
 ) -> float:
@@ -140,65 +129,45 @@ def continuity(
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_neighbors : int, default=10
-        k, less than n / 2.
-    sample_size : int, optional
-        How many rows are looked at.  None: all of up to 5,000 rows, else 1,000.
-    random_state : int, RandomState or None, default=0
-        Decides which.
+    X, Z, n_neighbors, sample_size, random_state
+        As in `trustworthiness`.
 
     Returns
     -------
     float
     """
-    return float(_sample(X, Z, n_neighbors, sample_size, random_state)[:, 1].mean())
+    return _mean_measure(X, Z, n_neighbors, sample_size, random_state, 1)
 
 
+@with_entries_of(trustworthiness)
 def neighbourhood_overlap(
     X: Any, Z: Any, *, n_neighbors: int = 10, sample_size: int | None = None, random_state: Any = 0
 ) -> float:
-    """Return the mean of `row_neighbourhood_overlap`: k / (n - 1) for a map that knows nothing.
+    """Return the mean of `row_neighbourhood_overlap`: k / (n - 1) for a map at random.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_neighbors : int, default=10
-        k, less than n / 2.
-    sample_size : int, optional
-        How many rows are looked at.  None: all of up to 5,000 rows, else 1,000.
-    random_state : int, RandomState or None, default=0
-        Decides which.
+    X, Z, n_neighbors, sample_size, random_state
+        As in `trustworthiness`.
 
     Returns
     -------
     float
     """
-    return float(_sample(X, Z, n_neighbors, sample_size, random_state)[:, 2].mean())
+    return _mean_measure(X, Z, n_neighbors, sample_size, random_state, 2)
 
 
+@with_entries_of(row_trustworthiness)
 def changed_neighbours(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> ChangedNeighbours:
-    """Return which neighbours rows lost on the map, and which false ones they won.
+    """Return which neighbours rows lost on the map, and which false ones they gained.
 
-    Of rows that are equally far the first ones count as neighbours; nobody is lost or false who is as near as the
-    farthest neighbour.
+    Of rows that are equally far the first ones count as neighbours; a row as near as the farthest neighbour is neither
+    lost nor false.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_neighbors : int, default=10
-        k, less than n / 2.
-    rows : int array of shape (m,), optional
-        Which rows are asked for.  None: all.
+    X, Z, n_neighbors, rows
+        As in `row_trustworthiness`.
 
     Returns
     -------
@@ -207,26 +176,21 @@ def changed_neighbours(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = Non
     parts = [changed for _, _, changed in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows)]
     if not parts:
         return ChangedNeighbours(*(np.empty((0, n_neighbors), dtype=int) for _ in range(2)))
-    return ChangedNeighbours(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return ChangedNeighbours(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
+@with_entries_of(row_trustworthiness)
 def row_batches(
     X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None, batch: int | None = None
 ) -> Iterator[tuple[slice, NDArray, ChangedNeighbours]]:
-    """Yield all that is known of the neighbours of rows, some rows at a time: for those who have other things to do.
+    """Yield all measures of the neighbours of rows, some rows at a time, so that the caller can work in between.
 
     Parameters
     ----------
-    X : array-like of shape (n, D)
-        Rows, without missing cells.
-    Z : array-like of shape (n, d)
-        Their places on the map.
-    n_neighbors : int, default=10
-        k, less than n / 2.
-    rows : int array of shape (m,), optional
-        Which rows are asked for.  None: all.
+    X, Z, n_neighbors, rows
+        As in `row_trustworthiness`.
     batch : int, optional
-        How many at a time.  None: as many as fit into some megabytes.
+        Number of rows at a time.  None: as many as fit into some megabytes.
 
     Yields
     ------
@@ -248,10 +212,12 @@ def row_batches(
 
 def row_measures(X: Any, Z: Any, n_neighbors: int, rows: Any) -> NDArray:
     """Return trustworthiness, continuity and overlap of rows, (m, 3)."""
-    parts = (found for _, found, _ in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows))
+    parts = (measures for _, measures, _ in row_batches(X, Z, n_neighbors=n_neighbors, rows=rows))
     return np.concatenate([np.empty((0, 3)), *parts])
 
 
-def _sample(X: Any, Z: Any, n_neighbors: int, sample_size: int | None, random_state: Any) -> NDArray:
+def _mean_measure(X: Any, Z: Any, n_neighbors: int, sample_size: int | None, random_state: Any, measure: int) -> float:
+    """Return the mean over a sample of rows of one column of `row_measures`."""
     X, Z = check_map(X, Z)
-    return row_measures(X, Z, n_neighbors, sampled_rows(len(X), sample_size, random_state))
+    rows = sampled_rows(len(X), sample_size, random_state)
+    return float(row_measures(X, Z, n_neighbors, rows)[:, measure].mean())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils import check_array
 
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.quality.checking import MOST_EXACT, check_map, sampled_rows
 from supdr.quality.distances import class_centre_correlation, distance_pairs, rank_correlation
@@ -46,7 +47,7 @@ class MapQuality:
     standard_errors : dict of str to float
         Of those that come from a sample; empty where all are exact.
     rows : int array of shape (m,)
-        Which rows were looked at.
+        The rows that were measured.
     of_rows : dict of str to array of shape (m,)
         Trustworthiness, continuity and overlap of each of these.
     """
@@ -96,13 +97,13 @@ def map_quality(
     task : {"classification", "regression"}, default="classification"
         What `y` means.
     voters : tuple of array-likes (Z, y), optional
-        Which rows vote in the error of neighbours.  None: the same rows, but none of them for itself.
+        The rows that vote in the error of neighbours.  None: the same rows, but none of them for itself.
     sample_size : int, optional
-        How many rows' neighbourhoods are looked at.  None: all of up to 5,000 rows, else 1,000.
+        Number of rows whose neighbourhoods are measured.  None: all of up to 5,000 rows, else 1,000.
     n_pairs : int, optional
-        How many pairs of rows make the correlation of distances.  None: all of up to 5,000 rows, else a million.
+        Number of pairs in the correlation of distances.  None: all pairs of up to 5,000 rows, else a million.
     random_state : int, RandomState or None, default=0
-        Decides which.
+        Seed of the draws.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def map_quality(
     if len(rows) < len(X):
         scale = math.sqrt((1.0 - len(rows) / len(X)) / len(rows))
         deviations = measured.std(axis=0, ddof=1) if len(rows) > 1 else np.full(3, np.nan)
-        errors |= {name: float(scale * each) for name, each in zip(MEASURES[:3], deviations, strict=True)}
+        errors |= {name: float(scale * deviation) for name, deviation in zip(MEASURES[:3], deviations, strict=True)}
     if n_pairs is not None or len(X) > MOST_EXACT:
         errors["distance_correlation"] = (1.0 - correlation**2) / math.sqrt(len(apart))
     with_classes = y is not None and task == "classification"
@@ -137,6 +138,7 @@ def map_quality(
     )
 
 
+@with_entries_of(map_quality)
 def model_quality(
     model: Any,
     X: Any,
@@ -148,7 +150,7 @@ def model_quality(
     sample_size: int | None = None,
     random_state: Any = 0,
 ) -> MapQuality:
-    """Return all measures of where a fitted model puts rows: pass rows that its fit has not seen.
+    """Return all measures of the map that a fitted model draws: pass rows that its fit has not seen.
 
     On the rows of the fit a supervised map looks truer than it is: it has seen their labels.
 
@@ -163,13 +165,9 @@ def model_quality(
     fitted_on : tuple of array-likes (X, y), optional
         The rows of the fit: then they vote in the error of neighbours, at the places where `transform` puts them.
     preprocessing : {"none", "zscore", "minmax", "whiten"}, default="zscore"
-        What is done to the columns of `X` before rows are near or far; the same for all models that are compared.
-    n_neighbors : int, default=10
-        k, less than n / 2.
-    sample_size : int, optional
-        See `map_quality`.
-    random_state : int, RandomState or None, default=0
-        See `map_quality`.
+        Of the columns of `X`, before distances are computed; the same for all models that are compared.
+    n_neighbors, sample_size, random_state
+        As in `map_quality`.
 
     Returns
     -------
@@ -197,10 +195,7 @@ def comparable_rows(X: Any, preprocessing: str = "zscore") -> NDArray:
 
 
 def map_of(model: Any, X: Any) -> NDArray:
-    """Return where a fitted model puts rows.
-
-    Raises ValueError if it has no `transform`.
-    """
+    """Return the places of rows on the map of a fitted model; raise ValueError if it has no `transform`."""
     if not hasattr(model, "transform"):
         raise ValueError(f"quality of a map: {type(model).__name__} has no transform, so it draws no map")
     return np.asarray(model.transform(X), dtype=float)

@@ -41,6 +41,7 @@ class InPartitions(SupervisedReducer):
     keeps_its_preparation: ClassVar[bool] = False
     accepted_in_partitions: ClassVar[dict[str, tuple]] = {}
     several_targets: ClassVar[bool] = False
+    prepared_attributes: ClassVar[tuple[str, ...]] = (*SupervisedReducer.prepared_attributes, "partitions_")
 
     _all_rows: Any = None
 
@@ -155,13 +156,9 @@ class InPartitions(SupervisedReducer):
         known = vars(run).get("_prepared_on")
         if known is None or known[0] is not rows:
             known = run._prepared_on = (rows, prepared_on(run, X, y, rows))
-        fitted = copy.copy(self)
-        fitted._forget()
-        own = fitted.get_params(deep=False)
-        fitted.__dict__.update({name: value for name, value in vars(run).items() if name not in own})
+        fitted = copy.copy(run)
         fitted.partitions_, fitted._training = known[1]
-        fitted.snapshot_, fitted.n_iter_, fitted.stop_ = snapshot, max(snapshot.iteration, 1), snapshot.stop
-        fitted._stand_at(snapshot.state)
+        fitted._apply(snapshot)
         # That head is of the run's own sample, whatever rows are looked at; before a step is complete there is none.
         if snapshot.losses and fitted._calibrated():
             head = vars(run).get("_calibrated_at")
@@ -210,7 +207,7 @@ class InPartitions(SupervisedReducer):
         return partial(decode_part, classes=targets.classes, missing_label=self.missing_label)
 
     def _completed(self, state: Any) -> Any:
-        """Return a state, on the rows of a sample, with what `glimpse` has shown it without; see there."""
+        """Return a state, on the rows of a sample, with the fields that a partial state lacks."""
         return state
 
     def _calibration(self, snapshot: Snapshot) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 from supdr.engine.checks import check_snapshot, check_unchanged
+from supdr.engine.context import RunContext
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot, Stop
@@ -127,10 +127,9 @@ def _started(
 
     The fingerprint is that of the rows that `start` belongs to, where its run does not know them any more.
     """
-    run = copy.copy(model)
+    run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter
-    run._forget()
     run._stood = run._prepared_on = run._calibrated_at = run._asked = (
         None  # what an earlier run of this estimator was asked for
     )
@@ -167,7 +166,8 @@ def _started(
     _check_origin(start, tokens, fingerprint)
     run._collections = (getattr(X, "name", None), getattr(y, "name", None))
     run.partitions_ = run._hold(ReadRows(raw, prepared, decoded, sizes, chosen, tokens))
-    snapshots = run._snapshots(seed=seed, start=start, monitor=None, interrupted=interrupted, fixed=fixed)
+    context = RunContext(stop_requested=interrupted)
+    snapshots = run._snapshots(seed=seed, start=start, monitor=None, context=context, fixed=fixed)
     return model._followed(snapshots)
 
 
@@ -202,7 +202,8 @@ def _continued(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], 
     vars(run).update({name: vars(start.run)[name] for name in KEPT})
     run._check_parameters(*run._training)
     run._kept_components = run._components_of(start.state)
-    snapshots = run._snapshots(seed=run._seed(), start=start, monitor=None, interrupted=interrupted, fixed=fixed)
+    context = RunContext(stop_requested=interrupted)
+    snapshots = run._snapshots(seed=run._seed(), start=start, monitor=None, context=context, fixed=fixed)
     return model._followed(snapshots)
 
 

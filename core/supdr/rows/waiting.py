@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import dask
 
-from supdr.engine.interruption import Interrupted, checkpoint, current_flag, waiting
+from supdr.engine.context import current_context
+from supdr.engine.interruption import Interrupted, checkpoint, lent_thread
 from supdr.rows.tasks import Given, Part, Planned, by_threads, kept_there, submitted
 
 # ``tell(done, count)``: how many of the partitions of a round are done.
@@ -28,23 +27,6 @@ class Told(NamedTuple):
 
     shares: Sequence[Planned]
     tell: Callable[[dict[int, Any]], Any]
-
-
-_current = threading.local()
-
-
-@contextmanager
-def followed(tell: Tell) -> Iterator[None]:
-    """Let ``tell(done, count)`` know how far each round over the partitions is, in this thread, within the block.
-
-    `tell`: called often, by the thread that waits; must return at once.
-    """
-    before = getattr(_current, "tell", None)
-    _current.tell = tell
-    try:
-        yield
-    finally:
-        _current.tell = before
 
 
 def computed(wanted: Sequence[Planned], parts: Sequence[Planned]) -> list[Any]:
@@ -113,8 +95,9 @@ class _Arriving:
 
 def _tell() -> Tell | None:
     """Return who is to be told; None: nobody, and nothing can be given up.  Raises `Interrupted` if it is already."""
-    tell = getattr(_current, "tell", None)
-    if tell is None and current_flag() is None:
+    context = current_context()
+    tell = context.report_progress
+    if tell is None and context.stop_requested is None:
         return None
     checkpoint()
     return tell or _to_nobody
@@ -159,7 +142,7 @@ def _awaited(
     from distributed import wait
 
     try:
-        with waiting():
+        with lent_thread():
             while True:
                 tell(sum(future.done() for future in parts), len(parts))
                 checkpoint()

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from supdr.engine.docstrings import with_entries_of
+
 MOST_CELLS = 100_000
 
 
@@ -37,6 +39,7 @@ def logarithmic(low: float, high: float, count: int, *, whole: bool = False) -> 
     return _tidy(np.geomspace(low, high, _checked(count)), whole)
 
 
+@with_entries_of(logarithmic)
 def linear(low: float, high: float, count: int, *, whole: bool = False) -> list[Any]:
     """Return values at equal distances.
 
@@ -44,10 +47,8 @@ def linear(low: float, high: float, count: int, *, whole: bool = False) -> list[
     ----------
     low, high : float
         Ends, included.
-    count : int
-        Number of values, >= 1.
-    whole : bool
-        Round to whole numbers; equal ones count once.
+    count, whole
+        As in `logarithmic`.
 
     Returns
     -------
@@ -68,19 +69,19 @@ def _tidy(values: np.ndarray, whole: bool) -> list[Any]:
     return list(dict.fromkeys(float(f"{value:.4g}") for value in values))
 
 
-def checked_grid(grid: Mapping[str, Iterable[Any]], known: Iterable[str], estimator: str) -> dict[str, list[Any]]:
+def checked_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimator: str) -> dict[str, list[Any]]:
     """Return the grid as lists, checked against the estimator's parameters.
 
-    `known`: parameters of the estimator; `estimator`: its name, for messages. Raises ValueError if there are no or more
+    `names`: parameters of the estimator; `estimator`: its name, for messages. Raises ValueError if there are no or more
     than two parameters, an unknown one, one without values, or too many cells.
     """
     lists = {name: list(values) for name, values in grid.items()}
     if not 1 <= len(lists) <= 2:
         raise ValueError(f"grid must have one or two parameters; got {len(lists)}: {', '.join(lists) or 'none'}")
-    known = set(known)
+    names = sorted(names)
     for name, values in lists.items():
-        if name not in known:
-            raise ValueError(f"grid: {estimator} has no parameter {name!r}; it has {', '.join(sorted(known))}")
+        if name not in names:
+            raise ValueError(f"grid: {estimator} has no parameter {name!r}; it has {', '.join(names)}")
         if not values:
             raise ValueError(f"grid: {name} has no values")
     count = int(np.prod([len(values) for values in lists.values()]))
@@ -97,13 +98,13 @@ def cells_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 def visiting_order(grid: Mapping[str, Sequence[Any]]) -> list[int]:
     """Return the numbers of the cells, coarse before fine: a picture that fills shows the whole range at once."""
     levels = [_levels(len(values)) for values in grid.values()]
-    places = list(product(*(range(len(each)) for each in levels)))
+    places = list(product(*(range(len(level)) for level in levels)))
     finest = [max(level[k] for level, k in zip(levels, place)) for place in places]
     return sorted(range(len(places)), key=lambda number: (finest[number], number))
 
 
 def _levels(count: int) -> list[int]:
-    """Return for 0 ... count - 1 the number of halvings after which each value is visited."""
+    """Return the number of halvings after which each of the values 0 ... count - 1 is visited."""
     stride = 1 << max(count - 1, 0).bit_length()
     levels = [-1] * count
     level = 0

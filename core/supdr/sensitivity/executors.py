@@ -1,7 +1,11 @@
-"""Where cells are computed: in this process, on loky's workers, on a Dask cluster, or on any executor that is given.
+"""Where cells are computed: in this process, on loky's workers, on a Dask cluster, or on an executor of the user's.
 
 All through the interface of `concurrent.futures`.  A `Crew` adds what that interface leaves open: how the rows get to
 the workers once, how many jobs to keep waiting, and what to do when a worker dies.
+
+`joblib.Parallel` with ``return_as="generator_unordered"`` does not serve: it goes on with all jobs while its consumer
+pauses, kills its workers when it is closed, gives up the jobs beside the one that killed a worker, and takes neither
+Dask clients nor executors.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +33,10 @@ from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
 from supdr.sensitivity.rows import Rows
 
-# How long to wait for a worker of a cluster: one that has died takes a while to come back.
+# Longest wait for a worker of a cluster: a dead one takes a while to come back.
 WORKER_SECONDS = 60
 
-# How often to try to give the rows to the workers of a cluster.
+# Attempts to bring the rows to the workers of a cluster.
 SCATTERINGS = 5
 
 # Data sets that a worker keeps.
@@ -66,18 +71,15 @@ class InProcess(Executor):
 class OnCluster(Executor):
     """Computes on a Dask cluster.
 
-    Dask's own executor leaves a future open for ever if its worker dies with the result that is being fetched, and
-    with rows that nobody else has.
+    Dask's own executor leaves a future open for ever if its worker dies while the result is fetched, with the only copy
+    of the rows.
     """
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        """Have ``fn(*args, **kwargs)`` called by a worker.
-
-        `*args`, `**kwargs`: its arguments. Returns cancelled if the cluster has lost what it needs.
-        """
+        """Have a worker call ``fn(*args, **kwargs)``; the future is cancelled if the cluster has lost an argument."""
         remote = self._client.submit(fn, *args, pure=False, **kwargs)
         future: Future = Future()
         future.add_done_callback(
@@ -87,13 +89,13 @@ class OnCluster(Executor):
         return future
 
     async def _bring(self, remote: Any, future: Future) -> None:
-        """End a future with whatever comes of its job."""
+        """Set the result or the error of a job, or cancel its future."""
         result, error = None, None
         try:
             result = await self._client.gather(remote, asynchronous=True)
         except (Exception, asyncio.CancelledError) as caught:
             error = caught
-        if error is not None and remote.status != "error":  # what was done, or what it needs, is lost
+        if error is not None and remote.status != "error":  # the result, or an argument, is lost
             future.cancel()
         if not future.set_running_or_notify_cancel():
             return
@@ -121,26 +123,23 @@ class RowsOnDisk:
 _loaded: dict[str, Rows] = {}
 
 
+@dataclass
 class Crew:
     """An executor with what a sweep needs around it; a context manager.
 
-    workers: jobs that run at the same time; 0: as many as the cluster has threads once it has taken the rows.
-    renew: ``renew(broken)`` returns what takes the place of an executor whose worker died; None: the sweep must end.
-    end: called at the end.
-    client: whose executor it is: it sends data to all workers at once.
+    `workers`: jobs that run at the same time; 0: as many as the cluster has threads once it has taken the rows.
+    `successor`: returns what replaces an executor whose worker died; None: the sweep must end. `end`: called at the
+    end. `client`: of Dask, which sends data to all workers at once.
     """
 
-    def __init__(
-        self,
-        executor: Executor,
-        workers: int,
-        *,
-        renew: Callable[[Executor], Executor] | None = None,
-        end: Callable[[], Any] | None = None,
-        client: Any = None,
-    ) -> None:
-        self.executor, self.workers, self._counts = executor, max(1, workers), not workers
-        self._renew, self._end, self._client = renew, end, client
+    executor: Executor
+    workers: int
+    successor: Callable[[Executor], Executor] | None = None
+    end: Callable[[], Any] | None = None
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        self.workers, self._counts = max(1, self.workers), not self.workers
         self._folder = ""
         self._rows: Any = None
 
@@ -155,17 +154,17 @@ class Crew:
     def __exit__(self, *_: object) -> None:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
-        if self._end is not None:
-            self._end()
+        if self.end is not None:
+            self.end()
 
     def take(self, rows: Rows) -> None:
         """Bring the rows to the workers."""
         if isinstance(self.executor, (InProcess, ThreadPoolExecutor)):
             self._rows = rows
-        elif self._client is not None:
+        elif self.client is not None:
             self._rows = self._scattered(rows)
             if self._counts:  # now: at the start all workers may have been away
-                self.workers = max(1, sum(self._client.nthreads().values()))
+                self.workers = max(1, sum(self.client.nthreads().values()))
         elif _is_local(self.executor):
             self._folder = tempfile.mkdtemp(prefix="supdr-sweep-")
             path = str(Path(self._folder) / "rows.joblib")
@@ -178,10 +177,10 @@ class Crew:
             self._rows = rows
 
     def _scattered(self, rows: Rows) -> Any:
-        """Give the rows to all workers of a cluster; one may die just then."""
+        """Send the rows to all workers of a cluster, again if one dies meanwhile."""
         for left in reversed(range(SCATTERINGS)):
             try:
-                return self._client.scatter([rows], broadcast=True, hash=False, timeout=WORKER_SECONDS)[0]
+                return self.client.scatter([rows], broadcast=True, hash=False, timeout=WORKER_SECONDS)[0]
             except OSError as error:
                 if not left:
                     raise ConnectionError(
@@ -200,9 +199,9 @@ class Crew:
 
     def renew(self) -> bool:
         """Replace an executor whose worker died; False if that is not possible."""
-        if self._renew is None:
+        if self.successor is None:
             return False
-        self.executor = self._renew(self.executor)
+        self.executor = self.successor(self.executor)
         return True
 
 
@@ -211,7 +210,7 @@ def _is_local(executor: Executor) -> bool:
 
 
 def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
-    """Return the crew for what a user asked for.
+    """Return the crew of an executor, or of the name or address of one.
 
     Parameters
     ----------
@@ -230,9 +229,9 @@ def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
     Raises
     ------
     ValueError
-        If the executor is unknown or `workers` is not a positive number.
+        If there is no such executor or `workers` is not a positive number.
     PackageMissing
-        If Dask is asked for and not installed.
+        If Dask is not installed and `executor` needs it.
     """
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise ValueError(f"workers must be a whole number of at least 1; got {workers!r}")
@@ -256,7 +255,7 @@ def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
 
 
 def _loky(workers: int) -> Crew:
-    return Crew(shared_executor(workers), workers, renew=lambda broken: shared_executor(workers, broken))
+    return Crew(shared_executor(workers), workers, successor=lambda broken: shared_executor(workers, broken))
 
 
 def _dask(address: str, workers: int | None) -> Crew:
@@ -291,17 +290,12 @@ def is_death(error: BaseException) -> bool:
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
 
 
-def breaks_executor(error: BaseException) -> bool:
-    """Whether the executor is of no use after this; Dask starts new workers by itself."""
-    return isinstance(error, BrokenExecutor)
-
-
 def warm_up() -> None:
     """Start loky's workers and let them import the library, in the background: the first cells come sooner."""
     count = processors()
 
     def start() -> None:
-        """Give every worker something to import."""
+        """Let every worker import the library."""
         executor = _loky(count).executor
         for future in [executor.submit(_imported, 0.2) for _ in range(count)]:
             future.exception()
@@ -310,9 +304,9 @@ def warm_up() -> None:
 
 
 def _imported(seconds: float) -> int:
-    """Import what fits need; stay long enough that every worker gets one of these."""
-    for each in pkgutil.iter_modules(methods.__path__, "supdr.methods."):
-        importlib.import_module(each.name)
+    """Import the methods; last long enough that every worker gets one of these jobs."""
+    for module in pkgutil.iter_modules(methods.__path__, "supdr.methods."):
+        importlib.import_module(module.name)
     time.sleep(seconds)
     return os.getpid()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 import time
 import warnings
 from collections.abc import Iterator
@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
+from supdr.engine.context import run_context
 from supdr.engine.iterate import Snapshot
-from supdr.engine.reuse import Kept, reusing
+from supdr.engine.reuse import ResultCache
 from supdr.sensitivity.outcome import Outcome
 from supdr.sensitivity.rows import Part, Rows
 from supdr.sensitivity.scoring import Judged, scores_of
@@ -53,7 +54,8 @@ class Job:
     shortcuts: bool
 
 
-_own = threading.local()
+# Results that the cells of all jobs of this process share.
+CACHE = ResultCache()
 
 
 def evaluate(job: Job, rows: Any) -> list[Outcome]:
@@ -73,24 +75,28 @@ def evaluate(job: Job, rows: Any) -> list[Outcome]:
 
 @contextmanager
 def _worker_state(shortcuts: bool) -> Iterator[None]:
-    if not hasattr(_own, "kept"):
-        _own.kept, _own.threads = Kept(), ThreadpoolController()
-    with _own.threads.limit(limits=1), reusing(_own.kept if shortcuts else None), warnings.catch_warnings():
+    cache = CACHE if shortcuts else None
+    with _blas_threads().limit(limits=1), run_context(cache=cache), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
+@functools.cache
+def _blas_threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 def _attempt(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Outcome, Any]:
-    began = time.perf_counter()
-    hits = _own.kept.hits
+    began, reused_names = time.perf_counter(), set[str]()
     try:
-        judged, shared, warm = _fitted(job, fit, rows, previous)
+        with run_context(reused_names=reused_names):
+            judged, shared, warm = _fitted(job, fit, rows, previous)
         scores = scores_of(judged, job.scoring)
     except Exception as error:  # one cell must not end the sweep
         words = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
         return Outcome(fit.cell, fit.seed, fit.fold, error=words, seconds=time.perf_counter() - began), None
     stop, iterations = getattr(judged.fitted, "stop_", None), getattr(judged.fitted, "n_iter_", None)
-    shared = shared or (KEPT if _own.kept.hits > hits else "")
+    shared = shared or (KEPT if reused_names else "")
     outcome = Outcome(
         fit.cell,
         fit.seed,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.optional import require
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
 
@@ -22,7 +23,7 @@ class Outcome:
     Attributes
     ----------
     cell, seed, fold : int
-        Which one.
+        Number of the cell, seed of the repetition and number of the fold.
     scores : dict of str to float
         Empty if the fit failed.
     stop : str
@@ -33,7 +34,7 @@ class Outcome:
     shared : str
         What was taken from another cell, exactly; empty: nothing.
     warm : bool
-        Started from the end of its neighbour: it may have found another local optimum than a fresh start.
+        Whether it started from the end of its neighbour: it may end in another local optimum than a fresh start.
     error : str
         Message of a fit that failed.
     """
@@ -83,15 +84,16 @@ class Cell:
         -------
         array
         """
-        return np.array([each.scores[metric] for each in self.outcomes if metric in each.scores])
+        return np.array([outcome.scores[metric] for outcome in self.outcomes if metric in outcome.scores])
 
+    @with_entries_of(values)
     def mean(self, metric: str) -> float:
         """Return the mean over folds and seeds; NaN if no fit succeeded.
 
         Parameters
         ----------
-        metric : str
-            One of the sweep's.
+        metric
+            As in `values`.
 
         Returns
         -------
@@ -100,13 +102,14 @@ class Cell:
         values = self.values(metric)
         return float(values.mean()) if values.size else math.nan
 
+    @with_entries_of(values)
     def deviation(self, metric: str) -> float:
         """Return the standard deviation over folds and seeds (ddof 0); NaN if no fit succeeded.
 
         Parameters
         ----------
-        metric : str
-            One of the sweep's.
+        metric
+            As in `values`.
 
         Returns
         -------
@@ -118,27 +121,27 @@ class Cell:
     @property
     def seconds(self) -> float:
         """Seconds of all fits."""
-        return math.fsum(each.seconds for each in self.outcomes)
+        return math.fsum(outcome.seconds for outcome in self.outcomes)
 
     @property
     def errors(self) -> tuple[str, ...]:
         """Distinct messages of fits that failed."""
-        return tuple(dict.fromkeys(each.error for each in self.outcomes if each.error))
+        return tuple(dict.fromkeys(outcome.error for outcome in self.outcomes if outcome.error))
 
     @property
     def stops(self) -> dict[str, int]:
         """How many fits ended for which reason, the most frequent first."""
-        return dict(Counter(each.stop for each in self.outcomes if each.stop).most_common())
+        return dict(Counter(outcome.stop for outcome in self.outcomes if outcome.stop).most_common())
 
     @property
     def warm(self) -> bool:
         """Whether any fit started from a neighbour's end."""
-        return any(each.warm for each in self.outcomes)
+        return any(outcome.warm for outcome in self.outcomes)
 
     @property
     def shared(self) -> str:
         """What was taken from other cells, exactly."""
-        return ", ".join(dict.fromkeys(each.shared for each in self.outcomes if each.shared))
+        return ", ".join(dict.fromkeys(outcome.shared for outcome in self.outcomes if outcome.shared))
 
 
 class Result:
@@ -165,7 +168,7 @@ class Result:
         return tuple(len(values) for values in self.grid.values())
 
     def means(self, metric: str = "") -> NDArray:
-        """Return the means over folds and seeds in the shape of the grid; NaN where nothing is known.
+        """Return the means over folds and seeds in the shape of the grid; NaN where no fit has succeeded.
 
         Parameters
         ----------
@@ -178,13 +181,14 @@ class Result:
         """
         return self._filled(lambda cell: cell.mean(metric or self.metrics[0]))
 
+    @with_entries_of(means)
     def deviations(self, metric: str = "") -> NDArray:
-        """Return the standard deviations in the shape of the grid; NaN where nothing is known.
+        """Return the standard deviations in the shape of the grid; NaN where no fit has succeeded.
 
         Parameters
         ----------
-        metric : str
-            One of the sweep's; empty: the main one.
+        metric
+            As in `means`.
 
         Returns
         -------
@@ -198,13 +202,14 @@ class Result:
             flat[number] = value(cell)
         return flat.reshape(self.shape)
 
+    @with_entries_of(means)
     def best(self, metric: str = "", *, greater: bool | None = None) -> Cell | None:
         """Return the cell with the best mean, or None.
 
         Parameters
         ----------
-        metric : str
-            Empty: the main one.
+        metric
+            As in `means`.
         greater : bool, optional
             Whether greater is better; default: for accuracy, R² and correlation.
 
@@ -214,10 +219,10 @@ class Result:
         """
         metric = metric or self.metrics[0]
         greater = metric in GREATER_IS_BETTER if greater is None else greater
-        known = [cell for cell in self.cells.values() if not math.isnan(cell.mean(metric))]
-        if not known:
+        scored = [cell for cell in self.cells.values() if not math.isnan(cell.mean(metric))]
+        if not scored:
             return None
-        return (max if greater else min)(known, key=lambda cell: cell.mean(metric))
+        return (max if greater else min)(scored, key=lambda cell: cell.mean(metric))
 
     def table(self) -> Any:
         """Return a pandas.DataFrame: a row per cell with parameters, means, deviations, reasons to stop, messages."""
@@ -231,7 +236,7 @@ class Result:
             for metric in self.metrics:
                 row[metric], row[f"{metric} sd"] = cell.mean(metric), cell.deviation(metric)
             row["fits"] = len(cell.outcomes)
-            row["failed"] = sum(bool(each.error) for each in cell.outcomes)
+            row["failed"] = sum(bool(outcome.error) for outcome in cell.outcomes)
             row["stop"] = ", ".join(f"{stop} {count}" for stop, count in cell.stops.items())
             row["seconds"] = cell.seconds
             row["shared"], row["warm"] = cell.shared, cell.warm

@@ -17,8 +17,8 @@ from supdr.sensitivity.splits import hidden
 class Rows:
     """The data of a sweep as workers get them, once.
 
-    `splits`: of every seed; `digest`: names the rows, and how they are prepared; `prepare`: fitted to the training rows
-    of a fit, changes all the rows that it sees or is asked about.
+    `splits`: of every seed; `digest`: fingerprint of the rows and of their preparation; `prepare`: transformer that is
+    fitted to the training rows of a fit and transforms all rows that the fit sees or predicts.
     """
 
     X: NDArray
@@ -35,7 +35,7 @@ class Rows:
 class Part:
     """The rows of one fit; copied out of all rows only where they are needed.
 
-    `rows`: all of them; `train`, `test`: which the fit sees, and which it is judged on; `transductive`: whether the fit
+    `rows`: all of them; `train`, `test`: numbers of the training and the test rows; `transductive`: whether the fit
     sees all rows, labels of the test rows hidden.
     """
 
@@ -44,7 +44,7 @@ class Part:
 
     @property
     def features_key(self) -> tuple[Any, ...]:
-        """What the features of the fit, and of the rows that will be asked for, depend on."""
+        """Key of the features of the fit and of `X_new`."""
         if self.transductive and self.rows.prepare is None:
             return (self.rows.digest, True)
         return (self.rows.digest, self.transductive, self.train, self.test)
@@ -65,8 +65,8 @@ class Part:
         return self._prepared(self.rows.X[self.test])
 
     @property
-    def asked(self) -> NDArray:
-        """Features of new rows that will be asked for."""
+    def X_new(self) -> NDArray:
+        """Features of the test rows where they are new to the fit; no rows if it sees them."""
         return self.X_test[:0] if self.transductive else self.X_test
 
     @cached_property

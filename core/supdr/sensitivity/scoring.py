@@ -1,4 +1,4 @@
-"""What a cell is judged by: errors of predictions, numbers of the fit, how true its map is, scikit-learn's scorers."""
+"""Metrics of a cell: errors of predictions, numbers of the fit, quality of its map, scikit-learn's scorers."""
 
 from __future__ import annotations
 
@@ -44,9 +44,8 @@ GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation", *MEASURES} - {"k
 class Judged:
     """A fitted estimator with the rows that it is judged on.
 
-    `X`, `y`: rows that its fit did not know (transductive: whose labels it did not know), and their targets.
-    `predicted`: predictions of these rows where the fit has made them; None: ``fitted.predict(X)`` makes them.
-    `seconds`: of the fit.
+    `X`, `y`: rows that its fit did not see (transductive: whose labels it did not see), and their targets; `predicted`:
+    the fit's own predictions of these rows, or None: then ``fitted.predict(X)`` makes them; `seconds`: of the fit.
     """
 
     fitted: Any
@@ -68,7 +67,7 @@ def checked_scoring(scoring: Scoring) -> dict[str, Any]:
     if callable(scoring):
         return {getattr(scoring, "__name__", "score"): scoring}
     named = dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in scoring}
-    if not named or not all(isinstance(each, str) or callable(each) for each in named.values()):
+    if not named or not all(isinstance(metric, str) or callable(metric) for metric in named.values()):
         raise ValueError(f"scoring must name a metric, several, or be a callable; got {scoring!r}")
     return named
 
@@ -79,7 +78,7 @@ def scores_of(judged: Judged, scoring: Mapping[str, Any]) -> dict[str, float]:
     Raises ValueError if a metric is unknown to this estimator.
     """
     predicted = judged.predicted
-    scores, of_map = {}, _map_measures(judged) if any(each in MEASURES for each in scoring.values()) else {}
+    scores, of_map = {}, _map_measures(judged) if any(metric in MEASURES for metric in scoring.values()) else {}
     for name, metric in scoring.items():
         if callable(metric):
             scores[name] = float(metric(judged.fitted, judged.X, judged.y))
@@ -87,20 +86,20 @@ def scores_of(judged: Judged, scoring: Mapping[str, Any]) -> dict[str, float]:
             predicted = judged.fitted.predict(judged.X) if predicted is None else predicted
             scores[name] = PREDICTIONS[metric](judged.y, predicted)
         elif metric in MEASURES:
-            scores[name] = _known(metric, of_map[metric])
+            scores[name] = _existing(metric, of_map[metric])
         else:
             scores[name] = _fitted_number(judged, metric)
     return scores
 
 
 def _map_measures(judged: Judged) -> dict[str, float]:
-    """How true the map of the held-out rows is; their 10 nearest, or as many as fewer than half of them."""
-    known = ~missing_values(as_labels(judged.y), None)
-    X, y = judged.X[known], judged.y[known]
+    """Return the quality of the map of the held-out rows, by their 10 nearest or fewer than half of them."""
+    labelled = ~missing_values(as_labels(judged.y), None)
+    X, y = judged.X[labelled], judged.y[labelled]
     return model_quality(judged.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
 
 
-def _known(metric: str, value: float) -> float:
+def _existing(metric: str, value: float) -> float:
     if math.isnan(value):
         reason = "it needs three classes" if metric == "class_centre_correlation" else "all distances are equal"
         raise ValueError(f"metric {metric!r} has no value for the held-out rows: {reason}")

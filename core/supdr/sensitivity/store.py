@@ -1,4 +1,4 @@
-"""Finished fits in an SQLite file: written at once, found again after a crash, shared by sweeps that overlap."""
+"""Finished fits in an SQLite file: written at once, read again after a crash, shared by sweeps that overlap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from supdr.sensitivity.outcome import Outcome
 APPLICATION = 0x53444C52
 VERSION = 1
 BUSY_SECONDS = 5.0
+
+# Keys of a query: SQLite bounds the variables of a statement.
 BATCH = 500
+
+# Columns that hold fields of an `Outcome` as they are.
+FIELDS = ("stop", "iterations", "seconds", "shared", "warm", "error")
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS fits (
@@ -73,17 +78,17 @@ class Store:
                 raise
 
     def _open(self) -> None:
-        found = self._connection.execute("PRAGMA application_id").fetchone()[0]
+        application = self._connection.execute("PRAGMA application_id").fetchone()[0]
         tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if found != APPLICATION and tables:
+        if application != APPLICATION and tables:
             raise StoreError(f"{self.path} is a database of another program; choose another file for the store")
-        if found == APPLICATION:
+        if application == APPLICATION:
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
             if version > VERSION:
                 raise StoreError(f"{self.path} was written by a newer version of supdr; update, or choose another file")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
-        if found != APPLICATION:
+        if application != APPLICATION:
             self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
             self._connection.execute(f"PRAGMA user_version = {VERSION}")
         with self._connection:
@@ -122,25 +127,20 @@ class Store:
                 key,
                 estimator,
                 json.dumps(params, default=repr),
-                each.seed,
-                each.fold,
-                json.dumps(each.scores),
-                each.stop,
-                each.iterations,
-                each.seconds,
-                each.shared,
-                int(each.warm),
-                each.error,
+                outcome.seed,
+                outcome.fold,
+                json.dumps(outcome.scores),
+                *(getattr(outcome, name) for name in FIELDS),
                 time.time(),
             )
-            for key, params, each in rows
+            for key, params, outcome in rows
         ]
         marks = ", ".join("?" * 13)
         with self._explained(), self._connection:
             self._connection.executemany(f"INSERT OR IGNORE INTO fits VALUES ({marks})", values)
 
     def find(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return what is known under these keys: key -> fields of an `Outcome`.
+        """Return the fits that are stored under these keys: key -> fields of an `Outcome`.
 
         Parameters
         ----------
@@ -150,17 +150,16 @@ class Store:
         -------
         dict
         """
-        wanted = list(dict.fromkeys(keys))
-        names = ("stop", "iterations", "seconds", "shared", "warm", "error")
-        found = {}
+        distinct = list(dict.fromkeys(keys))
+        fits = {}
         with self._explained():
-            for first in range(0, len(wanted), BATCH):
-                part = wanted[first : first + BATCH]
+            for first in range(0, len(distinct), BATCH):
+                part = distinct[first : first + BATCH]
                 marks = ", ".join("?" * len(part))
-                query = f"SELECT key, scores, {', '.join(names)} FROM fits WHERE key IN ({marks})"
+                query = f"SELECT key, scores, {', '.join(FIELDS)} FROM fits WHERE key IN ({marks})"
                 for key, scores, *rest in self._connection.execute(query, part):
-                    found[key] = {"scores": json.loads(scores), **dict(zip(names, rest))}
-        return found
+                    fits[key] = {"scores": json.loads(scores), **dict(zip(FIELDS, rest))}
+        return fits
 
     def forget(self, keys: Iterable[str]) -> None:
         """Remove fits, so that they are computed again.

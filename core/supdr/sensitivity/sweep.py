@@ -1,11 +1,11 @@
-"""Parameter sweeps: every cell of a grid fitted and judged on every fold and seed."""
+"""Parameter sweeps: every cell of a grid is fitted and scored on every fold and seed."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from supdr.engine.reuse import fingerprint
 from supdr.sensitivity.axes import cells_of, checked_grid, visiting_order
-from supdr.sensitivity.executors import Crew, breaks_executor, crew_of, explain_unsendable, is_death
+from supdr.sensitivity.executors import Crew, crew_of, explain_unsendable, is_death
 from supdr.sensitivity.fitting import Fit, Job
 from supdr.sensitivity.keys import fit_keys
 from supdr.sensitivity.outcome import Cell, Outcome, Result
@@ -33,7 +33,7 @@ MOST_ATTEMPTS = 3
 
 
 class SweepError(RuntimeError):
-    """The sweep cannot go on; what is finished is in the store."""
+    """The sweep cannot go on; finished fits are in the store."""
 
 
 @dataclass
@@ -163,7 +163,7 @@ class Sweep:
     ) -> Generator[Cell, None, None]:
         """Yield every cell as soon as all its fits are finished; those in the store first.
 
-        To pause, ask for no more; to cancel, close the iterator.  What is finished stays in the store.
+        To pause, leave the iterator; to cancel, close it.  Finished fits stay in the store.
 
         Parameters
         ----------
@@ -233,56 +233,55 @@ class _Run:
 
     def recall(self, store: Store) -> Iterator[Cell]:
         """Yield the cells that are in the store, and queue the rest."""
-        known = store.find(self._keys.values())
+        fits = store.find(self._keys.values())
         if self.sweep.retry_failed:
-            failed = [key for key, fields in known.items() if fields["error"]]
+            failed = {key for key, fields in fits.items() if fields["error"]}
             store.forget(failed)
-            known = {key: fields for key, fields in known.items() if not fields["error"]}
-        finished = []
-        for place, key in self._keys.items():
-            if key in known:
-                fields = known[key]
-                finished.append(Outcome(*place, **{**fields, "warm": bool(fields["warm"])}))
-        complete = list(self._note(finished))
-        self.sweep.progress.stored = len(finished)
+            fits = {key: fields for key, fields in fits.items() if key not in failed}
+        stored = [
+            Outcome(*place, **{**fits[key], "warm": bool(fits[key]["warm"])})
+            for place, key in self._keys.items()
+            if key in fits
+        ]
+        complete = list(self._note(stored))
+        self.sweep.progress.stored = len(stored)
         for path in self._paths:
             for seed, fold in self.places:
-                fits = tuple(Fit(number, seed, fold, self.sweep.cells[number]) for number in path)
                 if any((seed, fold) not in self.outcomes[number] for number in path):
-                    self.pending.append(fits)
+                    self.pending.append(tuple(Fit(number, seed, fold, self.sweep.cells[number]) for number in path))
         yield from (replace(cell, stored=True) for cell in complete)
 
     def _note(self, outcomes: Iterable[Outcome]) -> Iterator[Cell]:
-        """Take outcomes and give the cells that they complete."""
-        for each in outcomes:
-            known = self.outcomes[each.cell]
-            if (each.seed, each.fold) in known:
+        """Yield the cells that these outcomes complete."""
+        for outcome in outcomes:
+            of_cell = self.outcomes[outcome.cell]
+            if (outcome.seed, outcome.fold) in of_cell:
                 continue
-            known[each.seed, each.fold] = each
+            of_cell[outcome.seed, outcome.fold] = outcome
             self.sweep.progress.done += 1
-            if len(known) == len(self.places):
-                ordered = tuple(known[place] for place in self.places)
-                yield Cell(each.cell, dict(self.sweep.cells[each.cell]), ordered)
+            if len(of_cell) == len(self.places):
+                ordered = tuple(of_cell[place] for place in self.places)
+                yield Cell(outcome.cell, dict(self.sweep.cells[outcome.cell]), ordered)
 
     # --- computing ----------------------------------------------------------------------------------------------------
 
     def work(self, crew: Crew, store: Store) -> Iterator[Cell]:
-        """Yield cells as they finish; every outcome is in the store before its cell is seen."""
+        """Yield cells as they finish; every outcome is in the store before its cell is yielded."""
         running: dict[Future, tuple[Fit, ...]] = {}
         self.sweep.progress.began = time.monotonic()
         try:
             while self.pending or self.suspects or running:
                 self._hand_out(crew, running)
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                outcomes = self._collect(finished, running, crew)
+                outcomes = self._collect(crew, running)
                 self._write(store, outcomes)
                 yield from self._note(outcomes)
         finally:
             for future in running:
                 future.cancel()
             done = [future for future in running if future.done() and not future.cancelled()]
-            kept = [future.result() for future in done if future.exception() is None]
-            self._write(store, [each for outcomes in kept for each in outcomes])
+            self._write(
+                store, [outcome for future in done if future.exception() is None for outcome in future.result()]
+            )
 
     def _hand_out(self, crew: Crew, running: dict[Future, tuple[Fit, ...]]) -> None:
         """Keep the workers busy; fits that may have killed a worker run alone."""
@@ -309,9 +308,14 @@ class _Run:
         sweep, warm = self.sweep, self.sweep.warm_along is not None
         return Job(sweep.estimator, fits, sweep.scoring, sweep.transductive, warm, sweep.shortcuts)
 
-    def _collect(self, finished: Iterable[Future], running: dict[Future, tuple[Fit, ...]], crew: Crew) -> list[Outcome]:
+    def _collect(self, crew: Crew, running: dict[Future, tuple[Fit, ...]]) -> list[Outcome]:
+        """Wait for jobs, remove them from `running` and return their outcomes; queue again what died with a worker."""
+        alone = len(running) == 1
+        finished, _ = wait(running, return_when=FIRST_COMPLETED)
+        broken = _breakdown(finished)
+        if broken is not None:  # the other jobs fail as well
+            finished, _ = wait(running)
         outcomes: list[Outcome] = []
-        broken: BaseException | None = None
         lost = False
         for future in list(finished):
             fits = running.pop(future)
@@ -323,34 +327,28 @@ class _Run:
             if error is None:
                 outcomes += future.result()
                 self._losses = 0
-                self._measure(outcomes[-len(fits) :])
+                self._measure(future.result())
             elif is_death(error):
-                outcomes += self._bury(fits, alone=not running)
-                broken = error if breaks_executor(error) else broken
+                outcomes += self._requeue(fits, alone)
             else:
                 raise SweepError(explain_unsendable(error)) from error
         if lost:
-            self._losses += 1
-            if self._losses > MOST_ATTEMPTS:
-                raise SweepError("the cluster loses its rows again and again; finished cells are in the store")
-            crew.take(self.rows)
-            self._earlier = set(running)  # these were handed out with the rows from before
-        if broken is not None:
-            wait(running)
-            for future, fits in list(running.items()):
-                if future.exception() is None:
-                    outcomes += future.result()
-                else:
-                    outcomes += self._bury(fits, alone=False)
-            running.clear()
-            if not crew.renew():
-                raise SweepError(
-                    f"the executor lost its workers ({broken}); finished cells are in the store: run again to go on"
-                ) from broken
+            self._bring_rows_again(crew, running)
+        if broken is not None and not crew.renew():
+            raise SweepError(
+                f"the executor lost its workers ({broken}); finished cells are in the store: run again to go on"
+            ) from broken
         return outcomes
 
-    def _bury(self, fits: tuple[Fit, ...], *, alone: bool) -> list[Outcome]:
-        """Queue the fits of a job whose worker died one by one; give up on one that killed it several times."""
+    def _bring_rows_again(self, crew: Crew, running: Iterable[Future]) -> None:
+        self._losses += 1
+        if self._losses > MOST_ATTEMPTS:
+            raise SweepError("the cluster loses its rows again and again; finished cells are in the store")
+        crew.take(self.rows)
+        self._earlier = set(running)  # these were handed out with the rows from before
+
+    def _requeue(self, fits: tuple[Fit, ...], alone: bool) -> list[Outcome]:
+        """Queue the fits of a job whose worker died, one by one; return failures if the job alone killed several."""
         if self.sweep.warm_along is None and len(fits) > 1:
             self.suspects.extend((fit,) for fit in fits)
             return []
@@ -362,15 +360,25 @@ class _Run:
         return [Outcome(fit.cell, fit.seed, fit.fold, error=message) for fit in fits]
 
     def _measure(self, outcomes: list[Outcome]) -> None:
-        mean = sum(each.seconds for each in outcomes) / max(len(outcomes), 1)
+        """Update the mean seconds of a fit, recent ones weighing more."""
+        mean = sum(outcome.seconds for outcome in outcomes) / max(len(outcomes), 1)
         self._seconds = mean if not self._seconds else 0.7 * self._seconds + 0.3 * mean
 
     def _write(self, store: Store, outcomes: list[Outcome]) -> None:
         if outcomes:
-            name, cells = type(self.sweep.estimator).__name__, self.sweep.cells
             store.add(
-                name, [(self._keys[each.cell, each.seed, each.fold], cells[each.cell], each) for each in outcomes]
+                type(self.sweep.estimator).__name__,
+                [
+                    (self._keys[outcome.cell, outcome.seed, outcome.fold], self.sweep.cells[outcome.cell], outcome)
+                    for outcome in outcomes
+                ],
             )
+
+
+def _breakdown(finished: Iterable[Future]) -> BaseException | None:
+    """Return the error of an executor that lost its workers, if one of these jobs failed with it."""
+    errors = (future.exception() for future in finished if not future.cancelled())
+    return next((error for error in errors if isinstance(error, BrokenExecutor)), None)
 
 
 def _checked_rows(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:

@@ -17,13 +17,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from supdr.solvers.remembering import remembered
+from supdr.engine.reuse import cached
 
 # Added to the diagonal of every system: what neither labels nor energy determine becomes 0.
 RIDGE = 1e-9
 
 
-@remembered
+@cached
 def neighbours(X: NDArray, n_neighbors: int) -> tuple[NDArray, NDArray]:
     """Return the nearest other rows of every row.
 
@@ -84,7 +84,7 @@ def laplacian(graph: sparse.csr_array) -> sparse.csr_array:
     return (sparse.diags_array(graph.sum(axis=1)) - graph).tocsr()
 
 
-@remembered
+@cached
 def tangents(X: NDArray, index: NDArray, dimension: int) -> NDArray:
     """Return orthonormal bases of the surface at every row: the leading principal directions of its neighbourhood.
 
@@ -107,7 +107,7 @@ def tangents(X: NDArray, index: NDArray, dimension: int) -> NDArray:
     return np.ascontiguousarray(directions[:, :dimension].transpose(0, 2, 1))
 
 
-@remembered
+@cached
 def hessian_energy(X: NDArray, index: NDArray, bases: NDArray) -> tuple[sparse.csr_array, NDArray]:
     """Return the Hessian energy and the maps that estimate gradients.
 
@@ -148,7 +148,7 @@ def hessian_energy(X: NDArray, index: NDArray, bases: NDArray) -> tuple[sparse.c
     return energy, inverse[:, :m]
 
 
-@remembered
+@cached
 def parallel_fields(X: NDArray, graph: sparse.csr_array, bases: NDArray) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return the two energies of parallel field regularisation in the unknowns (f, v), n (m + 1) of them.
 

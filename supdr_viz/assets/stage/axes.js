@@ -1,8 +1,13 @@
 // Axes of pictures that have a meaning: round ticks, quiet lines, labels.
-const LEFT = 50, BELOW = 42, ABOVE = 8, OVERHANG = 8, FAR = 1000
+import {shade} from "./colours.js"
+import constants from "./constants.json" with {type: "json"}
 
-function roundTicks(low, high, wanted, whole) {
-  const rough = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(rough))
+const {below: BELOW, far: FAR} = constants.axes
+const OVERHANG = 8
+
+export function roundTicks(low, high, count, whole) {
+  const rough = (high - low) / count
+  const power = 10 ** Math.floor(Math.log10(rough))
   let step = [1, 2, 5, 10].map((k) => k * power).find((each) => each >= rough)
   if (whole) step = Math.max(1, Math.round(step))
   const ticks = []
@@ -10,72 +15,86 @@ function roundTicks(low, high, wanted, whole) {
   return ticks
 }
 
-const tickText = (value) => String(+value.toPrecision(4)).replace("-", "\u2212")
+export const tickText = (value) => String(+value.toPrecision(4)).replace("-", "\u2212")
 
 // Digits of a value: so many, and as many more as tell apart values of a range of this length far from zero.
-function digitsOf(value, span, digits) {
+export function digitsOf(value, span, digits) {
   const larger = Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(span))
   return Math.min(digits + (Number.isFinite(larger) ? Math.max(larger, 0) : 0), 17)
 }
 
 // The round number that ticks of a short axis far from zero are counted from; 0: from zero.
-function baseOf(low, high) {
-  const middle = (low + high) / 2, span = high - low
+export function baseOf(low, high) {
+  const middle = (low + high) / 2
+  const span = high - low
   if (!(Math.abs(middle) >= FAR * span)) return 0
   const unit = 10 ** Math.ceil(Math.log10(span))
   return +(Math.round(middle / unit) * unit).toPrecision(15)
 }
 
 // What is said of ticks and of an axis whose ticks are counted from a base.
-const tickFrom = (base, span) => (value) => {
-  const unit = 10 ** (Math.floor(Math.log10(span)) - 4)  // differences of large numbers have noise below it
+export const tickFrom = (base, span) => (value) => {
+  const unit = 10 ** (Math.floor(Math.log10(span)) - 4) // differences of large numbers have noise below it
   return tickText(base ? Math.round((value - base) / unit) * unit : value)
 }
-const nameFrom = (base, name) => {
+export const nameFrom = (base, name) => {
   if (!base) return name
   const size = Math.abs(base).toLocaleString("en", {maximumSignificantDigits: 15})
   return `${name} ${base < 0 ? "+" : "\u2212"} ${size}`
 }
 
 // Lines and words of ticks; `say` has a text for those across and those upward, and whether those across have lines.
-function drawTicks(pen, frame, across, upward, say) {
-  const {left, top, wide, high} = frame, bottom = top + high
-  pen.lineWidth = 1; pen.strokeStyle = shade("grid"); pen.fillStyle = shade("secondary"); pen.font = "11px Roboto, sans-serif"
+export function drawTicks(pen, frame, across, upward, say) {
+  const {left, top, wide, high} = frame
+  const bottom = top + high
+  pen.lineWidth = 1
+  pen.strokeStyle = shade("grid")
+  pen.fillStyle = shade("secondary")
+  pen.font = "11px Roboto, sans-serif"
   pen.beginPath()
-  if (say.upright) for (const value of across) { pen.moveTo(frame.x(value), top); pen.lineTo(frame.x(value), bottom) }
-  for (const value of upward) { pen.moveTo(left, frame.y(value)); pen.lineTo(left + wide, frame.y(value)) }
-  pen.stroke()
-  pen.textBaseline = "top"; pen.textAlign = "center"
-  for (const value of across) {
-    const text = say.across(value), half = pen.measureText(text).width / 2
-    pen.fillText(text, Math.min(frame.x(value), left + wide + OVERHANG - half), bottom + 5)  // the last one would be cut off
+  for (const value of say.upright ? across : []) {
+    pen.moveTo(frame.x(value), top)
+    pen.lineTo(frame.x(value), bottom)
   }
-  pen.textBaseline = "middle"; pen.textAlign = "right"
+  for (const value of upward) {
+    pen.moveTo(left, frame.y(value))
+    pen.lineTo(left + wide, frame.y(value))
+  }
+  pen.stroke()
+  pen.textBaseline = "top"
+  pen.textAlign = "center"
+  for (const value of across) {
+    const text = say.across(value)
+    const half = pen.measureText(text).width / 2
+    const most = left + wide + OVERHANG - half // beyond it the last one would be cut off
+    pen.fillText(text, Math.min(frame.x(value), most), bottom + 5)
+  }
+  pen.textBaseline = "middle"
+  pen.textAlign = "right"
   for (const value of upward) pen.fillText(say.upward(value), left - 6, frame.y(value))
 }
 
 // `frame` maps values to places; `extent` is what it shows.
-function drawAxes(pen, frame, extent, picture) {
-  const {left, top, wide, high} = frame, [across, upward] = picture.axes
+export function drawAxes(pen, frame, extent, picture) {
+  const {left, top, wide, high} = frame
+  const [across, upward] = picture.axes
   const heights = picture.ticks.length ? picture.ticks : roundTicks(extent[2], extent[3], 5, false)
-  const right = baseOf(extent[0], extent[1]), up = baseOf(extent[2], extent[3])
-  const say = {upright: true, across: tickFrom(right, extent[1] - extent[0]), upward: tickFrom(up, extent[3] - extent[2])}
+  const right = baseOf(extent[0], extent[1])
+  const up = baseOf(extent[2], extent[3])
+  const say = {
+    upright: true,
+    across: tickFrom(right, extent[1] - extent[0]),
+    upward: tickFrom(up, extent[3] - extent[2]),
+  }
   drawTicks(pen, frame, roundTicks(extent[0], extent[1], 5, picture.counts), heights, say)
-  pen.font = "12px Roboto, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "bottom"
+  pen.font = "12px Roboto, sans-serif"
+  pen.textAlign = "center"
+  pen.textBaseline = "bottom"
   pen.fillText(nameFrom(right, across), left + wide / 2, top + high + BELOW - 6)
   pen.save()
-  pen.translate(3, top + high / 2); pen.rotate(-Math.PI / 2); pen.textBaseline = "top"
+  pen.translate(3, top + high / 2)
+  pen.rotate(-Math.PI / 2)
+  pen.textBaseline = "top"
   pen.fillText(nameFrom(up, upward), 0, 0)
   pen.restore()
-}
-
-// Where something is said of what the pointer is at.
-function tipBox(host) {
-  const box = document.createElement("div")
-  box.className = "stage-tip"
-  box.style.cssText = "position:absolute;display:none;pointer-events:none;z-index:20;width:max-content;max-width:260px;" +
-    "box-sizing:border-box;padding:6px 9px;border-radius:6px;font:12px/1.45 Roboto,sans-serif;overflow-wrap:anywhere;box-shadow:0 2px 10px rgba(0,0,0,.25);" +
-    "background:var(--supdr-card);color:var(--supdr-text);border:1px solid var(--supdr-border)"
-  host.append(box)
-  return box
 }

@@ -1,6 +1,22 @@
 // The views of one run: rows and their colours, which all of them share; and what of that the server is told.
-class Group {  // runs on the same rows: one selection, one row under the pointer
-  constructor() { this.boards = new Set(); this.hovered = -1 }
+import {Chart} from "./chart.js"
+import {pixelOf, scaled, themeNow} from "./colours.js"
+import constants from "./constants.json" with {type: "json"}
+import {Plane} from "./plane.js"
+import {Pointer} from "./pointer.js"
+import {SHAPES} from "./shapes.js"
+import {decode, merge} from "./wire.js"
+
+const FADED = 0.12 // opacity of rows that are not selected, at most
+const {fills: FILLS, sizes: SIZES} = constants.rows
+const TEST = 1 // a row's kind
+
+// Runs on the same rows: one selection, one row under the pointer.
+export class Group {
+  constructor() {
+    this.boards = new Set()
+    this.hovered = -1
+  }
   hover(row) {
     if (row === this.hovered) return
     this.hovered = row
@@ -10,26 +26,46 @@ class Group {  // runs on the same rows: one selection, one row under the pointe
 
 // A text of the page: HTML, as the server has written it.
 class Words {
-  constructor(board, name, host) { this.host = host; this.text = "" }
-  say(text) { if (text !== this.text) this.host.innerHTML = this.text = text }
-  remove() { this.host.replaceChildren() }
+  constructor(_board, _name, host) {
+    this.host = host
+    this.text = ""
+  }
+  show(text) {
+    if (text === this.text) return
+    this.text = text
+    this.host.innerHTML = text
+  }
+  remove() {
+    this.host.replaceChildren()
+  }
 }
 
-const BARE = () => ({planes: {}, charts: {}, words: {}})
+const emptyTree = () => ({planes: {}, charts: {}, words: {}})
 
-class Board {
+export class Board {
   constructor(name, group) {
-    this.name = name; this.tell = () => {}; this.gone = false; this.group = group; this.tree = BARE()
-    this.planes = new Map(); this.charts = new Map(); this.words = new Map()
-    this.selected = null; this.pointed = null; this.received = 0; this.looks = new Map(); this.colours = []; this.surfacePixels = {}
+    this.name = name
+    this.send = () => {}
+    this.gone = false
+    this.group = group
+    this.tree = emptyTree()
+    this.planes = new Map()
+    this.charts = new Map()
+    this.words = new Map()
+    this.selected = null
+    this.pointed = null
+    this.received = 0
+    this.looks = new Map()
+    this.colours = []
+    this.surfacePixels = {}
     group.boards.add(this)
-    this.themed = new MutationObserver(() => this.recolour())
-    this.themed.observe(document.documentElement, {attributeFilter: ["data-theme"]})
+    this.themeObserver = new MutationObserver(() => this.recolour())
+    this.themeObserver.observe(document.documentElement, {attributeFilter: ["data-theme"]})
   }
 
   remove() {
     this.group.boards.delete(this)
-    this.themed.disconnect()
+    this.themeObserver.disconnect()
     for (const places of [this.planes, this.charts, this.words]) {
       for (const view of places.values()) view.remove()
       places.clear()
@@ -39,31 +75,37 @@ class Board {
   // A place for a view, called "planes/latent", "charts/losses" or "words/status", has come into the page, or gone.
   adopt(place, host) {
     this.dismiss(place)
-    const [kind, name] = place.split("/"), view = new {planes: Plane, charts: Chart, words: Words}[kind](this, name, host)
+    const [kind, name] = place.split("/")
+    const view = new {planes: Plane, charts: Chart, words: Words}[kind](this, name, host)
     this[kind].set(name, view)
     if (kind === "planes") {
-      view.hands = new Hands(view)
+      view.pointer = new Pointer(view)
       view.view = this.viewOf(name)
     }
-    const known = this.tree[kind][view.view ?? name]
-    if (known === undefined) return
-    if (kind === "planes") { view.tree = known; view.apply(known, performance.now(), true) }
-    else if (kind === "charts") view.show(known)
-    else view.say(known)
+    const tree = this.tree[kind][view.view ?? name]
+    if (tree === undefined) return
+    if (kind === "planes") {
+      view.tree = tree
+      view.apply(tree, performance.now(), true)
+    } else view.show(tree)
   }
   // Which view a square shows: its own, unless another one is wanted there.
-  viewOf(name) { return (this.tree.planes[name] && this.tree.planes[name].showing) || name }
+  viewOf(name) {
+    return this.tree.planes[name]?.showing || name
+  }
   dismiss(place) {
     const [kind, name] = place.split("/")
     this[kind].get(name)?.remove()
     this[kind].delete(name)
   }
-  eachPlane(act) { for (const plane of this.planes.values()) act(plane) }
+  eachPlane(act) {
+    for (const plane of this.planes.values()) act(plane)
+  }
 
-  hear(buffer) {
+  receive(buffer) {
     const patch = decode(buffer)
     this.received += 1
-    if (patch.all) this.tree = BARE()
+    if (patch.all) this.tree = emptyTree()
     merge(this.tree, patch)
     this.refresh(patch)
     if (patch.number !== undefined && patch.number !== null) this.answer(patch.number)
@@ -71,89 +113,117 @@ class Board {
 
   // Show what a patch has changed, or a tree: then everything.
   refresh(patch) {
-    const now = performance.now(), snap = Boolean(patch.all)
-    if (patch.selected !== undefined || patch.all) {
-      const rows = this.tree.selected
-      this.selected = rows && rows.length ? new Set(rows) : null
+    const has = (...names) => patch.all || names.some((name) => patch[name] !== undefined)
+    if (has("selected")) this.selected = this.tree.selected?.length ? new Set(this.tree.selected) : null
+    if (has("rows", "scale")) this.renewLooks()
+    if (has("surface_scale")) this.surfacePixels = {}
+    for (const kind of ["charts", "words"]) {
+      for (const [name, view] of this[kind]) if (name in (patch[kind] ?? {})) view.show(this.tree[kind][name])
     }
-    if (patch.rows || patch.scale || patch.all) this.look()
-    if (patch.surface_scale || patch.all) this.surfacePixels = {}
-    for (const [name, chart] of this.charts) if (patch.charts && name in patch.charts) chart.show(this.tree.charts[name])
-    for (const [name, words] of this.words) if (patch.words && name in patch.words) words.say(this.tree.words[name])
     if (patch.images !== undefined) this.eachPlane((plane) => plane.touch(false))
-    if (patch.tool !== undefined) this.eachPlane((plane) => plane.hands.choose())
+    if (patch.tool !== undefined) this.eachPlane((plane) => plane.pointer.chooseTool())
     for (const [name, plane] of this.planes) {
-      const view = this.viewOf(name), mine = patch.planes && patch.planes[view], tree = this.tree.planes[view] || {}
-      if (view !== plane.view && !patch.all) plane.turn(view, tree)
-      else {
-        plane.view = view
-        plane.tree = tree
-        if (mine) plane.apply(mine, now, snap)
-      }
-      if (patch.surface_scale || patch.scale || patch.all) plane.tints.forget()
-      if (patch.rows || patch.scale || patch.surface_scale || patch.selected !== undefined || patch.all) plane.touch()
+      this.refreshPlane(plane, this.viewOf(name), patch)
+      if (has("surface_scale", "scale")) plane.images.clear()
+      if (has("rows", "scale", "surface_scale", "selected")) plane.touch()
     }
+  }
+
+  refreshPlane(plane, view, patch) {
+    const tree = this.tree.planes[view] || {}
+    if (view !== plane.view && !patch.all) {
+      plane.turn(view, tree)
+      return
+    }
+    plane.view = view
+    plane.tree = tree
+    const news = patch.planes?.[view]
+    if (news) plane.apply(news, performance.now(), Boolean(patch.all))
   }
 
   // Say that what came is painted: the first task after the animation frame that paints it.
   answer(number) {
-    requestAnimationFrame(() => setTimeout(() => this.tell({kind: "painted", number})))
+    requestAnimationFrame(() => setTimeout(() => this.send({kind: "painted", number})))
   }
 
   // --- rows ------------------------------------------------------------------------------------------------------
 
-  get count() { return this.tree.rows ? this.tree.rows.colour.length : 0 }
-  get size() { return this.tree.rows.size }
-  get scale() { return this.tree.scale[themeNow()] }
+  get count() {
+    return this.tree.rows ? this.tree.rows.colour.length : 0
+  }
+  get size() {
+    return this.tree.rows.size
+  }
+  get scale() {
+    return this.tree.scale[themeNow()]
+  }
 
   // Rows are others, or have other colours.
-  look() {
+  renewLooks() {
     this.looks.clear()
     this.recolour()
   }
   // The mark of every row; `small` pixels across, or 0: by the number of rows.
   looksOf(small) {
     if (!this.looks.has(small)) {
-      const {rows} = this.tree, known = new Map()
-      const made = (shape, kind) => {
-        const key = 3 * shape + kind, outlined = rows.outlined || kind === 1
-        const size = small || (kind === 2 ? 0.7 : 1) * rows.size + (outlined ? 0 : 1)
-        if (!known.has(key)) {
-          const fill = [0.8, 0, 0.45][kind]
-          known.set(key, {shape: SHAPES[shape % SHAPES.length], size, fill, line: outlined ? 1 : 0, width: 1})
-        }
-        return known.get(key)
+      const {rows} = this.tree
+      const looks = new Map()
+      const lookOf = (kind, row) => {
+        const key = 3 * rows.shape[row] + kind
+        if (!looks.has(key)) looks.set(key, this.look(rows.shape[row], kind, small))
+        return looks.get(key)
       }
-      this.looks.set(small, Array.from(rows.kind, (kind, row) => made(rows.shape[row], kind)))
+      this.looks.set(small, Array.from(rows.kind, lookOf))
     }
     return this.looks.get(small)
   }
+
+  look(shape, kind, small) {
+    const {rows} = this.tree
+    const outlined = rows.outlined || kind === TEST
+    const size = small || SIZES[kind] * rows.size + (outlined ? 0 : 1)
+    return {shape: SHAPES[shape % SHAPES.length], size, fill: FILLS[kind], line: outlined ? 1 : 0, width: 1}
+  }
+
   recolour() {
     for (const chart of this.charts.values()) chart.touch()
     if (!this.tree.rows || !this.tree.scale) return
-    const scale = this.scale, known = new Map()
+    const scale = this.scale
+    const colours = new Map()
     this.colours = Array.from(this.tree.rows.colour, (value) => {
-      if (!known.has(value)) known.set(value, scaled(scale, value))
-      return known.get(value)
+      if (!colours.has(value)) colours.set(value, scaled(scale, value))
+      return colours.get(value)
     })
-    this.eachPlane((plane) => { plane.tints.forget(); plane.touch() })
+    this.eachPlane((plane) => {
+      plane.images.clear()
+      plane.touch()
+    })
   }
-  shapeOf(row) { return SHAPES[this.tree.rows.shape[row] % SHAPES.length] }
-  colourOf(row) { return this.colours[row] }
+  shapeOf(row) {
+    return SHAPES[this.tree.rows.shape[row] % SHAPES.length]
+  }
+  colourOf(row) {
+    return this.colours[row]
+  }
   // Many rows shine through each other; those that are selected do not.
   opacityOf(row) {
     const {opacity} = this.tree.rows
-    return !this.selected ? opacity : this.selected.has(row) ? 1 : Math.min(FADED, opacity)
+    if (!this.selected) return opacity
+    return this.selected.has(row) ? 1 : Math.min(FADED, opacity)
   }
-  classColour(code) { return scaled(this.scale, code) }
+  classColour(code) {
+    return scaled(this.scale, code)
+  }
   roleColours(picture) {
     const place = themeNow() === "dark" ? 1 : 0
     return picture.roles.map((both) => both[place])
   }
   // The pixel of every level of a surface; made once for each theme.
   surfaceTable() {
-    const theme = themeNow(), scale = this.tree.surface_scale[theme]
-    return this.surfacePixels[theme] ??= Array.from({length: 256}, (_, level) => pixelOf(scaled(scale, level)))
+    const theme = themeNow()
+    const scale = this.tree.surface_scale[theme]
+    this.surfacePixels[theme] ??= Array.from({length: 256}, (_, level) => pixelOf(scaled(scale, level)))
+    return this.surfacePixels[theme]
   }
 
   // Mark an iteration in all charts; null: none.
@@ -164,7 +234,7 @@ class Board {
   }
 
   select(rows, loop = null) {
-    this.tell(loop ? {kind: "select", rows, loop} : {kind: "select", rows})
+    this.send(loop ? {kind: "select", rows, loop} : {kind: "select", rows})
     for (const board of this.group.boards) {
       board.selected = rows.length ? new Set(rows) : null
       board.eachPlane((plane) => plane.touch())

@@ -1,52 +1,56 @@
-// All boards of the page, by name; views and boards come in any order.
-const supdrSlots = (globalThis.supdrSlots ??= new Map())
-const supdrStage = (globalThis.supdrStage ??= {boards: new Map(), groups: new Map(), clock: stageClock})
-const parts = (slot) => [slot.slice(0, slot.indexOf("/")), slot.slice(slot.indexOf("/") + 1)]
-supdrStage.adopt = (slot, host) => supdrStage.boards.get(parts(slot)[0])?.adopt(parts(slot)[1], host)
-supdrStage.dismiss = (slot) => supdrStage.boards.get(parts(slot)[0])?.dismiss(parts(slot)[1])
+// Opens the board of a stage, and connects it with the server.
+import {Board, Group} from "./board.js"
+import {clock} from "./clock.js"
+import {splitPlace, stage} from "./page.js"
+import {saveView} from "./saving.js"
+import {openSocket} from "./socket.js"
+
+stage.clock ??= clock
 
 function openBoard(name, group) {
-  if (!supdrStage.groups.has(group)) supdrStage.groups.set(group, new Group())
-  const board = new Board(name, supdrStage.groups.get(group))
-  supdrStage.boards.set(name, board)
-  for (const [slot, host] of supdrSlots) if (parts(slot)[0] === name) board.adopt(parts(slot)[1], host)
+  if (!stage.groups.has(group)) stage.groups.set(group, new Group())
+  const board = new Board(name, stage.groups.get(group))
+  stage.boards.set(name, board)
+  for (const [place, host] of stage.places) {
+    const [owner, view] = splitPlace(place)
+    if (owner === name) board.adopt(view, host)
+  }
   return board
 }
 
-// Let a board talk to the server: by a socket of its own, or, where there is none, by messages of the page.
-function connect(board, model) {
-  let socket = null
-  const byMessages = () => {
-    board.tell = (message) => model.send_msg(message)
-    board.tell({kind: "hello", first: !supdrStage.byMessages})  // of a page with several stages
-    supdrStage.byMessages = true
+// Connect a board by messages of the page, where it has no socket of its own.
+function connectByMessages(board, model) {
+  board.send = (message) => model.send_msg(message)
+  board.send({kind: "hello", first: !stage.byMessages}) // of a page with several stages
+  stage.byMessages = true
+}
+
+function connectBySocket(board, model) {
+  const socket = openSocket(model.ticket)
+  board.send = (message) => {
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
   }
-  if (!model.ticket) byMessages()
-  else {
-    const address = new URL("stage", location.href)
-    address.protocol = address.protocol.replace("http", "ws")
-    address.search = "?ticket=" + encodeURIComponent(model.ticket)
-    socket = new (globalThis.supdrWebSocket ?? WebSocket)(address)
-    socket.binaryType = "arraybuffer"
-    board.tell = (message) => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)) }
-    socket.onmessage = (event) => board.hear(event.data)
-    socket.onclose = () => { if (!board.gone) byMessages() }
+  socket.onmessage = (event) => board.receive(event.data)
+  socket.onclose = () => {
+    if (!board.gone) connectByMessages(board, model)
   }
-  model.on("msg:custom", (event) => {
-    const data = event.data ?? event
-    if (data instanceof ArrayBuffer) board.hear(data)
-    else if (data && data.kind === "save") save(board, data)
-  })
-  return () => { board.gone = true; socket?.close() }
+  return socket
 }
 
 export function render({model}) {
   const board = openBoard(model.board, model.group)
-  const disconnect = connect(board, model)
+  const socket = model.ticket ? connectBySocket(board, model) : null
+  if (!socket) connectByMessages(board, model)
+  model.on("msg:custom", (event) => {
+    const data = event.data ?? event
+    if (data instanceof ArrayBuffer) board.receive(data)
+    else if (data?.kind === "save") saveView(board, data)
+  })
   model.on("remove", () => {
-    disconnect()
+    board.gone = true
+    socket?.close()
     board.remove()
-    supdrStage.boards.delete(model.board)
+    stage.boards.delete(model.board)
   })
   return document.createElement("span")
 }

@@ -1,16 +1,25 @@
 // How many frames a second are painted, and how many come: on request, in the corner of a view.
-const RATE_EVERY = 1000
+import {clock} from "./clock.js"
+import {tooltipBox} from "./tooltip.js"
 
-class Rate {
-  constructor(plane) { this.plane = plane; this.box = null }
+const INTERVAL = 1000 // milliseconds
+
+export class Rate {
+  constructor(plane) {
+    this.plane = plane
+    this.box = null
+  }
 
   toggle() {
-    if (this.box) return this.remove()
-    this.box = tipBox(this.plane.host)
+    if (this.box) {
+      this.remove()
+      return
+    }
+    this.box = tooltipBox(this.plane.host)
     Object.assign(this.box.style, {display: "block", left: "8px", bottom: "8px", fontVariantNumeric: "tabular-nums"})
     this.box.textContent = "counting frames"
-    this.known = this.count()
-    this.timer = setInterval(() => this.say(), RATE_EVERY)
+    this.before = this.count()
+    this.timer = setInterval(() => this.show(), INTERVAL)
   }
   remove() {
     clearInterval(this.timer)
@@ -18,10 +27,13 @@ class Rate {
     this.box = null
   }
 
-  count() { return [performance.now() / 1000, stageClock.painted, this.plane.board.received] }
-  say() {
-    const now = this.count(), [seconds, painted, received] = now.map((value, k) => value - this.known[k])
-    this.known = now
+  count() {
+    return [performance.now() / 1000, clock.painted, this.plane.board.received]
+  }
+  show() {
+    const now = this.count()
+    const [seconds, painted, received] = now.map((value, k) => value - this.before[k])
+    this.before = now
     this.box.textContent = `${Math.round(painted / seconds)} painted, ${Math.round(received / seconds)} received a second`
   }
 }

@@ -1,40 +1,58 @@
 // A view as a picture of the user's: its title, what it shows, the legend, and the view itself below them.
-const SHARP = 2  // pixels of a PNG for each of the page's, at least
-const EDGE = 12, LINE = 18, FONT = "Roboto, Helvetica, Arial, sans-serif"
+import {download} from "../page/download.js"
+import {setColour} from "./colours.js"
+import {drawMark, SHAPES} from "./shapes.js"
+import {SvgPen} from "./svg.js"
+
+const SHARP = 2 // pixels of a PNG for each of the page's, at least
+const EDGE = 12
+const LINE = 18
+const LEGEND_DASHES = {solid: [], dashed: [6, 4], dotted: [2, 3], dotdash: [6, 4]}
+const HALF_WIDTHS = {scale: 15, line: 10} // of marks in the legend
+const FONT = "Roboto, Helvetica, Arial, sans-serif"
 
 // What a colour of the page's style sheet comes to.
-function settled(colour) {
+function computedColour(colour) {
   const probe = document.createElement("i")
   probe.style.color = colour
   document.body.append(probe)
-  const found = getComputedStyle(probe).color
+  const {color} = getComputedStyle(probe)
   probe.remove()
-  return found
+  return color
 }
 
 // The mark of an entry of the legend, with its middle at a place.
 function mark(pen, {kind, colour, dash, shape}, x, y) {
-  const shades = kind === "scale" ? colour.match(/#\w{6}/g) ?? [] : []
-  shades.forEach((shade, k) => {
+  const colours = kind === "scale" ? (colour.match(/#\w{6}/g) ?? []) : []
+  const wide = 28 / colours.length
+  for (const [k, shade] of colours.entries()) {
     pen.fillStyle = shade
-    pen.fillRect(x - 14 + (28 * k) / shades.length, y - 4, 28 / shades.length, 8)
-  })
+    pen.fillRect(x - 14 + wide * k, y - 4, wide, 8)
+  }
   if (kind === "scale") return
-  pen.fillStyle = pen.strokeStyle = settled(colour)
-  if (kind === "point") return drawMark(pen, {shape: SHAPES[shape], size: 9, fill: 1, line: 0}, x, y)
+  setColour(pen, computedColour(colour))
+  if (kind === "point") {
+    drawMark(pen, {shape: SHAPES[shape], size: 9, fill: 1, line: 0}, x, y)
+    return
+  }
   pen.lineWidth = 2
-  pen.setLineDash(kind !== "line" || dash === "solid" ? [] : dash === "dotted" ? [2, 3] : [6, 4])
+  pen.setLineDash(kind === "line" ? LEGEND_DASHES[dash] : [])
   pen.beginPath()
-  if (kind === "line") { pen.moveTo(x - 9, y); pen.lineTo(x + 9, y) }
-  else pen.arc(x, y, 4.5)
+  if (kind === "line") {
+    pen.moveTo(x - 9, y)
+    pen.lineTo(x + 9, y)
+  } else pen.arc(x, y, 4.5)
   pen.stroke()
   pen.setLineDash([])
 }
 
 // A drawing with words above it, as SVG.
 function framed(drawing, {title, note, legend}) {
-  const wide = drawing.size[0] + 2 * EDGE, pen = new SvgPen(wide, 0), text = settled("var(--supdr-text)")
-  let x = EDGE, y = EDGE + 8
+  const wide = drawing.size[0] + 2 * EDGE
+  const pen = new SvgPen(wide, 0)
+  const text = computedColour("var(--supdr-text)")
+  let x = EDGE
+  let y = EDGE + 8
   pen.textBaseline = "middle"
   const say = (words, weight, size, colour) => {
     pen.font = `${weight} ${size}px ${FONT}`
@@ -42,26 +60,40 @@ function framed(drawing, {title, note, legend}) {
     pen.fillText(words, x, y)
   }
   say(title, 700, 14, text)
-  if (note) { y += LINE; say(note, 400, 11, settled("var(--supdr-secondary)")) }
+  if (note) {
+    y += LINE
+    say(note, 400, 11, computedColour("var(--supdr-secondary)"))
+  }
   if (legend.length) y += LINE + 2
   for (const entry of legend) {
     pen.font = `400 12px ${FONT}`
-    const half = entry.kind === "scale" ? 15 : entry.kind === "line" ? 10 : 6, long = pen.measureText(entry.name).width
-    if (x > EDGE && x + 2 * half + 6 + long > wide - EDGE) { x = EDGE; y += LINE }
+    const half = HALF_WIDTHS[entry.kind] ?? 6
+    const long = pen.measureText(entry.name).width
+    if (x > EDGE && x + 2 * half + 6 + long > wide - EDGE) {
+      x = EDGE
+      y += LINE
+    }
     mark(pen, entry, x + half, y)
     x += 2 * half + 5
     say(entry.name, 400, 12, text)
     x += long + 14
   }
-  const top = y + LINE, high = top + drawing.size[1] + EDGE
+  const top = y + LINE
+  const high = top + drawing.size[1] + EDGE
   pen.size = [wide, high]
   const inner = drawing.text.replace("<svg ", `<svg x="${EDGE}" y="${top}" `)
-  pen.parts = [`<rect width="${wide}" height="${high}" fill="${settled("var(--supdr-card)")}"/>`, ...pen.parts, inner]
+  pen.parts = [
+    `<rect width="${wide}" height="${high}" fill="${computedColour("var(--supdr-card)")}"/>`,
+    ...pen.parts,
+    inner,
+  ]
   return {text: pen.text, wide, high}
 }
 
-async function painted({text, wide, high}) {
-  const image = new Image(), canvas = document.createElement("canvas"), sharp = Math.max(SHARP, devicePixelRatio)
+async function rasterized({text, wide, high}) {
+  const image = new Image()
+  const canvas = document.createElement("canvas")
+  const sharp = Math.max(SHARP, devicePixelRatio)
   image.src = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}))
   await image.decode()
   canvas.width = sharp * wide
@@ -71,14 +103,12 @@ async function painted({text, wide, high}) {
   return new Promise((done) => canvas.toBlob(done, "image/png"))
 }
 
-async function save(board, {view, format, name, words}) {
-  const whole = framed((board.planes.get(view) ?? board.charts.get(view)).drawing(), words)
-  const blob = format === "svg" ? new Blob([whole.text], {type: "image/svg+xml"}) : await painted(whole)
-  const link = document.createElement("a")
-  link.href = URL.createObjectURL(blob)
-  link.download = `${name}.${format}`
-  document.body.append(link)
-  link.click()
-  link.remove()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
+export async function saveView(board, {view: name, format, name: file, words}) {
+  const view = board.planes.get(name) ?? board.charts.get(name)
+  const pen = new SvgPen(view.canvas.clientWidth, view.canvas.clientHeight)
+  view.drawOn(pen)
+  const whole = framed(pen, words)
+  const isSvg = format === "svg"
+  const blob = isSvg ? new Blob([whole.text], {type: "image/svg+xml"}) : await rasterized(whole)
+  download(blob, `${file}.${format}`)
 }

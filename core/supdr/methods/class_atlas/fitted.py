@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.estimator import SupervisedReducer
+from supdr.engine.unweighted import Unweighted
 from supdr.methods.class_atlas.cells import cell_logs
 from supdr.methods.class_atlas.problem import AtlasState
 from supdr.solvers.gaussians import rows_in_memory
 
 
-class FittedClassAtlas(SupervisedReducer):
+class FittedClassAtlas(Unweighted):
     """Fitted attributes of `supdr.ClassAtlas`, which documents them; those that cost something come on demand."""
 
     classes_: NDArray

@@ -32,7 +32,6 @@ from supdr.engine.fitted import as_fitted
 from supdr.engine.parameters import Parameter
 from supdr.engine.probabilities import class_probabilities
 from supdr.engine.targets import Targets
-from supdr.engine.weighted import Weighted
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
 from supdr.methods.lsdr.in_partitions import LSDRInPartitions
 from supdr.methods.lsdr.parameters import PARAMETERS
@@ -44,7 +43,7 @@ from supdr.solvers.softmax_head import loo_softmax
 
 
 @dataclass(eq=False, repr=False)
-class LSDR(Weighted, LSDRInPartitions):
+class LSDR(LSDRInPartitions):
     """Linearly supervised dimensionality reduction: factorise X so that a linear predictor reads the latent rows.
 
     X ~ U V + bv, and the labels of labelled rows are predicted from U by one linear head per class (one-vs-rest), all
@@ -170,6 +169,7 @@ class LSDR(Weighted, LSDRInPartitions):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
+    prepared_attributes = (*LSDRInPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
 
     n_components: int | None = None
     _: KW_ONLY

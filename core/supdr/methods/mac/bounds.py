@@ -12,18 +12,14 @@ When the passes are over, or somebody stays with a snapshot, the search goes on 
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import fields
-from functools import cached_property
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import cast
 
 from supdr.engine.interruption import checkpoint
-from supdr.methods.mac.certificate import NOTHING, Certificate, balanced, certify
+from supdr.methods.mac.certificate import NOTHING, BoundSearch, balanced, certify
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.state import MACState
-from supdr.solvers.gaussians import Mapping
 
 # Rows times features up to which there is a companion; beyond, only the multipliers of snapshots are used.
 COMPANION_SIZE = 4_000_000
@@ -40,21 +36,6 @@ CLOSING_WORK = 4e9
 
 # What a step counts at least: there is more to it than multiply-adds.
 LEAST_WORK = 1e7
-
-
-class BoundSearch:
-    """What is known of the optimum for one mapping: the best bound, and where the companion stands."""
-
-    def __init__(self, settings: tuple) -> None:
-        self.settings = settings
-        self.lock = threading.Lock()
-        self.best: Certificate = NOTHING
-        self.companion: Any = None  # a MACState without its mapping, by which searches are found: no cycle
-        self.spent = 0.0  # multiply-adds on closing the bound
-
-
-# Searches by mapping: a run that goes on after a pause goes on with its search.
-SEARCHES: WeakKeyDictionary[Mapping, BoundSearch] = WeakKeyDictionary()
 
 
 class Bounded(MACProblem):
@@ -89,7 +70,7 @@ class Bounded(MACProblem):
             return False
         companion = self._companion(state)
         if search.companion is not None:
-            above = math.fsum(companion.terms(search.companion._replace(mapping=state.mapping)).values())
+            above = math.fsum(companion.terms(search.companion).values())
             if search.best.bound >= (1.0 - CLOSED) * above:
                 return False
         search.spent += max(companion.work(companion.features(state.mapping).n_features), LEAST_WORK)
@@ -100,13 +81,8 @@ class Bounded(MACProblem):
         return {"bound": bound, "gap": math.fsum(self.terms(state).values()) - bound}
 
     def _search_of(self, state: MACState) -> BoundSearch:
-        """Return the search for these features, labels, C and reg_w."""
-        rows, C = self.settings[2:4]
-        settings = (rows, C, state.reg_w)
-        known = SEARCHES.get(state.mapping)
-        if known is None or known.settings != settings:
-            known = SEARCHES[state.mapping] = BoundSearch(settings)
-        return known
+        """Return the search for the mapping, rows, C and reg_w of a state, which states from step to step share."""
+        return BoundSearch() if state.bound_search is None else state.bound_search
 
     def _certify(self, state: MACState, search: BoundSearch) -> None:
         """Let the multipliers of a state prove what they can."""
@@ -123,9 +99,9 @@ class Bounded(MACProblem):
         if search.companion is None:
             following = companion.started(state.mapping, state.reg_w, state.seed)
         else:
-            following = companion.step(search.companion._replace(mapping=state.mapping))
+            following = companion.step(search.companion)
         self._certify(following, search)
-        search.companion = following._replace(mapping=None)
+        search.companion = following
         return True
 
     def _has_companion(self, state: MACState) -> bool:
@@ -133,25 +109,15 @@ class Bounded(MACProblem):
         matrix = self.features(state.mapping).matrix
         return matrix is not None and matrix.size <= COMPANION_SIZE
 
-    @cached_property
-    def _companions(self) -> dict[int, Any]:
-        return {}
-
-    def release(self) -> None:
-        """Free the features, also the companion's."""
-        super().release()
-        self._companions.clear()
-
-    def _companion(self, state: MACState) -> Any:
+    def _companion(self, state: MACState) -> FixedPoint | JointLBFGS:
         """Return the problem that the companion of a run with this mapping solves."""
-        if id(state.mapping) not in self._companions:
-            self._companions.clear()
+        mapping, companion = self.workspace.get("companion", (None, None))
+        if mapping is not state.mapping:
             features = self.features(state.mapping).compressed(COMPANION_FEATURES)
             few = self.n_classes == 2 and features.n_features <= COMPANION_FEATURES
             kind: type[MACProblem] = FixedPoint if few else JointLBFGS
             settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
             settings |= {"n_components": 1 if self.n_classes == 2 else self.signs.shape[1], "init": "simplex"}
-            companion = kind(**{**settings, "brief": True})
-            companion.__dict__["_features"] = {id(state.mapping): features}
-            self._companions[id(state.mapping)] = companion
-        return self._companions[id(state.mapping)]
+            companion = kind(**{**settings, "brief": True, "given_features": features})
+            self.workspace["companion"] = state.mapping, companion
+        return cast("FixedPoint | JointLBFGS", companion)

@@ -14,7 +14,8 @@ Not in the paper.  With two classes V has rank one, so equality holds for every 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+import threading
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,27 @@ class Certificate(NamedTuple):
 
 # Proves that the objective is not negative.
 NOTHING = Certificate(0.0, np.zeros((0, 0)), 0.0)
+
+
+class BoundSearch:
+    """The search for a lower bound on E for one mapping, rows, C and reg_w: the best bound, and the companion's state.
+
+    The states of a run share it, whoever looks at their diagnostics: `lock` is held while it is changed.  A copy, or a
+    state that is saved, has a search that begins anew.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.best: Certificate = NOTHING
+        self.companion: Any = None  # a MACState
+        self.spent = 0.0  # multiply-adds on closing the bound
+
+    def __reduce__(self) -> tuple[type, tuple]:
+        return BoundSearch, ()
+
+    def __repr__(self) -> str:
+        return "BoundSearch()"
+
 
 MIXTURES = np.concatenate([[0.0, 1e-3, 3e-3, 0.01, 0.03], np.linspace(0.1, 1.0, 10)])
 

@@ -32,7 +32,6 @@ from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
 from supdr.methods.mac.fitted import FittedMAC
-from supdr.methods.mac.in_partitions import MACInPartitions
 from supdr.methods.mac.parameters import PARAMETERS, check_beside_data
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.regressor import as_mapping, has_features
@@ -46,7 +45,7 @@ TRIVIAL = 0.01
 
 
 @dataclass(eq=False, repr=False)
-class MAC(MACInPartitions, FittedMAC):
+class MAC(FittedMAC):
     """Low-dimensional support vector machine on a learnt nonlinear mapping.
 
     Rows are mapped into L dimensions by a radial basis function network, linearly, or by any regressor with several

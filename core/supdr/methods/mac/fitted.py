@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from supdr.engine.fitted import as_fitted
 from supdr.engine.probabilities import class_probabilities
-from supdr.engine.weighted import Weighted
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
+from supdr.methods.mac.in_partitions import MACInPartitions
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.regressor import RegressorMapping
 from supdr.methods.mac.solvers import Passes
@@ -21,8 +21,24 @@ from supdr.solvers.leave_one_out import enough_labels
 from supdr.solvers.softmax_head import loo_softmax
 
 
-class FittedMAC(Weighted):
+class FittedMAC(MACInPartitions):
     """Fitted attributes of `supdr.MAC`, which documents them; those that cost something are computed on demand."""
+
+    conditional_attributes = (
+        *MACInPartitions.conditional_attributes,
+        "centers_",
+        "gamma_",
+        "mapping_weights_",
+        "reg_w_",
+        "support_",
+        "n_support_",
+        "support_fraction_",
+        "hidden_",
+        "hidden_left_out_",
+        "plane_",
+        "plane_left_out_",
+        "widths_",
+    )
 
     C: float
     calibrate: bool

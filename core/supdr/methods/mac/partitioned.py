@@ -16,9 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.glimpses import glimpse, looked_at
-from supdr.methods.mac.bounds import BoundSearch
-from supdr.methods.mac.certificate import NOTHING, certify
+from supdr.engine.context import partial_states_observed, show_partial_state
+from supdr.methods.mac.certificate import NOTHING, BoundSearch, certify
 from supdr.methods.mac.classes import class_scores, class_signs, initial_targets
 from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import SVM_TOL, least_ridge
@@ -54,8 +53,7 @@ class PartitionedPenalty(Penalty):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, features, _, *rest = self.settings
-        object.__setattr__(self, "settings", (name, features, (self.rows.fingerprint, self.scheme), *rest))
+        object.__setattr__(self, "settings", self.settings._replace(rows=(self.rows.fingerprint, self.scheme)))
         object.__setattr__(self, "signs", planned(class_signs, self.rows.codes, self.n_classes, self.scheme))
         object.__setattr__(self, "costs", spread(_costs, self.rows.codes, self.C))
 
@@ -64,13 +62,9 @@ class PartitionedPenalty(Penalty):
         """Number of classifiers."""
         return class_signs(self.codes[:1], self.n_classes, self.scheme).shape[1]
 
-    def features(self, mapping: Mapping) -> Features:
+    def new_features(self, mapping: Mapping) -> Features:
         """Return the features of `mapping`, whose products are summed once."""
-        known = self._features.get(id(mapping))
-        if known is None:
-            self._features.clear()
-            known = self._features[id(mapping)] = SummedFeatures(self.rows, mapping)
-        return known
+        return SummedFeatures(self.rows, mapping)
 
     def chosen(self, seed: int) -> tuple[Mapping, float]:
         """Return what is chosen on the sample; a chosen reg_w grows with the rows as Phi'Phi does."""
@@ -149,7 +143,7 @@ class PartitionedPenalty(Penalty):
         features: Any = self.features(state.mapping)
         coef, intercept = state.heads.coef, state.heads.intercept
         arguments = state.latent, coef, intercept, self.signs, self.costs, state.mu, state.multiplier
-        arriving = _Pulls(self, features, self._seen["so_far"]) if looked_at() else None
+        arriving = _Pulls(self, features, self._seen["so_far"]) if partial_states_observed() else None
         both, (pulled, moments) = features.visited(_moved_and_pulled, *arguments, so_far=arriving)
         targets, multiplier = both.item(0), both.item(1)
         self._seen["moments"] = targets, moments
@@ -159,20 +153,20 @@ class PartitionedPenalty(Penalty):
 
     def known(self, state: MACState) -> None:
         """Show what a step knows: the latent rows are the images of the map, whatever partition they are in."""
-        if looked_at():
+        if partial_states_observed():
             self._seen["so_far"] = state._replace(latent=None)  # type: ignore[arg-type]
-            glimpse(self._seen["so_far"])
+            show_partial_state(self._seen["so_far"])
 
     def _classified_so_far(self, coef: Array, intercept: Array) -> None:
         so_far = self._seen.get("so_far")
         if so_far is not None:
-            glimpse(so_far._replace(heads=so_far.heads._replace(coef=coef, intercept=intercept)))
+            show_partial_state(so_far._replace(heads=so_far.heads._replace(coef=coef, intercept=intercept)))
 
     def classify(self, targets: Any, start: Heads | None = None) -> Heads:
         """Return classifiers fitted to the targets."""
         signs: Any = self.signs
         costs: Any = self.costs
-        told = self._classified_so_far if looked_at() else None
+        told = self._classified_so_far if partial_states_observed() else None
         of, moments = self._seen.get("moments", (None, None))
         moments = moments if of is targets else None
         return solve_distributed_svms(

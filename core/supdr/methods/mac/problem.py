@@ -15,14 +15,14 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
+from supdr.methods.mac.certificate import BoundSearch
 from supdr.methods.mac.classes import (
     class_scores,
     class_signs,
@@ -33,7 +33,7 @@ from supdr.methods.mac.classes import (
 )
 from supdr.methods.mac.mapping import Features, choose_centers
 from supdr.methods.mac.regressor import RegressorMapping
-from supdr.methods.mac.state import Array, MACState
+from supdr.methods.mac.state import Array, MACState, Settings
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
@@ -69,6 +69,7 @@ class MACProblem(Problem):
     row_weights (n,): what C is multiplied by in each row.
     scaling: what was applied to the columns.
     brief: whether a step takes a part of its usual inner steps only, as in the search for a bound.
+    given_features: of the only mapping that the problem is used with; None: made of X and the mapping.
     """
 
     X: Array
@@ -93,9 +94,10 @@ class MACProblem(Problem):
     row_weights: Array
     scaling: str
     brief: bool = False
+    given_features: Features | None = None
     signs: Array = field(init=False)
     costs: Array = field(init=False)
-    settings: tuple = field(init=False)
+    settings: Settings = field(init=False)
 
     advice = "Try a larger reg_w or a smaller C."
 
@@ -109,25 +111,22 @@ class MACProblem(Problem):
         rows = (zlib.crc32(np.ascontiguousarray(self.X).data), labels, self.scheme)
         object.__setattr__(self, "signs", signs)
         object.__setattr__(self, "costs", self.C * self.row_weights)
-        object.__setattr__(self, "settings", (type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
-
-    @cached_property
-    def _features(self) -> dict[int, Features]:
-        return {}
+        object.__setattr__(self, "settings", Settings(type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
 
     def features(self, mapping: Mapping) -> Features:
         """Return the training features of `mapping`, computed once."""
-        known = self._features.get(id(mapping))
-        if known is None:
-            inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
-            known = reused("MAC features", lambda: inputs, lambda: Features(self.X, mapping))
-            self._features.clear()
-            self._features[id(mapping)] = known
-        return known
+        if self.given_features is not None:
+            return self.given_features
+        latest, features = self.workspace.get("features", (None, None))
+        if latest is not mapping:
+            features = self.new_features(mapping)
+            self.workspace["features"] = mapping, features
+        return cast("Features", features)
 
-    def release(self) -> None:
-        """Free the features; they are computed again when needed."""
-        self._features.clear()
+    def new_features(self, mapping: Mapping) -> Features:
+        """Return the training features of `mapping`."""
+        inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
+        return reused("MAC features", lambda: inputs, lambda: Features(self.X, mapping))
 
     def images(self, state: MACState) -> Array:
         """Return F (n, L) of the training rows."""
@@ -316,6 +315,7 @@ class MACProblem(Problem):
             settings=self.settings,
             seed=seed,
             iteration=iteration,
+            bound_search=BoundSearch(),
         )
         return self.prepared(self.refitted(begun, targets, self.pulled(mapping, targets)))
 
@@ -336,23 +336,26 @@ class MACProblem(Problem):
             )
         if state.settings == self.settings:
             return state
-        _, features, rows, C, reg_w, _ = state.settings
+        before = Settings(*state.settings)
+        same_rows = before.rows == self.settings.rows
         latent, targets, heads = state.latent, state.targets, state.heads
-        if rows != self.settings[2]:
+        if not same_rows:
             latent = targets = self.images(state)
             heads = self.classify(latent)
         else:
-            heads = heads._replace(alpha=self.rescaled(heads.alpha, C))
-        if features != self.settings[1]:
+            heads = heads._replace(alpha=self.rescaled(heads.alpha, before.C))
+        if before.features != self.settings.features:
             return self.mapped(targets, heads, *self.chosen(state.seed), state.seed, state.iteration)
-        same_mu = state.settings[0] == self.settings[0] and state.settings[-1] == self.settings[-1]
+        same_mu = (before.solver, before.mu) == (self.settings.solver, self.settings.mu)
+        chosen = state.reg_w if before.reg_w == self.reg_w else self.chosen_ridge(state.mapping, state.seed)
+        same_optimum = same_rows and before.C == self.C and chosen == state.reg_w
         return self.prepared(
             state._replace(
                 targets=targets,
                 latent=latent,
                 heads=heads,
-                multiplier=state.multiplier if rows == self.settings[2] else self.no_multipliers(),
-                reg_w=state.reg_w if reg_w == self.reg_w else self.chosen_ridge(state.mapping, state.seed),
+                multiplier=state.multiplier if same_rows else self.no_multipliers(),
+                reg_w=chosen,
                 mu=state.mu if same_mu else self.mu,
                 residual=None,
                 search=None,
@@ -360,6 +363,7 @@ class MACProblem(Problem):
                 decrease=math.inf,
                 stage=state.stage + 1,
                 settings=self.settings,
+                bound_search=state.bound_search if same_optimum else BoundSearch(),
             )
         )
 

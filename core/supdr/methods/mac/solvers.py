@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.context import timed_part
 from supdr.engine.iterate import generator
-from supdr.engine.timing import part
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import class_scores
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
@@ -97,11 +97,11 @@ class QuadraticPenalty(MACProblem):
                 before = self.penalised(state._replace(mu=mu))
         state = state._replace(mu=mu)
         self.known(state)
-        with part("targets"):
+        with timed_part("targets"):
             targets, multiplier, pulled = self.move_and_pull(state)
-        with part("map"):
+        with timed_part("map"):
             mapped = self.refitted(state, targets, pulled)
-        with part("classifiers"):
+        with timed_part("classifiers"):
             heads = self.classify(targets, state.heads)
         following = mapped._replace(
             targets=targets,
@@ -183,11 +183,11 @@ class ADMM(Passes):
         """One pass; the scaled multiplier R collects Z - F.  Same cost as a pass of "mac"."""
         assert state.residual is not None
         features = self.features(state.mapping)
-        with part("targets"):
+        with timed_part("targets"):
             targets, multiplier = self.move(state.latent - state.residual, state.heads, state.mu, state.multiplier)
-        with part("classifiers"):
+        with timed_part("classifiers"):
             heads = self.classify(targets, state.heads)
-        with part("map"):
+        with timed_part("map"):
             wanted = targets + state.residual
             ridge = least_ridge(state.reg_w, state.mu, features)
             weights = features.solve(wanted, features.pull_back(wanted), ridge)

@@ -7,10 +7,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.methods.mac.certificate import BoundSearch
 from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.linear_svm import Heads
 
 Array = NDArray[np.float64]
+
+
+class Settings(NamedTuple):
+    """The hyper-parameters and data that a state belongs to: what has changed is computed anew when a run goes on.
+
+    solver: its class; features: mapping, centres, gamma and scaling; rows: checksums of rows and labels, the scheme;
+    C, reg_w, mu: as given.
+    """
+
+    solver: str
+    features: tuple
+    rows: tuple
+    C: float
+    reg_w: Any
+    mu: float
 
 
 class MACState(NamedTuple):
@@ -29,6 +45,7 @@ class MACState(NamedTuple):
     scaling: of the columns, given or chosen.
     search: memory of "lbfgs".
     settings: what the rest belongs to.
+    bound_search: of the lower bound for this mapping, these rows, C and reg_w; None in states of earlier versions.
     """
 
     targets: Array
@@ -46,9 +63,10 @@ class MACState(NamedTuple):
     reg_w: float
     scaling: str
     search: LBFGSState | None
-    settings: tuple
+    settings: Settings
     seed: int
     iteration: int
+    bound_search: BoundSearch | None = None
 
     @property
     def n_components(self) -> int:

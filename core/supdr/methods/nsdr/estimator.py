@@ -37,7 +37,6 @@ from supdr.engine.fitted import as_fitted
 from supdr.engine.parameters import Parameter
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
-from supdr.engine.weighted import Weighted
 from supdr.functions.kernels import Kernel
 from supdr.methods.nsdr.parameters import PARAMETERS
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
@@ -48,7 +47,7 @@ from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
 
 
 @dataclass(eq=False, repr=False)
-class NSDR(Weighted, Factorisation):
+class NSDR(Factorisation):
     """Non-linearly supervised dimensionality reduction.
 
     Every row of X is reconstructed from a few latent coordinates; a kernel support vector machine reads the class from

@@ -40,7 +40,6 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
-from supdr.engine.weighted import Weighted
 from supdr.functions.families import FAMILIES
 from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
 from supdr.methods.sdr_glm.columns import (
@@ -61,7 +60,7 @@ from supdr.rows.in_memory import InMemoryRows
 
 
 @dataclass(eq=False, repr=False)
-class SDRGLM(Weighted, FittedSDRGLM):
+class SDRGLM(FittedSDRGLM):
     """Supervised dimensionality reduction with generalised linear models.
 
     The natural parameters of X are U V + b_x, those of the targets U W + b_y: one latent row explains both.  Cells may
@@ -229,6 +228,22 @@ class SDRGLM(Weighted, FittedSDRGLM):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    prepared_attributes = (
+        *FittedSDRGLM.prepared_attributes,
+        "recon_weight_",
+        "family_x_",
+        "_input_codes",
+        "_column_weight",
+        "_several_labels",
+        "_codes",
+        "_shift",
+        "_targets",
+        "_target_mean",
+        "_target_scale",
+        "_balance",
+        "_label_share",
+        "_reg_u",
+    )
 
     n_components: int | None = None
     _: KW_ONLY

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.iterate import workspace_property
 from supdr.functions.families import GAUSSIAN
 from supdr.methods.sdr_glm.facts import Facts, gather_facts
 from supdr.methods.sdr_glm.features import SharedFeatures, WeightedFeatures
@@ -78,9 +79,9 @@ class PartitionedFast(Fast):
         """The targets that it works on."""
         return self.held.sides
 
-    @cached_property
+    @workspace_property
     def features(self) -> Any:
-        """The feature side in the form that suits all rows."""
+        """Return the feature side in the form that suits all rows."""
         if not (self.codes == GAUSSIAN).all() or not self.held.complete:
             return self.weighted_features
         return SummedFeatures(self.held, self.c)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Problem, generator
+from supdr.engine.iterate import Problem, generator, workspace_property
 from supdr.functions.families import (
     GAMMA,
     GAUSSIAN,
@@ -93,9 +93,9 @@ class SDRGLMProblem(Problem):
         """The targets that it works on."""
         return self.targets
 
-    @cached_property
+    @workspace_property
     def features(self) -> Any:
-        """The feature side in the form that suits the data."""
+        """Return the feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
         if self.nonnegative or not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
             return self.weighted_features
@@ -106,10 +106,6 @@ class SDRGLMProblem(Problem):
     def weighted_features(self) -> WeightedFeatures:
         """The feature side in the form that every kind of data has."""
         return WeightedFeatures(self.X, self.codes, self.c, self.bound, self.column_weight, self.size)
-
-    def release(self) -> None:
-        """Free the Gram matrix; it is computed again when needed."""
-        self.__dict__.pop("features", None)
 
     @cached_property
     def weighted(self) -> bool:

@@ -34,7 +34,7 @@ def fit_in_row_space(estimator: Any, part: Any) -> tuple[Any, NDArray | None]:
     The test rows are None where the fit sees them.
     """
     kind = "zscore" if estimator.preprocessing == "whiten" else estimator.preprocessing  # so few rows are not whitened
-    X, X_test = reused("row space", lambda: (part.features_key, kind), lambda: row_space(part.X, part.asked, kind))
+    X, X_test = reused("row space", lambda: (part.features_key, kind), lambda: row_space(part.X, part.X_new, kind))
     fitted = clone(estimator).set_params(preprocessing="none", family_x="gaussian").fit(X, part.y)
     return fitted, None if part.transductive else X_test
 

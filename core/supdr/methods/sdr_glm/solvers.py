@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.iterate import workspace_property
 from supdr.methods.sdr_glm.features import ColumnSums, GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.state import Point, Values
@@ -118,9 +118,9 @@ class Literal(Fast):
     expands_once: ClassVar[bool] = False
     may_turn: ClassVar[bool] = False
 
-    @cached_property
+    @workspace_property
     def features(self) -> WeightedFeatures:
-        """The feature side in the form that every kind of data has."""
+        """Return the feature side in the form that every kind of data has."""
         return self.weighted_features
 
 

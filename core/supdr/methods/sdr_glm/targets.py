@@ -69,9 +69,7 @@ class TargetSide:
         at once what they are done with, and taking it again costs more than the sums.
         """
         for rows in row_blocks((len(self.Y), max(self.Y.shape[1], n_components + 1)), FEW_CELLS):
-            part = replace(self, Y=self.Y[rows], weights=None if self.weights is None else self.weights[rows])
-            part.__dict__["observed"] = self.observed[rows]
-            yield rows, part
+            yield rows, replace(self, Y=self.Y[rows], weights=None if self.weights is None else self.weights[rows])
 
     def value(self, theta: NDArray) -> float:
         """Return L_Y at the natural parameters (N, K)."""

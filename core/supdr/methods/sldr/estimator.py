@@ -186,6 +186,7 @@ class SLDR(FittedSLDR):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    prepared_attributes = (*FittedSLDR.prepared_attributes, "_layout", "_sizes", "_given", "_made")
 
     n_components: int | ArrayLike | None = None
     _: KW_ONLY

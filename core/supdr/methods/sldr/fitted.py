@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice
+from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.fitted import as_fitted
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout
-from supdr.engine.weighted import Weighted
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.problem import SLDRProblem
 from supdr.methods.sldr.state import SLDRState
@@ -18,7 +18,7 @@ from supdr.solvers.stiefel import orthonormal_gauge
 from supdr.solvers.support_vectors import AT_BOUND, support_share
 
 
-class FittedSLDR(Weighted):
+class FittedSLDR(SupervisedReducer):
     """Base of SLDR: reads the state of its latest problem, ``_made``, through the column groups of X, ``_layout``."""
 
     kernel: str

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.column_groups import Views
 from supdr.engine.interruption import checkpoint
-from supdr.engine.iterate import Problem
+from supdr.engine.iterate import Problem, workspace_property
 from supdr.functions.kernels import LARGEST_MATRIX, Kernel
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.state import Candidate, HeldOut, SLDRState, Solved
@@ -87,15 +87,6 @@ class SLDRProblem(Problem):
         labels = zlib.crc32(self.signs.tobytes() + row_weights.tobytes())
         object.__setattr__(self, "settings", (type(self).__name__, self.kernel, *weights, data, labels))
 
-    def __getstate__(self) -> dict:
-        """Return what is saved: not the kernel matrices, which only training needs."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("full_kernels", "linear")}
-
-    def release(self) -> None:
-        """Free the kernel matrices; they are computed again when needed."""
-        for name in ("full_kernels", "linear"):
-            self.__dict__.pop(name, None)
-
     # --- objective ----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -104,9 +95,9 @@ class SLDRProblem(Problem):
         distinct = {id(X): None for X in self.views}
         return np.array([list(distinct).index(id(X)) for X in self.views])
 
-    @cached_property
+    @workspace_property
     def full_kernels(self) -> NDArray:
-        """Gram matrices (M, n, n) of the distinct views, without projections."""
+        """Return Gram matrices (M, n, n) of the distinct views, without projections."""
         n, distinct = len(self.gating), list({id(X): X for X in self.views}.values())
         if len(distinct) * n * n > LARGEST_MATRIX**2:
             raise ValueError(
@@ -115,9 +106,9 @@ class SLDRProblem(Problem):
             )
         return np.stack([gram(X) for X in distinct])
 
-    @cached_property
+    @workspace_property
     def linear(self) -> SLDRProblem:
-        """The same problem with the linear kernel."""
+        """Return the same problem with the linear kernel."""
         return self if self.kernel.name == "linear" else replace(self, kernel=Kernel("linear"), held_out=None)
 
     def solve(self, point: Point, start: Heads | None) -> Solved:

@@ -36,7 +36,6 @@ from supdr.engine.estimator import SharedFit
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.targets import Targets
-from supdr.engine.weighted import Weighted
 from supdr.methods.snf.fitted import FittedSNF
 from supdr.methods.snf.label_free import fit_from_label_free, is_label_free
 from supdr.methods.snf.parameters import PARAMETERS, check_matrices, check_settings, component_count, initial_rows
@@ -50,7 +49,7 @@ LEAST_EXPLAINED = 1e-3
 
 
 @dataclass(eq=False, repr=False)
-class SNF(Weighted, FittedSNF):
+class SNF(FittedSNF):
     """Supervised nonlinear factorisation for regression with few labels.
 
     Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
@@ -180,6 +179,15 @@ class SNF(Weighted, FittedSNF):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     accepts_missing_cells: ClassVar[bool] = True
+    prepared_attributes = (
+        *FittedSNF.prepared_attributes,
+        "_labelled",
+        "_weights",
+        "_targets",
+        "_target_map",
+        "_on_all",
+        "_on_labelled",
+    )
 
     n_components: int | None = None
     _: KW_ONLY

@@ -1,1 +1,0 @@
-"""Several runs beside each other on the same rows."""

@@ -1,1 +1,0 @@
-"""All that touches the UI kit or the browser directly."""

@@ -1,0 +1,120 @@
+"""A link by which others follow a run: they see the same frames, and can change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode, urljoin
+
+import panel as pn
+
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.page_thread import Call, call_in_page
+from supdr_viz.views.stage.followers import Followers
+from supdr_viz.views.stage.socket import StageSocket
+from supdr_viz.views.stage.stage import Stage
+
+# Address of the page that follows, beside the other pages.
+FOLLOW = "follow"
+
+OPEN, END = "Open a class link", "End the class link"
+
+WHY = (
+    "Whoever opens this link sees your run as you do, while this page is open: the same frames, computed once. They "
+    "can change nothing, but take over the settings into a page of their own. The link is the key: no password is "
+    "asked for."
+)
+
+
+class ClassLink:
+    """Opens and ends the link, and says how many follow.
+
+    `stage`: what is followed; `on_open`: called once somebody can follow, who needs to be told what the page shows;
+    `on_count`: ``on_count(n)`` when somebody has come or gone. `followers`: those who follow; None while there is no
+    link.
+    """
+
+    def __init__(
+        self, bridge: Bridge, stage: Stage, *, on_open: Callable[[], Any], on_count: Callable[[int], Any]
+    ) -> None:
+        self._bridge, self._stage, self._on_open, self._on_count = bridge, stage, on_open, on_count
+        self.followers: Followers | None = None
+        self._call: Call | None = None
+        self._scheduled = False
+
+    @property
+    def offered(self) -> bool:
+        """Whether this server can be followed."""
+        return StageSocket.offered
+
+    def build(self, copy: Callable[[str, str], Any]) -> list[Any]:
+        """Make the part of a dialog.
+
+        `copy`: ``copy(text, what)`` copies a text.
+        """
+        self._field = widgets.text_field("Class link", "", visible=False)
+        self._said = widgets.html()
+        # One button for both: the one that has the focus must not vanish.
+        self._switch = widgets.button(OPEN, self._switched, icon="cast_for_education")
+        self._copy = widgets.button(
+            "Copy class link", lambda: copy(self.address, "Class link"), icon="content_copy", visible=False
+        )
+        buttons = widgets.flow(self._switch, self._copy, margin=0)
+        return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._said, buttons]
+
+    @property
+    def address(self) -> str:
+        """The link; empty while there is none."""
+        if self.followers is None:
+            return ""
+        return urljoin(self._bridge.origin, f"{FOLLOW}?{urlencode({'ticket': self.followers.ticket})}")
+
+    def _switched(self) -> None:
+        if self.followers is None:
+            self.open()
+        else:
+            self.end()
+
+    def open(self) -> None:
+        """Let others follow from now on."""
+        document = pn.state.curdoc
+        assert document is not None
+        self._call = call_in_page(document)
+        self.followers = Followers(self._stage, self._counted)
+        self._on_open()
+        self._field.value = self.address
+        self._show(True)
+        self._say()
+
+    def end(self) -> None:
+        """Let nobody follow any more."""
+        self.close()
+        self._show(False)
+        widgets.message(self._said, "The class link has ended.")
+        self._on_count(0)
+
+    def close(self) -> None:
+        """End it without a word: the page is going."""
+        followers, self.followers = self.followers, None
+        if followers is not None:
+            followers.end()
+
+    def _show(self, open: bool) -> None:
+        for part in (self._field, self._copy):
+            part.visible = open
+        self._switch.param.update(label=END if open else OPEN, icon="stop" if open else "cast_for_education")
+
+    def _counted(self) -> None:
+        """Say soon how many follow: a class comes all at once."""
+        if self._call is not None and not self._scheduled:
+            self._scheduled = True
+            self._call(self._say)
+
+    def _say(self) -> None:
+        self._scheduled = False
+        if self.followers is not None:
+            number = len(self.followers)
+            words = {0: "Nobody follows yet.", 1: "One page follows."}.get(number, f"{number} pages follow.")
+            widgets.message(self._said, words)
+            self._on_count(number)

@@ -1,0 +1,203 @@
+"""The state of a comparison: up to four methods on the same data, split and seed; its link and its saved file.
+
+A link is the explorer's link of the first column, then ``b=MAC&b.n_centers=60&c=LDA…`` for the others: an explorer's
+link therefore opens as a comparison of one column.  ``add=`` holds the link of a run that joins what is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from supdr_viz.experiment.codec import Reader, arguments_entries, link_entries, link_query, table_entries
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.settings import (
+    Settings,
+    from_document,
+    from_json,
+    method_entries,
+    read_settings,
+    settings_document,
+    settings_entries,
+)
+from supdr_viz.pages.compare.lockstep import MEASURE
+
+# Names of the columns; their number is the largest.
+LETTERS = "ABCD"
+
+MAX_COLUMNS = len(LETTERS)
+MAX_QUERY = 30_000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the compare page shows.
+
+    `columns`: one to four; they differ in the method and its options only. `measure` (one of "iteration", "time"): what
+    keeps the columns in step.
+    """
+
+    columns: tuple[Settings, ...] = field(default_factory=lambda: (Settings(),))
+    measure: str = "iteration"
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.columns) <= MAX_COLUMNS:
+            raise ValueError(f"a comparison has 1 to {MAX_COLUMNS} columns; got {len(self.columns)}")
+        first = self.columns[0]
+        others = [with_method(first, column.method, column.method_options) for column in self.columns[1:]]
+        object.__setattr__(self, "columns", (first, *others))
+
+    def changed(self, place: int, settings: Settings) -> Comparison:
+        """Return the comparison after the settings of one column became `settings`.
+
+        Method and options are that column's own; everything else (data, split, seed, planes, speed) all share.
+        """
+        columns = [with_method(settings, column.method, column.method_options) for column in self.columns]
+        columns[place] = settings
+        return replace(self, columns=tuple(columns))
+
+    def added(self, settings: Settings) -> Comparison:
+        """Return the comparison with one more column, all on the data of the new one; the last column makes room."""
+        kept = self.columns[: MAX_COLUMNS - 1]
+        columns = [with_method(settings, column.method, column.method_options) for column in kept]
+        return replace(self, columns=(*columns, settings))
+
+    def removed(self, place: int) -> Comparison:
+        """Return the comparison without one column; the only one stays."""
+        columns = (*self.columns[:place], *self.columns[place + 1 :])
+        return replace(self, columns=columns) if columns else self
+
+
+def with_method(settings: Settings, method: str, options: Mapping[str, Any]) -> Settings:
+    """Return settings with another method and its options."""
+    return replace(settings, method=method, method_options=dict(options))
+
+
+def differences(settings: Settings) -> str:
+    """Write what differs from the library's defaults: "Margin weight C 10, Degree p 3"."""
+    changed = [spec for spec in METHOD_FORMS[settings.method] if settings.method_options[spec.name] != spec.default]
+    return ", ".join(f"{spec.title} {_said(spec, settings.method_options[spec.name])}" for spec in changed)
+
+
+def _said(spec: Any, value: Any) -> str:
+    if spec.kind == "choice":
+        return dict(spec.choices).get(value, str(value))
+    return ("on" if value else "off") if spec.kind == "bool" else spec.shown(value)
+
+
+# --- links ----------------------------------------------------------------------------------------------------------
+
+
+def comparison_query(comparison: Comparison) -> str:
+    """Write a comparison as the query of a link.
+
+    Returns without the question mark; always in the same order.
+    """
+    entries = [*settings_entries(comparison.columns[0])]
+    for letter, column in zip(LETTERS[1:].lower(), comparison.columns[1:]):
+        entries += method_entries(letter, column)
+    if comparison.measure != MEASURE.default:
+        entries.append((MEASURE.name, comparison.measure))
+    return link_query(entries)
+
+
+def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, list[str]]:
+    """Read the arguments of the page's address.
+
+    `arguments`: as a web server gives them; the last value of a name counts. Returns `comparison`; `problems`: one
+    sentence for each value that was not taken as it is; never an exception.
+    """
+    return _read(Reader(arguments_entries(arguments)))
+
+
+def comparison_table(table: Mapping[str, Any]) -> Comparison:
+    """Read a comparison as TOML has it: a table of settings with ``columns``, tables of a method's name and options.
+
+    Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
+    """
+    first, *others = table["columns"]
+    shared = {name: value for name, value in table.items() if name != "columns"}
+    entries = table_entries({**shared, "method": first})
+    for letter, column in zip(LETTERS[1:].lower(), others):
+        entries |= {letter if name == "name" else f"{letter}.{name}": value for name, value in column.items()}
+    comparison, problems = _read(Reader(entries))
+    if problems:
+        raise ValueError(" ".join(problems))
+    return comparison
+
+
+def _read(reader: Reader) -> tuple[Comparison, list[str]]:
+    """Read a table of a comparison's entries."""
+    addition = reader.take("add", "")[:MAX_QUERY]
+    measure = reader.option(MEASURE)
+    others = [_column(reader, letter) for letter in LETTERS[1:].lower()]
+    problems = reader.problems
+    columns: list[Settings] = []
+    if reader.entries or any(others) or not addition:
+        columns.append(read_settings(reader))
+    for letter, entries in zip(LETTERS[1:], others):
+        if entries:
+            settings = read_settings(Reader(entries, f"Column {letter}: ", problems))
+            columns.append(with_method(columns[0], settings.method, settings.method_options))
+    if not addition:
+        return Comparison(tuple(columns), measure), problems
+    added = read_settings(Reader(link_entries(addition), problems=problems))
+    if not columns:
+        return Comparison((added,), measure), problems
+    comparison = Comparison(tuple(columns), measure)
+    return comparison.added(added), problems + what_adding_does(comparison, added)
+
+
+def what_adding_does(comparison: Comparison, added: Settings) -> list[str]:
+    """Say what had to give way when a run was added, one sentence each."""
+    sentences = []
+    if len(comparison.columns) == MAX_COLUMNS:
+        name = MENU[comparison.columns[-1].method].label
+        sentences.append(f"Four columns are the most: the added run takes the place of the last one, {name}.")
+    if not added.same_data(comparison.columns[0]):
+        sentences.append("All columns now have the data, split and seed of the added run.")
+    return sentences
+
+
+def _column(reader: Reader, letter: str) -> dict[str, Any]:
+    """Take one column's entries out, named as in the explorer's links."""
+    method = {"method": reader.entries.pop(letter)} if letter in reader.entries else {}
+    options = {f"method.{name}": value for name, value in reader.take_all(f"{letter}.").items()}
+    return {**method, **options} if method or not options else {**options, "method": "(none)"}
+
+
+# --- saved files ----------------------------------------------------------------------------------------------------
+
+
+def comparison_json(comparison: Comparison) -> str:
+    """Write a comparison as a JSON document, every option included."""
+    columns = [settings_document(column) for column in comparison.columns]
+    return json.dumps({"supdr comparison": 1, MEASURE.name: comparison.measure, "columns": columns}, indent=1)
+
+
+def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
+    """Read what `comparison_json` wrote; a file of the explorer becomes a comparison of one column.
+
+    `text`: a JSON document. Returns `comparison`; `problems`.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or "supdr comparison" not in document:
+        settings, problems = from_json(text)
+        return Comparison((settings,)), problems
+    saved = document.get("columns")
+    if not isinstance(saved, list) or not saved:
+        return Comparison(), ["This file of a comparison holds no columns."]
+    reader = Reader({name: value for name, value in document.items() if name == MEASURE.name})
+    columns = []
+    for letter, each in zip(LETTERS, saved):
+        settings, wrong = from_document(each)
+        columns.append(settings)
+        reader.problems += [f"Column {letter}: {sentence}" for sentence in wrong]
+    if len(saved) > MAX_COLUMNS:
+        reader.say(f"The file holds {len(saved)} columns; the first {MAX_COLUMNS} are kept.")
+    return Comparison(tuple(columns), reader.option(MEASURE)), reader.problems

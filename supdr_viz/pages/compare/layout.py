@@ -1,0 +1,362 @@
+"""Where everything stands on the compare page: toolbar, a card per column, the table; and which column is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+
+from supdr.engine.iterate import Stop
+from supdr_viz.controls.presets import PresetMenu
+from supdr_viz.controls.sidebar import Controls
+from supdr_viz.experiment.methods import method_menu
+from supdr_viz.pages import link, navigation
+from supdr_viz.pages.compare import table as scoreboard
+from supdr_viz.pages.compare.column import Column, Facts
+from supdr_viz.pages.compare.comparison import LETTERS, MAX_COLUMNS
+from supdr_viz.pages.compare.lockstep import MEASURE
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.share import ShareMenu
+from supdr_viz.pages.styles import FREE, HIDDEN_CSS
+from supdr_viz.pages.training_bar import TrainingBar
+from supdr_viz.pictures.types import Scene
+from supdr_viz.run.status import ENDINGS
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bar import Bar, Push, Toggle
+from supdr_viz.ui.bridge import CHOOSES, Bridge
+from supdr_viz.ui.notice import Notice, remarks
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+from supdr_viz.views import class_legend
+from supdr_viz.views.objectives import Objectives
+from supdr_viz.views.stage.components import Hub
+
+TITLE = '<h1 class="hidden">supdr comparison: several methods on the same rows, side by side</h1>'
+# Columns come and go: a native layout builds and shows them at once.  The kit's shows what it has built a little later,
+# is measured in between, and fails on figures that are not there yet.
+GRID_CSS = """
+:host { display: grid !important; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 12px; }
+.scroll-button { display: none !important; }
+@media (max-width: 999.95px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+@media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
+"""
+BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
+RESULTS_CSS = ":host { padding: 2px 8px; }"
+PLACE_CSS = """
+:host { border-style: dashed; }
+@media (max-width: 999.95px) { :host { grid-column: auto !important; } }
+"""
+CURVES_HEIGHT = 150
+
+# States of all columns, which the status line says.
+SAID_ABOVE = ("ready", "running", "paused")
+
+BY = {f"by {label}": value for value, label in MEASURE.choices}
+
+CARD_CSS = """
+.top { display: flex; align-items: center; gap: 6px; } .top h2 { flex: 1; min-width: 0; white-space: nowrap;
+overflow: hidden; text-overflow: ellipsis; font-size: 13px; text-transform: none; letter-spacing: 0; }
+.letter { flex: none; width: 20px; height: 20px; line-height: 19px; text-align: center; border-radius: 50%;
+border: 1px solid var(--supdr-border); font-size: 12px; font-weight: 700; box-sizing: border-box; }
+.letter.chosen { background: var(--supdr-primary); color: var(--supdr-on-primary); border-color: transparent; }
+a { color: var(--supdr-primary); font-size: 12px; text-decoration: none; white-space: nowrap; }
+a:hover, a:focus-visible { text-decoration: underline; }
+.line { font-size: 12px; line-height: 17px; min-height: 17px; color: var(--supdr-secondary); white-space: nowrap;
+overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+.settings { white-space: normal; height: 34px; display: -webkit-box; -webkit-box-orient: vertical;
+-webkit-line-clamp: 2; }
+.line b { color: var(--supdr-text); } .problem { font-size: 12px; color: var(--supdr-failed); }
+"""
+CAPTION_CSS = """
+:host { color: var(--supdr-secondary); } div { font-size: 11.5px; line-height: 16px; white-space: nowrap;
+overflow: hidden; text-overflow: ellipsis; } b { color: var(--supdr-text); font-weight: 500; }
+"""
+
+
+class ColumnCard:
+    """One column on the page: head, latent space, input space."""
+
+    def __init__(self, column: Column) -> None:
+        pair = column.pair
+        wide: dict[str, Any] = widgets.WIDE
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=71, **wide)
+        self._captions = {
+            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
+            for name in ("latent", "input")
+        }
+        self._panes = []
+        parts: list[Any] = [self.head]
+        for name in ("latent", "input"):
+            pane = pair.hub.square(name)
+            self._panes.append(pane)
+            parts += [self._captions[name], pane]
+        self.view = pn.Column(*parts, pair.hub, stylesheets=[widgets.sheet(BOX_CSS)], margin=0, **widgets.WIDE)
+
+    def refresh(self, letter: str, facts: Facts, column: Column, *, query: str, chosen: bool, task: str) -> None:
+        """Bring the head and the captions up to date.
+
+        `query`: of a link that opens the column in the explorer; `chosen`: whether the sidebar edits this column;
+        `task`: one of "classification", "regression".
+        """
+        mark = ' class="letter chosen"' if chosen else ' class="letter"'
+        label, note = widgets.escape(facts.label), widgets.escape(facts.note or "default settings")
+        top = (
+            f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
+            f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in the explorer">'
+            "Open in explorer</a></div>"
+        )
+        if facts.problem:
+            rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
+        else:
+            stands = how_it_stands(facts, task)
+            rest = f'<div class="line settings" title="{note}">{note}</div><div class="line">{stands}</div>'
+        self.head.text = top + rest
+        for name, caption in self._captions.items():
+            view = getattr(column.pair, name)
+            text = widgets.escape(view.caption())
+            caption.text = "" if column.problem else f'<div title="{text}"><b>{view.title}</b> {text}</div>'
+        styles = {"opacity": "0.25", "pointer-events": "none"} if column.problem else {}
+        for pane in self._panes:
+            if pane.styles != styles:
+                pane.styles = styles
+
+
+def how_it_stands(facts: Facts, task: str) -> str:
+    """Say a column's error and how far its run is, in HTML.
+
+    `task`: one of "classification", "regression".
+    """
+    words = []
+    name = "test" if "test" in facts.scores else "train"
+    if name in facts.scores:
+        kind = "MSE" if task == "regression" else "error"
+        words.append(f"{name} {kind} <b>{scoreboard.said(facts.scores[name], name, task)}</b>")
+    if facts.iteration is None:
+        words.append(facts.state)
+    elif facts.state in SAID_ABOVE:
+        words.append(f"iteration <b>{facts.iteration:,}</b>")
+    elif facts.state == ENDINGS[Stop.max_iter]:
+        words.append(f"all <b>{facts.iteration:,}</b> steps")
+    else:
+        words.append(f"{facts.state} at <b>{facts.iteration:,}</b>")
+    return " · ".join(words)
+
+
+class CompareLayout:
+    """Builds the page and updates what is not a plot.
+
+    hub: of what all columns share: the status line, the chart of the objectives, the table.
+    measure: one of "iteration", "time".
+    on_preset, on_measure, on_choose, on_add: called with the key of the example, the measure, the place of the column
+        to edit, the method to add.
+    on_remove: called without arguments: remove the column that is edited.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        bar: TrainingBar,
+        bridge: Bridge,
+        controls: Controls,
+        share: ShareMenu,
+        measure: str,
+        problems: Sequence[str],
+        *,
+        on_preset: Callable[[str], Any],
+        on_measure: Callable[[str], Any],
+        on_choose: Callable[[int], Any],
+        on_add: Callable[[str], Any],
+        on_remove: Callable[[], Any],
+    ) -> None:
+        self._silence = ProgrammaticUpdate()
+        self._on_choose, self._on_measure = widgets.guarded(on_choose), widgets.guarded(on_measure)
+        self._on_preset = on_preset
+        self.notice, self._remarks = Notice(), remarks(problems)
+        self.about = widgets.html(margin=(0, 8, 6, 8))
+        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self.hub = hub
+        wide: dict[str, Any] = widgets.WIDE
+        self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
+        self._cards: dict[Column, ColumnCard] = {}
+        self._presets = PresetMenu(COMPARISON_PRESETS, "", self._preset_chosen)
+        self._choice = Toggle(["A"], "A")
+        self._choice.param.watch(self._chosen, "value")
+        self._remove = Push("Remove", on_remove, icon="delete", look="text", height=28)
+        self._measure = Toggle(list(BY), _label(measure), large=True)
+        self._measure.param.watch(self._measured, "value")
+        self._place = self._adding(on_add)
+        self.objectives = Objectives(hub.stage, "objectives")
+        chart = hub.chart("objectives", CURVES_HEIGHT)
+        self._curves_head = hub.words("head of objectives", css=widgets.HEAD_CSS, margin=(2, 4), **wide)
+        self._curves = pn.Column(
+            self._curves_head,
+            chart,
+            stylesheets=[widgets.sheet(BOX_CSS)],
+            margin=(0, 0, 12, 0),
+            visible=False,
+            **widgets.WIDE,
+        )
+        self.grid = pn.Column(stylesheets=[widgets.sheet(GRID_CSS)], margin=(0, 0, 12, 0), styles=FREE, **widgets.WIDE)
+        self._edit(controls)
+        self.page = self._assemble(bar, bridge, controls, share)
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _edit(self, controls: Controls) -> None:
+        """Put the choice of the column above the method in the sidebar."""
+        parts = {"column": self._choice, "remove": self._remove}
+        row = Bar(parts, margin=(0, 6, 0, 2), styles={"--justify": "space-between"}, **widgets.WIDE)
+        place = list(controls.view).index(controls.method.view)
+        controls.view.insert(place, pn.Column(widgets.section("Column"), row, margin=0, **widgets.WIDE))
+
+    def _adding(self, on_add: Callable[[str], Any]) -> Any:
+        self.menu = widgets.select("Method to add", method_menu(), "LDA")
+        add = widgets.button(
+            "Add column",
+            lambda: on_add(self.menu.value),
+            icon="add",
+            kind="contained",
+            height=34,
+            margin=(6, 8),
+            css_classes=[CHOOSES],
+        )
+        text = (
+            "All columns train on the same rows, with the same split and seed. Add up to four methods, or the same one "
+            "with other settings. In the explorer, Add to comparison brings the run that is shown there."
+        )
+        return pn.Column(
+            widgets.html("<h3>Add a column</h3>", margin=(4, 8)),
+            widgets.caption(text),
+            self.menu,
+            add,
+            stylesheets=[widgets.sheet(BOX_CSS), widgets.sheet(PLACE_CSS)],
+            margin=0,
+            **widgets.WIDE,
+        )
+
+    def _assemble(self, bar: TrainingBar, bridge: Bridge, controls: Controls, share: ShareMenu) -> Any:
+        heading = widgets.html(TITLE, css=HIDDEN_CSS, margin=0, height=0)
+        buttons: Any = bar.view[0]
+        line: Any = bar.view[1]
+        bar.buttons.add("measure", self._measure)
+        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
+        sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
+        results = pn.Column(self.table, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
+        main = pn.Column(
+            heading,
+            buttons,
+            scrubber,
+            self._remarks.view,
+            self.notice.view,
+            self.grid,
+            self._curves,
+            results,
+            bridge,
+            self.hub,
+            share.dialogs,
+            margin=(0, 12),
+            styles=FREE,
+            **widgets.WIDE,
+        )
+        return widgets.make_page(
+            bridge,
+            wide=lambda: [navigation("compare"), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [navigation("compare", narrow=True), share.drawer_row()],
+            sidebar=[self._presets.select, self._presets.note, controls.view, self.about],
+            main=[main],
+        )
+
+    # --- what the page tells ------------------------------------------------------------------------------------------
+
+    def show_preset(self, name: str) -> None:
+        """Name the preset on display in the menu, and say what to look at; an empty name: the visitor's own."""
+        if not name:
+            self._presets.leave()
+            return
+        self._presets.show(name)
+        self._presets.say(COMPARISON_PRESETS[name])
+
+    def _preset_chosen(self, name: str) -> None:
+        if name:
+            self._on_preset(name)
+
+    def prepare(self, columns: Sequence[Column]) -> None:
+        """Have a card for each of these columns."""
+        self._cards = {column: self._cards.get(column) or ColumnCard(column) for column in columns}
+
+    def show_columns(self, columns: Sequence[Column], chosen: int) -> None:
+        """Lay out these columns, and room for one more.
+
+        `chosen`: place of the one that the sidebar edits.
+        """
+        self.prepare(columns)
+        free = MAX_COLUMNS - len(columns)
+        cells: list[Any] = [card.view for card in self._cards.values()]
+        if free:
+            self._place.styles = {"grid-column": f"span {free}"}
+            cells.append(self._place)
+        if list(self.grid.objects) != cells:
+            self.grid.objects = cells
+        with self._silence:
+            self._choice.param.update(options=list(LETTERS[: len(columns)]), value=LETTERS[chosen])
+        self._remove.disabled = len(columns) == 1
+
+    def refresh(
+        self, columns: Sequence[Column], facts: Sequence[Facts], queries: Sequence[str], chosen: int, task: str
+    ) -> None:
+        """Bring the heads of the cards and the table up to date."""
+        for place, (column, row, query) in enumerate(zip(columns, facts, queries)):
+            self._cards[column].refresh(
+                LETTERS[place], row, column, query=query, chosen=place == chosen and len(columns) > 1, task=task
+            )
+        self.table.text = scoreboard.table_html(facts, task)
+        self._refresh_curves(columns)
+
+    def _refresh_curves(self, columns: Sequence[Column]) -> None:
+        """Draw the objectives of the runs that take steps."""
+        frames = {letter: column.frame for letter, column in zip(LETTERS, columns)}
+        runs = {letter: frame.losses for letter, frame in frames.items() if frame is not None}
+        stepping = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
+        if self._curves.visible != bool(stepping):
+            self._curves.visible = bool(stepping)
+        if stepping:
+            shown = max(frame.iteration for frame in frames.values() if frame is not None)
+            self.objectives.show_runs(stepping, shown)
+            note = widgets.legend(self.objectives.legend) + "<span>each method's own</span>"
+            self._curves_head.text = widgets.card_head(self.objectives.title, note)
+
+    def describe_data(self, scene: Scene, notes: Sequence[str]) -> None:
+        """Show the legend of the classes and, in the sidebar, where the data come from."""
+        size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features"
+        text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
+        self.about.object = f'<div class="small quiet">{text}</div>'
+        self.classes.object = f'<div class="keys">{widgets.legend(class_legend(scene))}</div>'
+
+    def show_notice(self, text: str, kind: str = "info") -> None:
+        """Say something in a box above the columns, which do not show what the controls say: dim them."""
+        self.notice.say(text, kind)
+        self.grid.styles = {**FREE, "opacity": "0.3", "pointer-events": "none"}
+
+    def hide_notice(self) -> None:
+        """Take the box away."""
+        if self.notice.shown:
+            self.notice.hide()
+            self.grid.styles = FREE
+
+    def set_measure(self, measure: str) -> None:
+        """Show what keeps the columns level, without reporting it."""
+        with self._silence:
+            self._measure.value = _label(measure)
+
+    def _chosen(self, event: Any) -> None:
+        if not self._silence and event.new in LETTERS:
+            self._on_choose(LETTERS.index(event.new))
+
+    def _measured(self, event: Any) -> None:
+        if not self._silence and event.new in BY:
+            self._on_measure(BY[event.new])
+
+
+def _label(measure: str) -> str:
+    return next(label for label, value in BY.items() if value == measure)

@@ -1,0 +1,325 @@
+"""The compare page: up to four methods on the same rows, split and seed, in step.  Computes nothing itself."""
+
+from __future__ import annotations
+
+import functools
+import time
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+
+from supdr_viz.controls.method import carried_options
+from supdr_viz.controls.sidebar import Controls
+from supdr_viz.experiment.build import NotAtHand
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import to_query
+from supdr_viz.pages import begin, link, page_arguments
+from supdr_viz.pages.compare import table as scoreboard
+from supdr_viz.pages.compare.column import Column, Facts
+from supdr_viz.pages.compare.comparison import (
+    LETTERS,
+    Comparison,
+    comparison_from_json,
+    comparison_json,
+    comparison_query,
+    parse_comparison,
+    with_method,
+)
+from supdr_viz.pages.compare.files import csv_of, python_of
+from supdr_viz.pages.compare.layout import CompareLayout
+from supdr_viz.pages.compare.lockstep import LockStep
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.share import ShareMenu
+from supdr_viz.pages.transport import Transport
+from supdr_viz.run.pool import shared_pool
+from supdr_viz.run.status import WORDS
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.views.stage.components import Hub
+from supdr_viz.views.stage.stage import Selection, Stage
+
+# Seconds between two updates of heads and table: they cost more than the points.
+REFRESH = 0.2
+
+# Name under which a tab remembers its comparison, for runs that are added to it.
+MEMORY = "supdr-comparison"
+
+
+def compare() -> Any:
+    """Build the compare page for the visitor of the current session."""
+    begin()
+    arguments = page_arguments()
+    comparison, problems = parse_comparison(arguments) if arguments else (COMPARISON_PRESETS.opening.settings, [])
+    return Compare(comparison, problems).page
+
+
+class Compare:
+    """Wires one visitor's controls to the columns and their runs.
+
+    `comparison`: from the address; `problems`: what was wrong with the address.
+    """
+
+    def __init__(self, comparison: Comparison, problems: list[str]) -> None:
+        self._chosen = 0
+        self._refreshed_at = 0.0
+        self._stood: list[tuple[str, str, int | None]] = []
+        self._untold = False
+        self._ready = False
+        self._touch = widgets.on_phone()
+        self.comparison = comparison
+        self.columns: list[Column] = []
+        self._selection = Selection()
+        self.bridge = Bridge(memory=MEMORY)
+        first = comparison.columns[0]
+        self._hub = Hub(Stage())
+        self._hub.stage.put(name="comparison")
+        self.lockstep = LockStep(comparison.measure, first.speed)
+        self.controls = Controls(first, fresh=False)
+        self.controls.on_change(self._changed)
+        self.transport = Transport(
+            self.lockstep,
+            self.bridge,
+            self._hub,
+            first.speed,
+            on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
+            on_command=self._hasten,
+            on_toggled=functools.partial(self._refresh, force=True),
+            on_nothing_left=self._say_nothing_left,
+            on_escape=self._deselect,
+        )
+        self.share = ShareMenu(
+            self.bridge,
+            get_link=lambda: link("compare", comparison_query(self.comparison)),
+            get_python=lambda: python_of(self.columns),
+            get_json=lambda: comparison_json(self.comparison),
+            get_csv=lambda what: csv_of(self.columns, what),
+            on_load_json=self._load_json,
+            what="comparison",
+        )
+        self.layout = CompareLayout(
+            self._hub,
+            self.transport.bar,
+            self.bridge,
+            self.controls,
+            self.share,
+            comparison.measure,
+            problems,
+            on_preset=self._preset_chosen,
+            on_measure=self._set_measure,
+            on_choose=self._choose,
+            on_add=self._add,
+            on_remove=self._remove,
+        )
+        self.bridge.unsettled_while(self._is_busy)
+        self.page = self.layout.page
+        self._fit()
+        self._apply()
+        self._lay_out()
+        pn.state.onload(self._loaded)
+        # Bound, not a closure over module names: those are gone when the callback runs.
+        pn.state.on_session_destroyed(functools.partial(_end, self.columns))
+
+    # --- the page's life ----------------------------------------------------------------------------------------------
+
+    def _loaded(self) -> None:
+        self._ready = True
+        document = pn.state.curdoc
+        if document is None:
+            return
+        for column in self.columns:
+            column.link.attach(column.player, document)
+        self.transport.compile_first(document, self._apply)
+
+    def _is_busy(self) -> bool:
+        return self.transport.warming or not all(column.link.settled for column in self.columns)
+
+    # --- columns ------------------------------------------------------------------------------------------------------
+
+    def _fit(self) -> None:
+        """Have as many columns as the comparison says."""
+        while len(self.columns) < len(self.comparison.columns):
+            column = Column(shared_pool(), self.lockstep, self._selection, self._news, touch=self._touch)
+            self.columns.append(column)
+        while len(self.columns) > len(self.comparison.columns):
+            self.columns.pop().close()
+        for letter, column in zip(LETTERS, self.columns):
+            column.pair.stage.put(name=letter)
+        self.layout.prepare(self.columns)
+
+    def _lay_out(self) -> None:
+        """Show the columns; the links of new ones wait until the browser knows them."""
+        self.layout.show_columns(self.columns, self._chosen)
+        document = pn.state.curdoc
+        if self._ready and document is not None:
+            document.add_next_tick_callback(functools.partial(self._link_up, document))
+
+    def _link_up(self, document: Any) -> None:
+        for column in self.columns:
+            if not column.link.attached:
+                column.link.attach(column.player, document)
+
+    def _become(self, comparison: Comparison, chosen: int) -> None:
+        """Show another comparison: the sidebar edits the column at `chosen`."""
+        self._chosen = chosen
+        self.comparison = comparison
+        self.lockstep.set_measure(comparison.measure)
+        self.layout.set_measure(comparison.measure)
+        self.controls.apply(comparison.columns[chosen], notify=False)
+        self._fit()
+        self._apply()
+        self._lay_out()
+
+    def _preset_chosen(self, name: str) -> None:
+        """Show an example: it starts afresh, also where the runs before could carry on under its settings."""
+        self._become(COMPARISON_PRESETS[name].settings, 0)
+        self.transport.reset()
+
+    def _choose(self, place: int) -> None:
+        if place < len(self.columns) and place != self._chosen:
+            self._chosen = place
+            self.controls.apply(self.comparison.columns[place], notify=False)
+            self._refresh(force=True)
+
+    def _add(self, method: str) -> None:
+        """Add a column with this method; what the edited column has set stays where the method has the knob."""
+        settings = self.comparison.columns[self._chosen]
+        options = settings.method_options if method == settings.method else carried_options(settings, method)
+        self._become(self.comparison.added(with_method(settings, method, options)), len(self.columns))
+        self.bridge.announce(f"Column {LETTERS[self._chosen]} added: {MENU[method].label}")
+
+    def _remove(self) -> None:
+        if len(self.columns) == 1:
+            return
+        place = self._chosen
+        # The columns behind keep their runs: the one that leaves is taken out, not the last one.
+        self.columns.pop(place).close()
+        self._become(self.comparison.removed(place), min(place, len(self.columns) - 1))
+
+    # --- settings → columns -------------------------------------------------------------------------------------------
+
+    def _changed(self, _old: Experiment, new: Experiment) -> None:
+        self.comparison = self.comparison.changed(self._chosen, new.settings)
+        self._apply()
+
+    def _apply(self) -> None:
+        """Give every column its settings; one that cannot take them says so in its card and harms no other."""
+        if self.transport.warming:
+            return
+        self.transport.follow()
+        self.bridge.set_query(comparison_query(self.comparison))
+        self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison))
+        first = self.comparison.columns[0]
+        self.transport.bar.set_speed(first.speed)
+        self.lockstep.set_speed(first.speed)
+        running, shown, table = self.lockstep.going, None, self.controls.experiment.table
+        for column, settings in zip(self.columns, self.comparison.columns):
+            try:
+                column.apply(Experiment(settings, table), shown.session if shown else None)
+            except NotAtHand as error:
+                self._cannot(str(error))
+                return
+            except (ValueError, OSError):
+                continue
+            shown = shown or column
+        if shown is None:
+            self._cannot(self.columns[0].problem)
+            return
+        self.layout.hide_notice()
+        self.transport.bar.set_enabled(True)
+        for column in self.columns:
+            column.show_scene()
+        self._describe(shown)
+        if running:
+            self.lockstep.run()
+        self._refresh(force=True)
+
+    def _describe(self, column: Column) -> None:
+        session = column.session
+        assert session.scene is not None
+        assert session.split is not None
+        assert session.dataset is not None
+        self.layout.describe_data(session.scene, (*session.scene.notes, *session.split.notes))
+        self.controls.describe(session.dataset.feature_names, session.n_components, self.task)
+
+    def _cannot(self, message: str) -> None:
+        """Say why these settings cannot be shown, where the plots would be, and let nothing run."""
+        for column in self.columns:
+            column.problem = message
+            column.session.unload()
+        self.transport.refuse(message, waiting=True)
+        self.layout.show_notice(message)
+        self.bridge.announce(message)
+        self._refresh(force=True)
+
+    def _set_measure(self, measure: str) -> None:
+        self.comparison = replace(self.comparison, measure=measure)
+        self.lockstep.set_measure(measure)
+        self.bridge.set_query(comparison_query(self.comparison))
+
+    def _load_json(self, text: str) -> list[str]:
+        comparison, problems = comparison_from_json(text)
+        self._become(comparison, 0)
+        return problems
+
+    def _say_nothing_left(self) -> None:
+        widgets.toast("All columns have ended: change a setting, add a column, or press Reset.", "info")
+
+    def _deselect(self) -> None:
+        self._selection.indices = []
+
+    # --- telling ------------------------------------------------------------------------------------------------------
+
+    @property
+    def task(self) -> str:
+        """What is learnt: "classification" or "regression"."""
+        scenes = [column.session.scene for column in self.columns if column.session.scene is not None]
+        return scenes[0].task if scenes else "classification"
+
+    def _hasten(self) -> None:
+        """Let the next news not wait for their turn."""
+        self._refreshed_at = 0.0
+
+    def _news(self, _column: Column) -> None:
+        self._refresh()
+
+    def _refresh(self, *, force: bool = False) -> None:
+        """Bring everything but the plots up to date, a few times a second."""
+        now = time.monotonic()
+        state = [(column.player.status.phase.value, column.problem, column.standing) for column in self.columns]
+        changed = state != self._stood
+        self._untold |= changed
+        if not (force or changed or not self.lockstep.going) and now - self._refreshed_at < REFRESH:
+            return
+        if any(column.settings is None for column in self.columns):
+            return
+        self._refreshed_at, self._stood = now, state
+        facts = [column.facts() for column in self.columns]
+        queries = [to_query(settings) for settings in self.comparison.columns]
+        self.layout.refresh(self.columns, facts, queries, self._chosen, self.task)
+        if not self.layout.notice.shown:
+            self._show_state(facts)
+
+    def _show_state(self, facts: list[Facts]) -> None:
+        frames = [column.frame for column in self.columns if column.frame is not None]
+        if frames:
+            last = max(frame.last_iteration for frame in frames)
+            shown = max(frame.iteration for frame in frames)
+            rates = [frame.numbers.get("rate", 0.0) for frame in frames]
+            rate = max(rates, default=0.0) if self.lockstep.going else 0.0
+            self.transport.bar.show_numbers(shown, {"rate": rate}, seed=self.comparison.columns[0].seed)
+            self.transport.show_range(min(frame.first_iteration for frame in frames), last, shown)
+        if self.transport.viewing:
+            self.transport.show_viewing(self.transport.bar.scrubber.value)
+            return
+        phase = self.lockstep.phase
+        self.transport.show_state(phase)
+        if self._untold and all(column.all_drawn for column in self.columns):
+            self._untold = False
+            self.bridge.announce(f"{WORDS[phase][0]}: {scoreboard.sentence(facts, self.task)}")
+
+
+def _end(columns: list[Column], _context: Any) -> None:
+    for column in columns:
+        column.close()

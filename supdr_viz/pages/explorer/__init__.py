@@ -1,0 +1,1 @@
+"""The explorer: one run, its controls and its views."""

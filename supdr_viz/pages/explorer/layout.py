@@ -1,0 +1,294 @@
+"""Where everything stands on the explorer's page: header, sidebar, toolbar, cards, notices."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+
+from supdr_viz.controls.sidebar import Controls
+from supdr_viz.pages import navigation
+from supdr_viz.pages.cards import Cards
+from supdr_viz.pages.share import ShareMenu
+from supdr_viz.pages.styles import CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
+from supdr_viz.pages.training_bar import TrainingBar
+from supdr_viz.pictures.types import Scene
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bar import Bar, Marks, Toggle
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.lazy import Choice
+from supdr_viz.ui.notice import Notice, remarks
+from supdr_viz.ui.page_thread import follow
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+from supdr_viz.views import Board, class_legend
+from supdr_viz.views.colours import colour_choices
+from supdr_viz.views.points import Points, shows_pictures
+
+# Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu.
+MAX_LETTERS = 15
+
+TITLE = "supdr explorer: see supervised dimensionality reduction learn"
+
+# What can be switched on over the latent rows; where rows are pictures "images", too.
+LATENT_MARKS = ("pull", "transform", "morph")
+
+
+class ExplorerLayout:
+    """Builds the page and updates what is not a plot.
+
+    on_option: ``on_option(name, value)`` for the switches: "method_mode", those of `LATENT_MARKS`, "draw_class",
+        "colour_by".
+    problems: what was wrong with the address.
+    page_name: a key of `supdr_viz.pages.PAGES`.
+    title: for screen readers.
+    text: what is to be read along with the plots: beside them, in a narrow window above them.
+    over: what lies over the page.
+    **page_options: of ``panel_material_ui.Page``.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        bar: TrainingBar,
+        bridge: Bridge,
+        controls: Controls,
+        share: ShareMenu,
+        *,
+        on_option: Callable[[str, Any], None],
+        problems: Sequence[str] = (),
+        page_name: str = "explorer",
+        title: str = TITLE,
+        text: Sequence[Any] = (),
+        over: Sequence[Any] = (),
+        **page_options: Any,
+    ) -> None:
+        self._on_option = on_option
+        self._drawn_note = ""
+        self._colours: dict[str, str] = {}
+        self._modes: dict[str, str] = {}
+        self._silence = ProgrammaticUpdate()
+        self.notice = Notice()
+        self.about = widgets.html(margin=(0, 8, 6, 8))
+        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self._tools_known, self._use = board.tools, board.use
+        self._make_choosers()
+        self.cards = Cards(
+            board,
+            board.hub.board,
+            {"tool": self._tool, "draw_class": self._draw_class, "marks": self._latent_marks, "mode": self._mode},
+            menu=self._mode_menu.view,
+            styles=FREE,
+        )
+        for name in self.cards.titles:
+            self._set_head(name, "")
+        heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
+        above, below = (
+            [heading, *self._run_rows(bar), remarks(problems).view, self.notice.view],
+            [self.cards, bridge, board.hub, share.dialogs, *over],
+        )
+        main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
+        sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
+        self.page = widgets.make_page(
+            bridge,
+            wide=lambda: [navigation(page_name), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [navigation(page_name, narrow=True), share.drawer_row()],
+            sidebar=[sidebar],
+            main=[main],
+        )
+        self.page.param.update(**page_options)
+        self._main, self._sidebar, self._text = main, sidebar, text
+        self._controls = controls.view
+        self.cards.tall = bridge.tall
+        self._place_text(bridge.narrow)
+        follow(bridge, "tall", lambda tall: self.cards.param.update(tall=tall))
+        follow(bridge, "narrow", self._place_text)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _make_choosers(self) -> None:
+        """Make the switches between tools, pictures, colours and classes to draw; seen is where there is a choice."""
+        self._tool = self._toggle(self._tools_known, self._tool_chosen)
+        self._colour, self._draw_class, self._mode = (
+            self._toggle([], act, visible=False) for act in (self._colour_chosen, self._class_chosen, self._mode_chosen)
+        )
+        self._mode_menu = Choice(functools.partial(widgets.small_menu, "Picture"), self._mode_chosen)
+        self._latent_marks = Marks(LATENT_MARKS, self._latent_marked)
+
+    def _toggle(self, options: Sequence[str], on_choice: Callable[[Any], Any], **more: Any) -> Toggle:
+        made = Toggle(options, next(iter(options), ""), **more)
+        made.param.watch(on_choice, "value")
+        return made
+
+    def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
+        """Return the row of buttons and the row of the scrubber and the legend."""
+        buttons, line = bar.view
+        bar.status.stylesheets = [*bar.status.stylesheets, widgets.sheet(STEADY_CSS)]
+        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        row = widgets.flow(line, self.classes, Bar({"colour": self._colour}), gap="0 8px", margin=(0, 0, 6, 0))
+        return buttons, row
+
+    def _place_text(self, narrow: bool) -> None:
+        """Put the text above the plots of a narrow window, into the sidebar of a wide one."""
+        if not self._text:
+            return
+        here, there, at = (self._main, self._sidebar, 1) if narrow else (self._sidebar, self._main, 0)
+        there.objects = [each for each in there.objects if each not in self._text]
+        others = here.objects
+        here.objects = [*others[:at], *self._text, *others[at:]]
+
+    def show_controls(self, wanted: bool) -> None:
+        """Have the controls in the sidebar, or not at all."""
+        others = [each for each in self._sidebar.objects if each is not self._controls]
+        shown = [*others[:-1], self._controls, self.about] if wanted else others
+        if shown != self._sidebar.objects:
+            self._sidebar.objects = shown
+
+    # --- notices -----------------------------------------------------------------------------------------------------
+
+    def dim(self, stale: bool) -> None:
+        """Dim the plots while they do not show what the controls say."""
+        self.cards.styles = DIM if stale else CLEAR
+
+    def highlight(self, names: Sequence[str]) -> None:
+        """Frame the cards that somebody speaks of.
+
+        `names`: of "input", "latent", "method", "losses", "errors".
+        """
+        self.cards.framed = list(names)
+
+    def show_pull(self, wanted: bool) -> None:
+        """Turn the switch that draws the pull of the labels."""
+        self._mark_latent("pull", wanted)
+
+    def show_transform(self, wanted: bool) -> None:
+        """Turn the switch that places training rows as new ones, without this counting as the user's doing."""
+        with self._silence:
+            self._mark_latent("transform", wanted)
+
+    def _mark_latent(self, mark: str, wanted: bool) -> None:
+        on = self._latent_marks.value or []
+        if (mark in on) != wanted:
+            self._latent_marks.value = [*on, mark] if wanted else [each for each in on if each != mark]
+
+    def shrink(self) -> bool:
+        """Put an enlarged plot back to its place; tell whether there was one."""
+        return self.cards.shrink()
+
+    def say_drawn(self, text: str) -> None:
+        """Say how many points were drawn, in the head of the input card."""
+        self._drawn_note = text
+
+    # --- what the data are -------------------------------------------------------------------------------------------
+
+    def describe_data(self, scene: Scene, notes: tuple[str, ...], *, drawable: bool) -> None:
+        """Show the legend of the classes and, in the sidebar, where the data come from.
+
+        `notes`: what the user should know of these rows; `drawable`: whether points can be drawn into the input plane.
+        """
+        n_train, n_test = scene.n_train, int(scene.is_test.sum())
+        size = f"{n_train:,} training and {n_test:,} test rows, {scene.n_features:,} features"
+        if scene.n_rows > len(scene.position):
+            size = f"{scene.n_rows:,} training and test rows, {scene.n_features:,} features"
+        text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
+        self.about.object = f'<div class="small quiet">{text}</div>'
+        names = [str(name) for name in scene.class_names] or ["1"]
+        if self._draw_class.options != names:
+            chosen = self._draw_class.value
+            self._draw_class.param.update(options=names, value=chosen if chosen in names else names[0])
+        self._offer_images(shows_pictures(scene))
+        tools = [label for label in self._tools_known if drawable or label != "draw"]
+        if self._tool.options != tools:
+            self._tool.param.update(options=tools, value=self._tool.value if self._tool.value in tools else tools[0])
+
+    def _offer_images(self, offered: bool) -> None:
+        """Let rows be drawn as pictures, or not."""
+        marks = [*LATENT_MARKS, "images"] if offered else [*LATENT_MARKS]
+        if self._latent_marks.options != marks:
+            self._mark_latent("images", False)
+            self._latent_marks.options = marks
+
+    def forget_data(self) -> None:
+        """Say nothing of rows: there are none."""
+        self.about.object = widgets.EMPTY
+        self._colour.visible = False
+        self.classes.object = widgets.EMPTY
+
+    def show_method_modes(self, view: Any) -> None:
+        """Offer the modes that the method has."""
+        self._modes = {mode.label: mode.name for mode in view.modes or ()}
+        labels = {name: label for label, name in self._modes.items()}
+        some, short = len(labels) > 1, sum(map(len, self._modes)) <= MAX_LETTERS
+        with self._silence:
+            if some and short:
+                self._mode.param.update(options=list(self._modes), value=labels[view.mode])
+            elif some:
+                self._mode_menu.offer(list(self._modes), labels[view.mode])
+        self._mode.visible = some and short
+        self._mode_menu.show(some and not short)
+
+    def show_colours(self, points: Points) -> None:
+        """Say what the colours of rows mean, and offer what else they could mean."""
+        if points.scene is None:
+            return
+        marks = widgets.legend(class_legend(points.scene, points.colour_by))
+        self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
+        self._colours = colour_choices(points.scene)
+        names = {value: label for label, value in self._colours.items()}
+        chosen = names.get(points.colour_by, next(iter(self._colours), ""))
+        with self._silence:
+            self._colour.param.update(options=list(self._colours), value=chosen, visible=bool(names))
+
+    def refresh_heads(self, board: Board) -> None:
+        """Bring the captions and legends of the cards up to date."""
+        self._set_head("input", self._drawn_note or board.input.caption())
+        shown = board.input if board.morphed else board.latent
+        self._set_head("latent", shown.caption(), title=shown.title)
+        self._say("numbers of the map", () if board.morphed else board.latent.numbers)
+        self._set_head("method", board.method.caption(), title=board.method.title)
+        self._set_facts(board.method)
+        self._set_head("losses", board.losses.caption(), board.losses.legend)
+        self._set_head("errors", board.errors.caption(), board.errors.legend)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _tool_chosen(self, event: Any) -> None:
+        self._use(event.new)
+        self._draw_class.visible = event.new == "draw"
+
+    def _latent_marked(self, mark: str, wanted: bool) -> None:
+        if not self._silence:
+            self._on_option(mark, wanted)
+
+    def _class_chosen(self, event: Any) -> None:
+        if event.new in self._draw_class.options:
+            self._on_option("draw_class", self._draw_class.options.index(event.new))
+
+    def _colour_chosen(self, event: Any) -> None:
+        if event.new in self._colours and not self._silence:
+            self._on_option("colour_by", self._colours[event.new])
+
+    def _mode_chosen(self, event: Any) -> None:
+        if event.new in self._modes and not self._silence:
+            self._on_option("method_mode", self._modes[event.new])
+
+    def _set_head(self, name: str, caption: str, legend: Any = (), title: str = "") -> None:
+        note = widgets.escape(caption)
+        if legend:
+            note = widgets.legend(legend) + (f"<span>{note}</span>" if note else "")
+        self.cards.say(f"head of {name}", widgets.card_head(title or self.cards.titles[name], note))
+
+    def _set_facts(self, view: Any) -> None:
+        """Say what the method's picture means, above and below it."""
+        self._say("numbers", view.numbers)
+        keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
+        self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
+
+    def _say(self, place: str, numbers: Any) -> None:
+        """Say named numbers below a picture."""
+        said = "".join(
+            widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
+            for each in numbers
+        )
+        self.cards.say(place, f'<div class="said">{said}</div>')

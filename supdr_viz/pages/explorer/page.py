@@ -1,0 +1,354 @@
+"""The explorer: one visitor's page.  Assembles controls, session and views; computes nothing itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+
+from supdr.datasets import Dataset
+from supdr_viz.controls.sidebar import Controls
+from supdr_viz.data.sources import SOURCES
+from supdr_viz.experiment.build import NotAtHand
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.export.work import export_work
+from supdr_viz.pages import begin, link, page_arguments
+from supdr_viz.pages.class_link import ClassLink
+from supdr_viz.pages.explorer.drawn_points import DrawnPoints
+from supdr_viz.pages.explorer.layout import ExplorerLayout
+from supdr_viz.pages.explorer.plot_download import PLOTS, save_plot
+from supdr_viz.pages.explorer.slow_run_notice import SlowRunNotice
+from supdr_viz.pages.explorer.status_reporter import StatusReporter
+from supdr_viz.pages.explorer.teaching import Teaching
+from supdr_viz.pages.share import ShareMenu
+from supdr_viz.pages.transport import Transport
+from supdr_viz.pictures.methods import modes_of
+from supdr_viz.pictures.types import Frame, Surface
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.run.pool import shared_pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Status
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.page_thread import follow
+from supdr_viz.views import Board
+from supdr_viz.views.frame_pusher import FramePusher
+
+# Steps that a run takes by itself, at most, when its page is opened.
+FURTHEST = 100_000
+
+
+def explorer() -> Any:
+    """Build the explorer for the visitor of the current session."""
+    begin()
+    arguments = page_arguments()
+    iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
+    if not arguments:
+        opening = PRESETS.opening
+        return Explorer(opening.settings, [], preset=opening.name).page
+    settings, problems = parse_query(arguments)
+    known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
+    return Explorer(settings, problems, preset=known, iteration=iteration, fits=fits).page
+
+
+def _whole_number(values: Sequence[bytes]) -> int:
+    """Read where a run is to begin by itself; anything but a number of steps is none."""
+    text = values[-1] if values else b""
+    return min(int(text), FURTHEST) if text.isdigit() and len(text) < 10 else 0
+
+
+def _link_to(settings: Settings) -> str:
+    return link("explorer", to_query(settings))
+
+
+class Explorer:
+    """Wires one visitor's controls to a session and the session to the views.
+
+    Other pages lead a visitor through the same views: they say what differs.
+
+    settings: from the address.
+    problems: what was wrong with the address.
+    preset: name of the preset that the settings are, if any.
+    iteration: run up to there as soon as the page is loaded.
+    fits: over how many the cell of a sweep is a mean that is opened here as one run, which then begins at once; 0:
+        none.
+    bridge: with other keys than the explorer's own.
+    query_of: ``query_of(settings)``: the query of the page's address.
+    link_to: ``link_to(settings)``: a link to what is shown, relative to the page's address.
+    on_key: ``on_key(name)`` for the other keys.
+    on_compiled: called once the kernels are compiled and the run is prepared, where that was not so from the beginning.
+    **layout: of `ExplorerLayout`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        problems: list[str],
+        preset: str = "",
+        *,
+        iteration: int = 0,
+        fits: int = 0,
+        bridge: Bridge | None = None,
+        query_of: Callable[[Settings], str] = to_query,
+        link_to: Callable[[Settings], str] = _link_to,
+        on_key: Callable[[str], Any] | None = None,
+        on_compiled: Callable[[], Any] | None = None,
+        **layout: Any,
+    ) -> None:
+        self._begins_at, self._fits = iteration, fits
+        self._preset = ""  # the example that has begun
+        self._query_of, self._on_compiled = query_of, on_compiled
+        self._counted = False  # whether the latent coordinates on offer are those of this run's rows
+        self.bridge = bridge or Bridge()
+        self.board = Board(touch=widgets.on_phone())
+        self.link = FramePusher(self.board.stage, self._draw)
+        self.session = Session(shared_pool(), self.link.notify)
+        self.controls = Controls(settings, preset)
+        self.controls.on_change(self._changed)
+        self.transport = Transport(
+            self.session.player,
+            self.bridge,
+            self.board.hub,
+            settings.speed,
+            on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
+            on_command=lambda: self.reporter.hasten(),
+            on_escape=self._escape,
+            on_key=on_key,
+        )
+        self.class_link = ClassLink(
+            self.bridge,
+            self.board.stage,
+            on_open=self._surround,
+            on_count=lambda number: self.share.show_followers(number),
+        )
+        self.share = ShareMenu(
+            self.bridge,
+            class_link=self.class_link,
+            get_link=lambda: link_to(self.controls.settings),
+            get_python=self.session.python,
+            get_json=lambda: to_json(self.controls.settings),
+            get_csv=self._csv,
+            on_load_json=self._load_json,
+            get_work=lambda kind: export_work(self.session, kind, dark=self.page.dark_theme),
+            on_compare=lambda: self.bridge.add_to_comparison(link("compare"), to_query(self.controls.settings)),
+            plots=PLOTS,
+            save_plot=functools.partial(save_plot, self.board, self.session),
+        )
+        self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
+        self.layout = ExplorerLayout(
+            self.board,
+            self.transport.bar,
+            self.bridge,
+            self.controls,
+            self.share,
+            on_option=self.set_option,
+            problems=problems,
+            **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
+        )
+        self.slow_run_notice = SlowRunNotice(
+            self.session,
+            self.layout.notice,
+            on_fewer=lambda share: self.controls.change({"test_share": share}),
+        )
+        self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
+        self.reporter = StatusReporter(self.session, self.transport, self.layout, self.bridge, self.slow_run_notice)
+        self.bridge.unsettled_while(lambda: self.transport.warming or not self.link.settled)
+        self.page = self.layout.page
+        self._apply(self.controls.experiment)
+        self._begin_example()
+        follow(self.bridge, "lost_at", self._run_to)
+        pn.state.onload(self._loaded)
+        # Bound, not a closure over module names: those are gone when the callback runs.
+        pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
+
+    # --- the page's life ---------------------------------------------------------------------------------------------
+
+    def _loaded(self) -> None:
+        document = pn.state.curdoc
+        if document is not None:
+            self.link.attach(self.session.player, document)
+            self.slow_run_notice.attach(document)
+            self.transport.compile_first(document, self._compiled)
+            self._run_to(self._begins_at)
+            self._run_cell()
+
+    def _compiled(self) -> None:
+        self._apply(self.controls.experiment)
+        self._begin_example()
+        self._run_to(self.bridge.lost_at or self._begins_at)
+        self._run_cell()
+        if self._on_compiled is not None:
+            self._on_compiled()
+
+    def _run_to(self, iteration: int) -> None:
+        """Take the steps to where the address begins, or what was seen when the server went away, and pause there."""
+        able = iteration and not self.transport.warming and self.session.settings is not None
+        if able and self.transport.may_train():
+            self.session.player.run(until=iteration, hurry_to=iteration)
+
+    def _run_cell(self) -> None:
+        """Run the cell of a sweep that was clicked, and say how its one split differs from the cell."""
+        settings = self.session.settings
+        if not self._fits or self.transport.warming or settings is None:
+            return
+        mean = f" The cell is the mean of {self._fits} such fits, so its error is another." if self._fits > 1 else ""
+        held = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
+        widgets.toast(held + mean, "info", seconds=12)
+        self._fits = 0
+        self.session.player.run()
+
+    def _surround(self) -> None:
+        """Tell those who follow what stands around the views."""
+        if self.class_link.followers is None or self.session.scene is None or self.session.settings is None:
+            return
+        settings = self.session.settings
+        self.board.stage.put(
+            "followed",
+            title=f"{MENU[settings.method].label} on {self.session.scene.title}",
+            classes=self.layout.classes.object,
+            take=link("explorer", to_query(settings)),
+            iteration=self.session.player.iteration,
+        )
+
+    # --- settings → session -----------------------------------------------------------------------------------------
+
+    def _changed(self, old: Experiment, new: Experiment) -> None:
+        self.transport.bar.set_speed(new.settings.speed)
+        self._apply(new)
+        self._begin_example()
+
+    def _begin_example(self) -> None:
+        """Start an example afresh, also where it could carry on, and show what it is about."""
+        name = self.controls.preset
+        if name and name != self._preset and self.session.settings is not None:
+            self.session.player.reset()
+            first = next((mode.name for mode in self.board.method.modes or ()), "")
+            self.show_mode(PRESETS[name].mode or first)
+        if self.session.settings is not None or not name:
+            self._preset = name  # an example whose data are yet to come has not begun
+
+    def _apply(self, experiment: Experiment) -> None:
+        if self.transport.warming:
+            return
+        settings = experiment.settings
+        self.transport.follow()
+        self.bridge.set_query(self._query_of(settings))
+        before, modes_before = self.session.settings, self.board.method.modes
+        try:
+            new_scene = self.session.apply(experiment)
+        except (ValueError, OSError) as error:
+            self.reporter.refuse(str(error), waiting=isinstance(error, NotAtHand))
+            return
+        assert self.session.scene is not None
+        assert self.session.split is not None
+        preset = PRESETS.get(self.controls.preset)
+        self.session.player.set_slow_start(preset.slow_start if preset is not None else 0)
+        modes = modes_of(self.session.estimator, self.session.scene.task, images=self.session.scene.images is not None)
+        self.layout.notice.hide()
+        self.transport.bar.set_enabled(True)
+        if modes == modes_before and before is not None and settings.only_steers(before):
+            self._surround()
+            return  # nothing else is new: the next frame must not wait
+        self.board.method.set_method(MENU[settings.method].label, modes)
+        if new_scene:
+            self.board.points.colour_by = settings.colour_by  # goes with the rows: a message less to upset the browser
+            self.board.show_scene(self.session.scene)
+            self.drawn_points.show(settings)
+        elif self.board.points.scene is not self.session.scene:
+            self.board.points.show_labels(self.session.scene)
+        notes = (*self.session.scene.notes, *self.session.split.notes)
+        self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
+        self.board.show_colours(settings.colour_by)
+        assert self.session.dataset is not None
+        dataset = self.session.dataset
+        self._describe(dataset)
+        self._counted = False
+        self.session.set_display(settings, method_mode=self.board.method.mode or "none")
+        self.layout.show_method_modes(self.board.method)
+        self.layout.show_transform(settings.latent_shown == "transform")
+        self.layout.show_colours(self.board.points)
+        self.layout.refresh_heads(self.board)
+        self.teaching.refresh()
+        self._surround()
+
+    def _describe(self, dataset: Dataset) -> None:
+        self.controls.describe(dataset.feature_names, self.session.n_components, dataset.task)
+
+    def _load_json(self, text: str) -> list[str]:
+        settings, problems = from_json(text)
+        self.controls.apply(settings)
+        return problems
+
+    def _csv(self, what: str) -> str:
+        if self.session.player.newest is None:
+            return ""
+        session = self.session
+        return {"embedding": session.embedding_csv, "losses": session.curves_csv, "labels": session.labels_csv}[what]()
+
+    # --- what the user does to the run and to the views --------------------------------------------------------------
+
+    def _escape(self) -> None:
+        if not self.layout.shrink():
+            self.teaching.done()
+
+    def set_option(self, name: str, value: Any) -> None:
+        """Act on a switch in a card.
+
+        `name` (one of "method_mode", "pull", "transform", "morph", "images", "colour_by", "draw_class"): which picture
+        of the method, whether to draw the pull of the labels, whether training rows stand where they would as new ones,
+        whether the latent square shows the rows in the input space, or as pictures, what colours mean, the class to
+        draw.
+        """
+        if name == "method_mode":
+            self.board.method.set_mode(value)
+            self.session.set_display(self.controls.settings, method_mode=value)
+        elif name == "pull":
+            self.board.latent.show_pulled(value)
+            self.session.set_display(self.controls.settings, pull=value)
+        elif name == "transform":
+            shown = "transform" if value else "embedding"
+            self.controls.apply(replace(self.controls.settings, latent_shown=shown))
+        elif name == "morph":
+            self.board.morph(value)
+        elif name == "images":
+            self.board.show_images(value)
+        elif name == "colour_by":
+            self.controls.apply(replace(self.controls.settings, colour_by=value))
+        elif name == "draw_class":
+            self.board.input.draw_code = value
+        self.layout.refresh_heads(self.board)
+
+    def show_mode(self, mode: str) -> None:
+        """Show one of the method's pictures, if it has it."""
+        view = self.board.method
+        if mode != view.mode and mode in [each.name for each in view.modes or ()]:
+            self.set_option("method_mode", mode)
+            self.layout.show_method_modes(view)
+
+    # --- drawing -----------------------------------------------------------------------------------------------------
+
+    def _draw(self, frame: Frame | None, surface: Surface | None, status: Status) -> None:
+        if surface is not None:
+            self.board.show_surface(surface)
+        if frame is not None:
+            self.board.show_frame(frame)
+            self.board.stage.put(iteration=frame.iteration)
+            if not self._counted and self.session.dataset is not None:
+                self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
+                self._counted = True
+            if self.reporter.show_numbers(frame, status):
+                self.layout.refresh_heads(self.board)
+            if self.class_link.followers is not None:
+                self.board.stage.put("followed", iteration=frame.iteration)
+        self.reporter.show_status(status)
+
+
+def _end(session: Session, link: FramePusher, class_link: ClassLink, _context: Any) -> None:
+    class_link.close()
+    link.detach()
+    session.close()

@@ -1,0 +1,1 @@
+"""Sweeps over hyper-parameters, as the page and the command line describe, run and show them."""

@@ -1,0 +1,181 @@
+"""Controls of a sweep: which parameters over which ranges, judged how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+
+from supdr.engine.parameters import to_number
+from supdr_viz.controls.forms import Knob
+from supdr_viz.pages.sensitivity.settings import (
+    FOR_TASK,
+    METRICS,
+    MOST_VALUES,
+    PROTOCOL_FORM,
+    SPACINGS,
+    Axis,
+    SweepSettings,
+    checked_axis,
+    default_axis,
+    parse_values,
+    sweepable,
+    usual_axes,
+)
+from supdr_viz.ui import widgets
+from supdr_viz.ui.lazy import Fold
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+
+NONE = ""
+
+
+class AxisControl:
+    """One axis: parameter, spacing, ends and number of values, or a list.
+
+    `optional`: whether there may be no such axis; `on_change`: ``on_change(axis or None)``.
+    """
+
+    def __init__(self, label: str, optional: bool, on_change: Callable[[Axis | None], Any]) -> None:
+        self._optional, self._on_change = optional, on_change
+        self._method, self._silence = "", ProgrammaticUpdate()
+        self.axis: Axis | None = None
+        self.name = widgets.select(label, {NONE: NONE}, NONE, self._named)
+        spacings = {text: key for key, text in SPACINGS.items()}
+        self.spacing = widgets.select(f"{label}: spacing", spacings, "log", self._changed)
+        self.low = widgets.text_field("From", "", self._changed, min_width=0)
+        self.high = widgets.text_field("To", "", self._changed, min_width=0)
+        self.count = widgets.text_field("Values", "", self._changed, min_width=0)
+        self.listed = widgets.text_field("Values, separated by commas", "", self._changed, visible=False)
+        self.message = widgets.html()
+        self._range = pn.Row(self.low, self.high, self.count, margin=0, **widgets.WIDE)
+        self.view = pn.Column(self.name, self.spacing, self._range, self.listed, self.message, margin=0, **widgets.WIDE)
+
+    def show(self, method: str, axis: Axis | None) -> None:
+        """Show an axis without reporting it."""
+        with self._silence:
+            if method != self._method:
+                self._method = method
+                options = {"none": NONE} if self._optional else {}
+                options |= {spec.title: spec.name for spec in sweepable(method)}
+                self.name.param.update(options=options, value=axis.name if axis else NONE)
+            self.axis = axis
+            self.name.value = axis.name if axis else NONE
+            listed = axis is not None and axis.spacing == "list"
+            if axis is not None:
+                self.spacing.value = axis.spacing
+                self.low.value, self.high.value = f"{axis.low:g}", f"{axis.high:g}"
+                self.count.value = str(axis.count)
+                self.listed.value = axis.text().split(":", 2)[2] if listed else ""
+            self.spacing.visible = axis is not None
+            self._range.visible = axis is not None and not listed
+            self.listed.visible = listed
+            widgets.message(self.message)
+
+    def _named(self, name: str) -> None:
+        if self._silence:
+            return
+        self.show(self._method, default_axis(self._method, name) if name else None)
+        self._on_change(self.axis)
+
+    def _changed(self, _value: Any) -> None:
+        if self._silence or self.axis is None:
+            return
+        axis, problem = self._read()
+        widgets.message(self.message, problem, "error" if problem else "quiet")
+        if axis is not None and axis != self.axis:
+            self.show(self._method, axis)
+            self._on_change(axis)
+
+    def _read(self) -> tuple[Axis | None, str]:
+        assert self.axis is not None
+        name, spacing = self.axis.name, self.spacing.value
+        if spacing == "list":
+            if self.axis.spacing != "list":
+                whole = any(spec.name == name and spec.kind == "int" for spec in sweepable(self._method))
+                return checked_axis(Axis(name, "list", listed=tuple(self.axis.values(whole=whole))))
+            values, problem = parse_values(self._method, name, self.listed.value)
+            return (None, problem) if problem else checked_axis(Axis(name, "list", listed=tuple(values)))
+        numbers = [to_number(field.value) for field in (self.low, self.high, self.count)]
+        if any(number is None for number in numbers):
+            return None, f"Type numbers: two ends, and how many values (1 to {MOST_VALUES})."
+        low, high, count = (float(number) for number in numbers if number is not None)
+        return checked_axis(Axis(name, spacing, low, high, round(count)))
+
+
+class SweepControls:
+    """Axes, metric and protocol.
+
+    `on_change`: ``on_change(settings)`` after each action of the user.
+    """
+
+    def __init__(self, settings: SweepSettings, on_change: Callable[[SweepSettings], Any]) -> None:
+        self._on_change = on_change
+        self._silence = ProgrammaticUpdate()
+        self.settings = settings
+        self.axes = [
+            AxisControl("Across", False, lambda axis: self._axis_changed(0, axis)),
+            AxisControl("Up", True, lambda axis: self._axis_changed(1, axis)),
+        ]
+        self._task = "classification"
+        self.metric = widgets.select("Metric", self._metrics(), settings.metric, self._metric_chosen)
+        self._knobs: dict[str, Knob] = {}
+        self.fold = Fold("Folds, repetitions, starts", self._protocol)
+        self.view = pn.Column(
+            widgets.section("Sweep"),
+            *(axis.view for axis in self.axes),
+            self.metric,
+            self.fold.view,
+            margin=0,
+            **widgets.WIDE,
+        )
+        self.show(settings)
+
+    def show(self, settings: SweepSettings) -> None:
+        """Show other settings without reporting them."""
+        self.settings = settings
+        with self._silence:
+            for number, control in enumerate(self.axes):
+                axis = settings.axes[number] if number < len(settings.axes) else None
+                control.show(settings.base.method, axis)
+            self.metric.param.update(options=self._metrics(), value=settings.metric)
+            for name, knob in self._knobs.items():
+                knob.set(getattr(settings, name))
+
+    def set_task(self, task: str) -> None:
+        """Offer the metrics of a task."""
+        self._task = task
+        self.show(self.settings)
+
+    def _metrics(self) -> dict[str, str]:
+        names = list(dict.fromkeys([*FOR_TASK[self._task], self.settings.metric]))
+        return {METRICS[name]: name for name in names}
+
+    def _protocol(self) -> list[Any]:
+        self._knobs = {
+            spec.name: Knob(spec, getattr(self.settings, spec.name), self._knob_changed)
+            for spec in PROTOCOL_FORM
+            if spec.name != "metric"
+        }
+        help = " ".join(spec.help for spec in PROTOCOL_FORM if spec.help)
+        return [*(knob.view for knob in self._knobs.values()), widgets.caption(help)]
+
+    def _axis_changed(self, number: int, axis: Axis | None) -> None:
+        axes = list(self.settings.axes)
+        axes[number:] = [] if axis is None else [axis, *axes[number + 1 :]]
+        if len(axes) == 2 and axes[0].name == axes[1].name:
+            other = next(name for name in usual_axes(self.settings.base.method) if name != axes[number].name)
+            axes[1 - number] = default_axis(self.settings.base.method, other)
+        self._become(replace(self.settings, axes=tuple(axes)))
+
+    def _metric_chosen(self, name: str) -> None:
+        if not self._silence:
+            self._become(replace(self.settings, metric=name))
+
+    def _knob_changed(self, name: str, value: Any) -> None:
+        self._become(replace(self.settings, **{name: value}))
+
+    def _become(self, settings: SweepSettings) -> None:
+        self.show(settings)
+        self._on_change(settings)

@@ -1,0 +1,297 @@
+"""Where everything stands on the page of sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr.sensitivity import Progress, Result
+from supdr_viz.controls.presets import PresetMenu
+from supdr_viz.data.number_format import duration
+from supdr_viz.pages import link, navigation
+from supdr_viz.pages.sensitivity.figures import SweepFigures
+from supdr_viz.pages.sensitivity.numbers import mean_text
+from supdr_viz.pages.sensitivity.pictures import PICTURES, SIZE
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pages.sensitivity.runner import Phase
+from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings, sweep_query
+from supdr_viz.pages.styles import FREE, HIDDEN_CSS
+from supdr_viz.pages.training_bar import STATUS_CSS
+from supdr_viz.presets.pictures import stored
+from supdr_viz.presets.preset import Preset
+from supdr_viz.ui import widgets
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.notice import Notice, remarks
+from supdr_viz.ui.own_files import image
+from supdr_viz.ui.panel_workarounds import save_figure
+
+TITLE = "supdr: how much does a parameter matter?"
+
+COLOURS = {
+    Phase.running: "running",
+    Phase.finished: "running",
+    Phase.paused: "paused",
+    Phase.stopping: "paused",
+    Phase.failed: "failed",
+}
+BESIDE = {"xs": 12, "md": 8}, {"xs": 12, "md": 4}
+BELOW = {"xs": 12}, {"xs": 12}
+HEIGHTS = 500, 249
+# Of heatmap and curves, with two parameters and with one.
+STRIP_HEIGHT, WIDE_HEIGHT = 150, 360
+
+BUTTON = {
+    Phase.running: ("Pause", "pause"),
+    Phase.waiting: ("Pause", "pause"),
+    Phase.paused: ("Resume", "play_arrow"),
+}
+
+BAR_CSS = (
+    STATUS_CSS
+    + """
+.bar { height: 6px; border-radius: 3px; background: var(--supdr-border); overflow: hidden; margin: 6px 0 2px 0; }
+.bar i { display: block; height: 100%; background: var(--supdr-primary); transition: width .25s; }
+.status { min-height: 26px; }
+"""
+)
+
+# Where the examples stand: before the plots, while these are empty, and behind them.
+BEFORE, BEHIND = {"order": "1"}, {"order": "3"}
+
+CARDS_CSS = """
+:host { width: 100%; }
+h2 { font-size: calc(13px * var(--supdr-zoom, 1)); margin: 14px 0 8px 0; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(165px, 100%), 1fr)); gap: 12px; }
+a { display: flex; flex-direction: column; gap: 3px; padding: 8px; text-decoration: none; color: var(--supdr-text);
+  font-size: calc(13px * var(--supdr-zoom, 1)); line-height: 1.4; background: var(--supdr-card);
+  border: 1px solid var(--supdr-border); border-radius: 8px; }
+a:hover { border-color: var(--supdr-primary); } a:focus-visible { outline: 2px solid var(--supdr-primary); }
+a[aria-current] { border-color: var(--supdr-primary); box-shadow: 0 0 0 1px var(--supdr-primary); }
+img { display: block; width: 100%; height: auto; margin-bottom: 4px; }
+b { font-weight: 600; } small { margin-top: auto; padding-top: 2px; color: var(--supdr-secondary);
+  font-size: calc(11.5px * var(--supdr-zoom, 1)); }
+@media (max-width: 599.95px) {
+  .cards { grid-template-columns: 1fr; }
+  a.pictured { display: grid; grid-template-columns: 112px 1fr; align-content: start; column-gap: 10px; }
+  a.pictured img { width: 112px; grid-row: 1 / span 3; margin: 0; }
+}
+"""
+
+
+class SensitivityLayout:
+    """Builds the page and updates what is not a plot.
+
+    `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
+    `on_csv`: returns the finished cells as CSV, or an empty text.
+    """
+
+    def __init__(
+        self,
+        figures: SweepFigures,
+        bridge: Bridge,
+        sidebar: Sequence[Any],
+        preset: str,
+        problems: Sequence[str],
+        *,
+        on_preset: Callable[[str], Any],
+        on_run: Callable[[], Any],
+        on_cancel: Callable[[], Any],
+        on_csv: Callable[[], str],
+    ) -> None:
+        self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
+        self.presets = PresetMenu(SWEEP_PRESETS, preset, self._preset_chosen)
+        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
+        self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
+        self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
+        self.png = widgets.button("PNG", icon="image")
+        save_figure(self.png, figures.heatmap, "supdr-sweep.png")
+        self.status = widgets.html(css=BAR_CSS, margin=(2, 8))
+        self.notice = Notice()
+        heat, self._heat_head = self._card("Heatmap", figures.heatmap)
+        curves, self._curve_head = self._card("Marginal curves", *figures.curves)
+        plots = pmui.Grid(
+            heat_place := pmui.Grid(heat, size=BESIDE[0]),
+            curve_place := pmui.Grid(curves, size=BESIDE[1]),
+            container=True,
+            spacing=1.5,
+            styles={**FREE, "order": "2"},
+            **widgets.WIDE,
+        )
+        self._figures, self._places = figures, (heat_place, curve_place)
+        heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
+        buttons = widgets.flow(self.run, self.cancel, self.csv, self.png, margin=0, sizing_mode=None)
+        self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
+        self.result = widgets.html(margin=(8, 8), styles={"order": "2"})
+        self.cards = widgets.html(css=CARDS_CSS, margin=(0, 0, 12, 0), styles=BEFORE)
+        main = pn.Column(
+            heading,
+            bar,
+            remarks(problems).view,
+            self.notice.view,
+            plots,
+            self.result,
+            self.cards,
+            bridge,
+            margin=(0, 12),
+            styles=FREE,
+            **widgets.WIDE,
+        )
+        self._cost = ""
+        controls = pn.Column(self.presets.select, self.presets.note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        self.page = widgets.make_page(
+            bridge,
+            wide=lambda: [navigation("sensitivity")],
+            narrow=lambda: [navigation("sensitivity", narrow=True)],
+            sidebar=[controls],
+            main=[main],
+        )
+
+    def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
+        panes = [pn.pane.Bokeh(each, sizing_mode=each.sizing_mode, margin=0) for each in figures]
+        head = widgets.html(widgets.card_head(title), **widgets.HEAD)
+        return widgets.card(head, *panes), head
+
+    # --- examples -----------------------------------------------------------------------------------------------------
+
+    def say_preset(self, preset: Preset | None) -> None:
+        """Show a prepared sweep's note."""
+        if preset is not None:
+            self.presets.say(preset, at_hand=not self.notice.shown)
+
+    def _preset_chosen(self, name: str) -> None:
+        if name:
+            self._on_preset(name)
+        else:
+            self.presets.leave()
+
+    # --- notices ------------------------------------------------------------------------------------------------------
+
+    def show_notice(self, text: str, kind: str) -> None:
+        """Say something in a box above the plots."""
+        self.notice.say(text, kind)
+
+    def hide_notice(self) -> None:
+        """Take the box away."""
+        self.notice.hide()
+
+    # --- state --------------------------------------------------------------------------------------------------------
+
+    def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str) -> None:
+        """Say what the plots show."""
+        protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{settings.base.test_share:.0%} held out"
+        if settings.repeats > 1:
+            protocol += f", {settings.repeats} repetitions"
+        protocol += ", test rows take part unlabelled" if settings.transductive else ""
+        protocol += ", warm starts" if settings.warm else ""
+        words = f"{metric}, mean over {protocol}. A square marks the current setting; a click runs it on one split."
+        self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
+        more = "mean ± sd; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
+        self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
+        self.result.object = widgets.EMPTY
+        self.cards.object = _cards(SWEEP_PRESETS.name_of(settings))
+        self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}"
+        self._arrange(len(titles))
+
+    def _arrange(self, n_parameters: int) -> None:
+        """Put the curves beside the heatmap; with one parameter a strip of cells over a wide curve."""
+        for place, size in zip(self._places, BESIDE if n_parameters > 1 else BELOW):
+            if place.size != size:
+                place.size = size
+        heights = HEIGHTS if n_parameters > 1 else (STRIP_HEIGHT, WIDE_HEIGHT)
+        for each, height in zip((self._figures.heatmap, self._figures.curves[0]), heights):
+            if each.height != height:
+                each.height = height
+
+    def set_state(self, phase: Phase, *, ready: bool, progress: Progress | None = None, message: str = "") -> None:
+        """Show what the sweep is doing."""
+        label, icon = BUTTON.get(phase, ("Run", "play_arrow"))
+        if self.run.label != label:
+            self.run.param.update(label=label, icon=icon)
+        self.run.disabled = not ready or phase is Phase.stopping
+        self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
+        self.csv.disabled = progress is None or not progress.done
+        self.status.object = _status(phase, progress, message or f"{self._cost}; finished cells are kept.")
+        if progress is not None:
+            self.cards.styles = BEHIND  # and stay there: what is looked at must not move when settings change
+        if phase is Phase.failed:
+            self.show_notice(f"The sweep failed: {message}", "error")
+
+    def say_result(self, result: Result, metric: str, place: Callable[[Mapping[str, Any]], str]) -> None:
+        """Say which cell is best, in the words of `place`, and how many failed."""
+        best = result.best(metric)
+        words = []
+        if best is not None:
+            fits = len(best.outcomes)
+            of = f" (mean and deviation of {fits} fits)" if fits > 1 else ""
+            words.append(
+                f"Best {METRICS[metric]}: <b>{mean_text(best.mean(metric), best.deviation(metric))}</b>{of} at "
+                f"{widgets.escape(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
+            )
+        failed = [cell for cell in result.cells.values() if cell.errors]
+        if failed:
+            words.append(f"{len(failed)} cells failed, for instance: {widgets.escape(failed[0].errors[0])}")
+        shared = {cell.shared for cell in result.cells.values() if cell.shared}
+        if shared:
+            parts = widgets.escape(", ".join(sorted(shared)))
+            words.append(
+                f"Cells have parts of their computation in common ({parts}): done once, and no number is changed."
+            )
+        if any(cell.warm for cell in result.cells.values()):
+            words.append("Warm starts: cells may have ended in other local optima than fresh starts would.")
+        text = "".join(f'<p class="small">{each}</p>' for each in words) or widgets.EMPTY
+        if self.result.object != text:
+            self.result.object = text
+
+    def _save_csv(self) -> None:
+        text = self._on_csv()
+        if text:
+            self._bridge.download("supdr-sweep.csv", text, "text/csv;charset=utf-8")
+        else:
+            widgets.toast("No cell is finished yet.", "info")
+
+
+def _cards(chosen: str) -> str:
+    """Return the prepared sweeps as pictures, each a link."""
+    cards = []
+    for preset in sorted(SWEEP_PRESETS.values(), key=lambda preset: preset.needs is not None):
+        content, current = stored(PICTURES, preset.name), ' aria-current="page"' if preset.name == chosen else ""
+        picture = kind = ""
+        if content is not None:
+            kind = ' class="pictured"'
+            picture = f'<img src="{image(content)}" alt="" width="{SIZE[0]}" height="{SIZE[1]}" loading="lazy">'
+        cost = _count(preset.settings.n_fits, "fit") + (", data to be loaded first" if preset.needs else "")
+        cards.append(
+            f'<a href="{widgets.escape(link("sensitivity", sweep_query(preset.settings)))}"{kind}{current}>{picture}'
+            f"<b>{widgets.escape(preset.label)}</b><span>{widgets.escape(preset.note)}</span><small>{cost}</small></a>"
+        )
+    return f'<h2>Sweeps to begin with</h2><div class="cards">{"".join(cards)}</div>'
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _status(phase: Phase, progress: Progress | None, message: str) -> str:
+    colour = COLOURS.get(phase, "quiet")
+    chip = f'<span class="chip {colour}">{"ready" if phase is Phase.idle else phase}</span>'
+    if progress is None:
+        return f'<div class="status">{chip}<span class="quiet">{widgets.escape(message)}</span></div>'
+    share = 100.0 * progress.done / max(progress.total, 1)
+    words = f"<b>{progress.done:,}</b> of {progress.total:,} fits"
+    left = progress.seconds_left
+    if phase is Phase.running:
+        words += f" · {duration(left)} left" if left is not None and progress.done < progress.total else ""
+        words += " · starting the workers" if not progress.done else ""
+    if phase is Phase.waiting:
+        words += " · another sweep of this server goes first"
+    if progress.stored:
+        words += f" · {progress.stored:,} known from before"
+    bar = (
+        f'<div class="bar" role="progressbar" aria-label="fits" aria-valuemin="0" aria-valuemax="100" '
+        f'aria-valuenow="{share:.0f}"><i style="width:{share:.1f}%"></i></div>'
+    )
+    return f'<div class="status">{chip}<span class="numbers">{words}</span></div>{bar}'

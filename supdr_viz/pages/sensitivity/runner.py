@@ -1,0 +1,176 @@
+"""A sweep that runs beside the page: one thread that asks for cells, and can be paused, cancelled and resumed."""
+
+from __future__ import annotations
+
+import enum
+import logging
+import os
+import threading
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from supdr.sensitivity import Cell, Store, StoreError, Sweep, SweepError
+from supdr_viz.data.quotas import most
+
+LOG = logging.getLogger(__name__)
+
+# Seconds to wait for a file that another program writes to: a page is built, and everybody waits for it.
+SOON = 0.3
+
+# One sweep of this process computes at a time: the processors are shared by all sessions.
+_TURN = threading.Lock()
+
+# Those of all sessions.
+_RUNNERS: WeakSet[SweepRunner] = WeakSet()
+
+
+class Phase(enum.StrEnum):
+    """What a runner is doing."""
+
+    idle = "idle"
+    waiting = "waiting"
+    running = "running"
+    paused = "paused"
+    stopping = "stopping"
+    finished = "finished"
+    cancelled = "cancelled"
+    failed = "failed"
+
+
+def store_path() -> tuple[str, str]:
+    """Return where the page keeps finished fits: ``SUPDR_SWEEPS``, or a file in the user's cache folder.
+
+    In memory if that folder cannot be used: sweeps then end with the page.
+
+    Returns `path, problem`: why it is in memory; empty if it is not.
+    """
+    chosen = os.environ.get("SUPDR_SWEEPS")
+    path = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "supdr"
+    path = path if chosen else path / "sweeps.sqlite"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Store(path, busy_seconds=SOON).close()
+    except (OSError, RuntimeError, StoreError) as error:
+        LOG.warning("Sweeps are not kept: %s", error)
+        return ":memory:", str(error)
+    return str(path), ""
+
+
+class SweepRunner:
+    """Runs one sweep at a time for one page, which looks now and then how far it is.
+
+    `owner`: whose it is; empty: nobody knows. `cells`: finished ones; the dictionary only grows while a sweep runs.
+    `message`: why it failed.
+    """
+
+    def __init__(self, owner: str = "") -> None:
+        self._owner = owner
+        self._go = threading.Event()
+        self._cancelled = False
+        self._has_turn = False
+        self._thread: threading.Thread | None = None
+        self.sweep: Sweep | None = None
+        self.cells: dict[int, Cell] = {}
+        self.phase = Phase.idle
+        self.message = ""
+        _RUNNERS.add(self)
+
+    @property
+    def active(self) -> bool:
+        """Whether a sweep is under way, paused ones included."""
+        return self.phase in (Phase.waiting, Phase.running, Phase.paused, Phase.stopping)
+
+    def start(self, sweep: Sweep, X: Any, y: Any, executor: Any = None) -> None:
+        """Begin a sweep; one that is under way must be cancelled first.  It fails where too many are under way."""
+        if self.active:
+            raise RuntimeError("a sweep is under way: cancel it first")
+        self.sweep, self.cells, self.message = sweep, {}, ""
+        refusal = self._refusal()
+        if refusal:
+            self.phase, self.message = Phase.failed, refusal
+            return
+        self._cancelled = False
+        self._go.set()
+        self.phase = Phase.waiting
+        self._thread = threading.Thread(
+            target=self._work, args=(sweep, X, y, executor), name="supdr-sweep", daemon=True
+        )
+        self._thread.start()
+
+    def _refusal(self) -> str:
+        """Say why no further sweep may begin; empty if one may."""
+        under_way = [runner._owner for runner in _RUNNERS if runner.active]
+        if len(under_way) >= most("sweeps"):
+            return f"This server has {len(under_way):,} sweeps under way, as many as it may. Please try later."
+        own = under_way.count(self._owner)
+        if self._owner and own >= most("sweeps-each"):
+            return f"You have {own:,} sweeps under way, as many as a visitor may on this server. Cancel one first."
+        return ""
+
+    def pause(self) -> None:
+        """Hand out no more cells; those at work are finished and kept."""
+        if self.phase in (Phase.running, Phase.waiting):
+            self._go.clear()
+            self.phase = Phase.paused
+
+    def resume(self) -> None:
+        """Go on."""
+        if self.phase is Phase.paused:
+            self.phase = Phase.running
+            self._go.set()
+
+    def cancel(self) -> None:
+        """End the sweep; what is finished stays in the store."""
+        if self.active:
+            self._cancelled = True
+            self.phase = Phase.stopping
+            self._go.set()
+
+    def _work(self, sweep: Sweep, X: Any, y: Any, executor: Any) -> None:
+        try:
+            self._take_turns(sweep, X, y, executor)
+            self.phase = Phase.cancelled if self._cancelled else Phase.finished
+        except (StoreError, SweepError, ValueError, ImportError, OSError) as error:
+            self.phase, self.message = Phase.failed, str(error)
+        except Exception as error:
+            LOG.exception("A sweep failed")
+            self.phase, self.message = Phase.failed, f"{type(error).__name__}: {error}"
+
+    def _take_turns(self, sweep: Sweep, X: Any, y: Any, executor: Any) -> None:
+        try:
+            if not self._wait_for_turn():
+                return
+            if self.phase is Phase.waiting:
+                self.phase = Phase.running
+            cells = sweep.run(X, y, executor, workers=most("workers") or None)
+            try:
+                self._follow(cells)
+            finally:
+                cells.close()
+        finally:
+            self._give_turn()
+
+    def _follow(self, cells: Any) -> None:
+        while True:
+            if not self._go.is_set():
+                self._give_turn()  # a paused sweep lets others go first
+                self._go.wait()
+                if not self._wait_for_turn():
+                    return
+            if self._cancelled:
+                return
+            cell = next(cells, None)
+            if cell is None:
+                return
+            self.cells[cell.number] = cell
+
+    def _wait_for_turn(self) -> bool:
+        while not self._cancelled and not self._has_turn:
+            self._has_turn = _TURN.acquire(timeout=0.2)
+        return self._has_turn
+
+    def _give_turn(self) -> None:
+        if self._has_turn:
+            self._has_turn = False
+            _TURN.release()

@@ -1,0 +1,244 @@
+"""The bar above the plots: run, step, reset, speed, what the run is doing, and the scrubber."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr_viz.experiment.settings import SPEED
+from supdr_viz.run.status import WORDS, Phase
+from supdr_viz.ui import panel_workarounds, widgets
+from supdr_viz.ui.bar import Bar, Push, Toggle
+from supdr_viz.ui.programmatic_update import ProgrammaticUpdate
+from supdr_viz.views.stage.components import Hub
+
+STATUS_CSS = """
+:host { min-width: 0; } .status { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; }
+.chip { border: 1px solid currentColor; border-radius: 999px; padding: 2px 9px; white-space: nowrap; }
+.chip.running { color: var(--supdr-running); } .chip.paused { color: var(--supdr-paused); }
+.chip.primary { color: var(--supdr-primary); }
+.chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
+b { font-variant-numeric: tabular-nums; }
+.numbers { flex: 1 1 0; min-width: 240px; font-variant-numeric: tabular-nums; }
+.part { white-space: nowrap; }
+"""
+
+ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
+
+GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
+
+# Seconds within which a slow browser may repeat what it was told.
+ECHO = 5.0
+
+# Value of a thumb that stands at the end, whatever that is. It stays the same while a run goes on: the kit's slider
+# forgets what a hand has just done if a new value comes before it is drawn.
+AT_THE_END = 2**31 - 1
+
+Act = Callable[[], Any]
+
+
+class TrainingBar:
+    """Buttons, speed, status line and scrubber of a run.
+
+    `view`: toolbar and scrubber; `buttons`: of the toolbar.
+
+    hub: tells the status line.
+    speed: one of "slow", "normal", "fast".
+    on_run: run/Pause was pressed: toggle.
+    on_step, on_reset, on_live: the other buttons.
+    on_speed: ``on_speed(speed)``.
+    on_scrub: ``on_scrub(iteration)``, while the thumb is dragged.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        speed: str = "normal",
+        *,
+        on_run: Act,
+        on_step: Act,
+        on_reset: Act,
+        on_live: Act,
+        on_speed: Callable[[str], Any],
+        on_scrub: Callable[[int], Any],
+    ) -> None:
+        self._silence = ProgrammaticUpdate()
+        self._told: deque[tuple[int, float]] = deque(maxlen=64)
+        self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
+        self._progress, self._errors = "", list[str]()
+        self._on_scrub, self._on_speed = widgets.guarded(on_scrub), widgets.guarded(on_speed)
+        self.run = Push("Run", on_run, icon="play_arrow", look="contained", width=104, height=34)
+        self.step = Push("Step", on_step, icon="skip_next", width=84, height=34)
+        self.reset = Push("Reset", on_reset, icon="restart_alt", width=88, height=34)
+        self.speed = Toggle([text for _, text in SPEED.choices], speed, large=True)
+        self.speed.param.watch(lambda event: None if self._silence else self._on_speed(event.new), "value")
+        self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6), styles=GROW)
+        self._refresh()
+        scrubber = pmui.IntSlider(
+            label="Iteration",
+            start=0,
+            end=1,
+            value=0,
+            show_value=False,
+            size="small",
+            margin=(0, 12, 0, 12),
+            disabled=True,
+            sx={"& .MuiFormLabel-root": {"display": "none"}},
+            **widgets.WIDE,
+        )
+        self.scrubber = panel_workarounds.heard_at_once(scrubber)
+        self.scrubber.param.watch(self._scrubbed, "value")
+        self.scrubber.param.watch(self._let_go, "value_throttled")
+        self.live = Push("Live", on_live, icon="fast_forward", look="text", width=80, disabled=True)
+        pressed = {"run": self.run, "step": self.step, "reset": self.reset, "speed": self.speed}
+        self.buttons = Bar(pressed, styles={"--gap": "2px"})
+        buttons = widgets.flow(self.buttons, self.status, gap="2px", margin=0)
+        line = pn.Row(
+            widgets.html(ITERATION, width=58, sizing_mode=None, margin=(4, 0, 0, 8)),
+            self.scrubber,
+            Bar({"live": self.live}, styles={"--push-margin": "0"}),
+            margin=0,
+            **widgets.WIDE,
+        )
+        self.view = pn.Column(buttons, line, margin=(6, 4, 4, 4), **widgets.WIDE)
+
+    def set_state(self, phase: Phase, detail: str = "", *, running: bool = False) -> None:
+        """Show what the run is doing.
+
+        `detail`: said instead of the numbers; `running`: whether the button says Pause.
+        """
+        self._show(WORDS[phase], detail, running)
+
+    def set_viewing(self, iteration: int, *, running: bool) -> None:
+        """Show that an earlier iteration is looked at; `running` as in `set_state`."""
+        self._show((f"viewing {iteration}", "primary"), "", running)
+
+    def _show(self, chip: tuple[str, str], detail: str, running: bool) -> None:
+        self._chip, self._detail = chip, detail
+        if (self.run.label == "Pause") != running:
+            self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
+        self._refresh()
+
+    def show_numbers(
+        self, iteration: int, numbers: dict[str, float], *, seed: int, task: str = "classification"
+    ) -> None:
+        """Show the current values; call it a few times a second at most.
+
+        `numbers`: ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in
+        per cent, or mean squared errors; ``as_new`` of training rows as if they were new. `task`: one of
+        "classification", "regression".
+        """
+        self._numbers = status_text(iteration, numbers, seed=seed, task=task)
+        self._errors = error_words(numbers, task)
+        self._refresh()
+
+    def show_progress(self, words: str) -> None:
+        """Show how far a long step is; nothing: it is over."""
+        self._progress = words
+        self._refresh()
+
+    def set_range(self, first: int, last: int, value: int) -> None:
+        """Move the scrubber without this counting as the user's doing.
+
+        `first`, `last`: iterations that can be viewed. `value`: the one that is shown; at the last, the thumb goes with
+        it.
+        """
+        end = max(last, first + 1)
+        if first < last <= value:
+            value = AT_THE_END
+        changes: dict[str, Any] = {
+            name: new
+            for name, new in {"start": first, "end": end, "value": value, "disabled": last <= first}.items()
+            if getattr(self.scrubber, name) != new
+        }
+        if changes:
+            with self._silence:
+                self.scrubber.param.update(**changes)
+
+    def set_following(self, following: bool) -> None:
+        """Offer the Live button only where an earlier iteration is viewed."""
+        if self.live.disabled != following:
+            self.live.disabled = following
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the buttons of the run can be pressed."""
+        return not self.run.disabled
+
+    def set_enabled(self, enabled: bool) -> None:
+        """Allow or forbid running: there may be no data yet."""
+        for part in (self.run, self.step, self.reset):
+            if part.disabled == enabled:
+                part.disabled = not enabled
+
+    def set_speed(self, speed: str) -> None:
+        """Show another speed without reporting it."""
+        if self.speed.value != speed:
+            with self._silence:
+                self.speed.value = speed
+
+    def _scrubbed(self, event: Any) -> None:
+        now = time.monotonic()
+        if self._silence:
+            self._told.append((int(event.new), now))
+            return
+        # A slow browser sends a value that it was told a moment ago back, as if the user had chosen it.
+        if not any(value == event.new and now - then < ECHO for value, then in self._told):
+            self._on_scrub(int(event.new))
+
+    def _let_go(self, event: Any) -> None:
+        """Take the value at which the user lets the thumb go: it is never an echo."""
+        if not self._silence and event.new is not None:
+            self._on_scrub(int(event.new))
+
+    def _refresh(self) -> None:
+        word, colour = self._chip
+        text = widgets.escape(self._progress or self._detail) or self._numbers
+        if self._progress and not self._detail:  # errors are those of the last step; for more there is no room
+            text = _joined([text, *self._errors])
+        self.status.text = (
+            f'<div class="status"><span class="chip {colour}">{widgets.escape(word)}</span>'
+            f'<span class="numbers">{text}</span></div>'
+        )
+
+
+def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: str = "classification") -> str:
+    """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
+    parts = [f"iteration <b>{iteration:,}</b>"]
+    rate = numbers.get("rate", 0.0)
+    if rate > 0:
+        parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
+    if _known(numbers, "objective"):
+        parts.append(f"objective <b>{numbers['objective']:.4g}</b>")
+    return _joined([*parts, *error_words(numbers, task), f"seed {seed}"])
+
+
+def error_words(numbers: dict[str, float], task: str) -> list[str]:
+    """HTML of the errors that are known; see `TrainingBar.show_numbers`."""
+    parts = []
+    for name, word in (("train_error", "train"), ("unlabelled_error", "unlabelled"), ("test_error", "test")):
+        if _known(numbers, name):
+            shown = _error(numbers[name], task)
+            again = _error(numbers["as_new"], task) if name == "train_error" and _known(numbers, "as_new") else shown
+            new = f" (as new {again})" if again != shown else ""
+            parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>{new}")
+    return parts
+
+
+def _error(value: float, task: str) -> str:
+    return f"{value:.1f} %" if task == "classification" else f"{value:.3g}"
+
+
+def _joined(parts: list[str]) -> str:
+    """Join words of the status line: a line may end within no part, and with a separator but not begin with one."""
+    return " ".join(f'<span class="part">{part}</span>' for part in (*(f"{each} ·" for each in parts[:-1]), parts[-1]))
+
+
+def _known(numbers: dict[str, float], name: str) -> bool:
+    value = numbers.get(name)
+    return value is not None and value == value

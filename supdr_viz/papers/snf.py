@@ -1,0 +1,260 @@
+"""SNF: Tables 1 and 2 and Fig. 1 of Grabocka, Bedalli and Schmidt-Thieme."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr_viz.papers.bench import Bench, Item, NotCovered, Row, lowest_in
+from supdr_viz.papers.data import load_scaled
+from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
+from supdr_viz.papers.few_labels_estimator import Chosen, Loop, Searched
+from supdr_viz.papers.snf_paper import lines, printed, reported
+
+PAPER = "SNF (Grabocka, Bedalli, Schmidt-Thieme)"
+
+SETS = (
+    *("autoprice", "baseball", "bears", "bodyfat", "forestfires", "boston_housing"),
+    *("machine_cpu", "mpg", "pyrimidines", "triazines", "wisconsin_breast_cancer"),
+)
+RIVALS = ("LS-SVM", "Laplacian", "Hessian", "PFR", "LLR")
+DEFAULT, CONSTANT = "SNF at its defaults", "Constant"
+METHODS = {
+    "SNF": Searched(),
+    "LLR": Searched(degrees=(1,)),
+    **{method: Chosen(method) for method in ("LS-SVM", "Laplacian", "Hessian", "PFR", CONSTANT)},
+    DEFAULT: Chosen("SNF"),
+}
+PAPER_FOLDS = 3
+
+SHARES = (0.05, 0.1, 0.15, 0.2)
+# Sets of Fig. 1 -> shares of labels at which the paper has SNF below all others.
+LEADS = {"boston_housing": SHARES[:2], "bodyfat": SHARES, "autoprice": SHARES}
+
+# Table -> number of sets on which the paper's SNF has the lowest error.
+WINS = {1: 6.0, 2: 5.0}
+
+# More than half of eleven.
+MOST_SETS = 6.0
+
+LOOP_SETS = ("machine_cpu", "autoprice")
+N_LOOP_SETTINGS = 8
+
+Errors = Mapping[str, tuple[float, ...]]
+
+
+def _draws(y: NDArray, share: float, n_draws: int) -> list[tuple[NDArray, NDArray]]:
+    """Return the labelled and the other rows of every draw."""
+    labelled = [drawn(len(y), share, seed) for seed in range(FIRST_DRAW, FIRST_DRAW + n_draws)]
+    return [(rows, np.delete(np.arange(len(y)), rows)) for rows in labelled]
+
+
+def _errors(bench: Bench, X: NDArray, y: NDArray, share: float, n_draws: int = 0) -> dict[str, tuple[float, ...]]:
+    """Return the errors of every method on the unlabelled rows, a value per draw."""
+    cv = _draws(y, share, n_draws or bench.either(1, N_DRAWS))
+    return {name: bench.values(model, X, y, cv=cv, scoring="mse", transductive=True) for name, model in METHODS.items()}
+
+
+def _ratio(errors: Errors, method: str, other: str) -> tuple[float, ...]:
+    """Return the errors of a method as shares of those of another one, a value per draw."""
+    return tuple(ours / theirs for ours, theirs in zip(errors[method], errors[other]))
+
+
+def _means(errors: Errors, methods: tuple[str, ...]) -> dict[str, float]:
+    return {method: float(np.mean(errors[method])) for method in methods}
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _table(number: int) -> Item:
+    share = 0.05 * number
+
+    def rows(bench: Bench) -> list[Row]:
+        found, measured = [], {}
+        for name in bench.either(("autoprice", "bears"), SETS):
+            X, y = load_scaled(name, bench.data_dir)
+            measured[name] = _errors(bench, X, y, share)
+            found += _set_rows(name, X, y, share, measured[name])
+        return found + (win_rows(number, measured) if len(measured) == len(SETS) else [])
+
+    return Item(
+        f"snf-table-{number}",
+        PAPER,
+        f"Table {number}: mean squared error with {share:.0%} labels",
+        rows,
+        TABLE_NOTE,
+        TABLE_REASON,
+    )
+
+
+TABLE_NOTE = (
+    "Five draws of labelled rows; the paper has three folds and does not say how they are drawn. Many figures stay "
+    "undecided however many draws are taken: three folds leave a standard error of .6 of the deviation. Columns and "
+    "target are scaled to [-1, 1]; the error is over all rows without a label. SNF: 80 settings drawn at random "
+    "(degree 1 to 4, half or three quarters as many coordinates as columns, ridges) in place of the paper's grid of "
+    "102,400, solved by L-BFGS and chosen by cross-validation over the labelled rows; LLR is the same with degree 1. "
+    "LS-SVM: 40 settings of two kernels. Laplacian is the form without a kernel, whose errors are closest to the "
+    "paper's. The settings of the rivals are ours: the paper does not print them. It prints a deviation with each "
+    "figure; where none stands here, it was not at hand, and ours takes its place in the verdict. On forestfires the "
+    "paper prints four digits; three were at hand, and of .0137, .0139 and .0141 not the methods. The constant is the "
+    "mean of the labels, with which the paper does not compare."
+)
+WIDE = "The deviation over our draws exceeds the paper's figure: the verdict says little."
+TABLE_REASON = (
+    "LS-SVM, with 40 settings of two kernels, errs less here than in the paper on five sets of each table. The paper's "
+    "draws and the rivals' settings are not known."
+)
+
+
+def _set_rows(name: str, X: NDArray, y: NDArray, share: float, errors: Errors) -> list[Row]:
+    """Return the rows of one set: the paper's six figures, then two questions."""
+    found: list[Row] = []
+    paper = reported(X, y, share)
+    for method in ("SNF", *RIVALS):
+        about = "method" if method == "SNF" else "rival"
+        row = Row(f"{name}: {method}", errors[method], *paper[method], about=about, paper_n=PAPER_FOLDS)
+        found.append(replace(row, note=WIDE) if row.deviation > row.paper else row)
+    bound = paper["SNF"].error
+    found.append(
+        Row(f"{name}: {DEFAULT}, against the paper's figure", errors[DEFAULT], bound, kind="at most", about="question")
+    )
+    beside = _ratio(errors, "SNF", CONSTANT)
+    found.append(Row(f"{name}: SNF's error / the constant's", beside, 1.0, kind="at most", about="question"))
+    return found
+
+
+def win_rows(number: int, measured: Mapping[str, Errors]) -> list[Row]:
+    """Return the rows on the number of sets on which SNF, searched or at its defaults, is ahead."""
+    found = []
+    for method, about in (("SNF", "method"), (DEFAULT, "question")):
+        means = {name: _means(errors, (method, *RIVALS)) for name, errors in measured.items()}
+        subject = f"sets of eleven on which the mean error of {method} is"
+        count = (lowest_in(means, method),)
+        found.append(Row(f"{subject} the lowest of six", count, WINS[number], kind="at least", about=about))
+        for rival in RIVALS:
+            pairs = {name: {method: errors[method], rival: errors[rival]} for name, errors in means.items()}
+            count = (lowest_in(pairs, method),)
+            row = Row(f"{subject} below that of {rival}", count, MOST_SETS, kind="at least", about=about)
+            below, level = paper_counts(number, rival)
+            note = f"In the paper on {below}, and level on {level}; the bound is more than half of the sets."
+            found.append(replace(row, note=note) if about == "method" else row)
+    return found
+
+
+def paper_counts(number: int, rival: str) -> tuple[int, int]:
+    """Return on how many sets the SNF of a table of the paper is below a rival, and on how many it is level."""
+    table = [line for line in lines() if line["per cent"] == str(5 * number)]
+    gaps = [printed(line[rival]).error - printed(line["SNF"]).error for line in table]
+    return sum(gap > 0 for gap in gaps), gaps.count(0)
+
+
+# --- the paper's loop -------------------------------------------------------------------------------------------------
+
+
+def loop(bench: Bench) -> list[Row]:
+    """Algorithm 1 with settings of the paper's grid, beside L-BFGS on the same draws."""
+    rows = []
+    for name in bench.either(LOOP_SETS[:1], LOOP_SETS):
+        X, y = load_scaled(name, bench.data_dir)
+        for share in bench.either(SHARES[:1], SHARES[:2]):
+            draws = _draws(y, share, bench.either(1, PAPER_FOLDS))
+            model = Loop(_best_setting(bench, X, known(y, draws[0][0])), bench.either(50, 1000))
+            shared = {"cv": draws, "scoring": "mse", "transductive": True}
+            errors = bench.values(model, X, y, **shared)
+            what = f"{name}, {share:.0%}: SNF by Algorithm 1"
+            rows.append(Row(what, errors, *reported(X, y, share)["SNF"], paper_n=PAPER_FOLDS))
+            both = {"loop": errors, "search": bench.values(METHODS["SNF"], X, y, **shared)}
+            what = f"{name}, {share:.0%}: error of Algorithm 1 / of L-BFGS with settings of its own"
+            rows.append(Row(what, _ratio(both, "loop", "search"), 1.0, kind="at most", about="question"))
+    return rows
+
+
+def _best_setting(bench: Bench, X: NDArray, y: NDArray) -> int:
+    """Return the number of the setting with the lowest error on one third of the labelled rows."""
+    rows = np.random.default_rng(0).permutation(np.flatnonzero(~np.isnan(y)))
+    n_held = max(1, len(rows) // 3)
+    grid = {"setting": list(range(bench.either(2, N_LOOP_SETTINGS)))}
+    cv = [(np.sort(rows[n_held:]), np.sort(rows[:n_held]))]
+    model = Loop(epochs=bench.either(50, 1000))
+    result = bench.sweep(model, X, y, grid, cv=cv, scoring="mse", transductive=True)
+    return int(np.nanargmin(result.means()))
+
+
+# --- Fig. 1 -----------------------------------------------------------------------------------------------------------
+
+
+def figure_1(bench: Bench) -> list[Row]:
+    """More labels, smaller errors, and SNF below the others."""
+    rows = []
+    for name in bench.either(("autoprice",), tuple(LEADS)):
+        X, y = load_scaled(name, bench.data_dir)
+        errors = {share: _errors(bench, X, y, share) for share in bench.either((0.05, 0.2), SHARES)}
+        few, many = errors[SHARES[0]], errors[SHARES[-1]]
+        for method in ("SNF", *RIVALS):
+            fall = _ratio({"few": few[method], "many": many[method]}, "many", "few")
+            about = "method" if method == "SNF" else "rival"
+            rows.append(
+                Row(f"{name}: {method}'s error at 20 % / at 5 % labels", fall, 1.0, kind="at most", about=about)
+            )
+        rows += [_lead_row(name, share, errors[share]) for share in LEADS[name] if share in errors]
+    return rows
+
+
+def _lead_row(name: str, share: float, errors: Errors) -> Row:
+    """Return the row on SNF beside the rival with the lowest mean error."""
+    means = _means(errors, RIVALS)
+    best = min(means, key=means.__getitem__)
+    ratio = _ratio(errors, "SNF", best)
+    return Row(f"{name}, {share:.0%}: SNF / the best rival ({best})", ratio, 1.0, kind="at most")
+
+
+ITEMS = (
+    _table(1),
+    _table(2),
+    Item(
+        "snf-loop",
+        PAPER,
+        "Tables 1 and 2: SNF by the paper's own loop",
+        loop,
+        "Algorithm 1 with 1,000 epochs from a random start of scale 0.01 (the paper gives none), on three draws, as "
+        "many as the paper has folds. Eight settings are drawn at random from the paper's grid (degree, dimension, "
+        "lambda_V, lambda_W, lambda_Z, eta_X, eta_Y), among those in which the loop seldom stands still or diverges: "
+        "eta_X / lambda_V 1e-4 or 1e-3, a ridge on the latent rows from .01 to 10 and a weight of the target from .1 "
+        "to 100 in the units of eq. 5. The one with the lowest error on a third of the first draw's labels is run on "
+        "all three draws.",
+        "Eight of 102,400 settings, judged on two to seven labels.",
+    ),
+    Item(
+        "snf-figure-1",
+        PAPER,
+        "Fig. 1: error against the share of labels, six methods",
+        figure_1,
+        "Settings and draws as in the tables, and 15 and 20 % labels besides. The points of the figure are not printed "
+        "as numbers: falling curves and the place of SNF's curve are our reading of it.",
+        "Where undecided SNF and its best rival differ by less than their spread over five draws.",
+    ),
+)
+
+NOT_COVERED: tuple[NotCovered, ...] = (
+    NotCovered(
+        PAPER,
+        "the grid search over seven parameters, 1,000 epochs and three folds for each setting",
+        "102,400 settings; a run of 1,000 epochs takes 2 to 40 seconds on these sets. Settings are drawn at random "
+        "instead: 80 for the tables, with L-BFGS, and eight for the paper's loop.",
+    ),
+    NotCovered(
+        PAPER,
+        "Tables 1 and 2 by Algorithm 1 on the other nine sets",
+        "The loop solves one regression a column and visits all pairs of rows: hours for all sets. Two sets show how "
+        "it differs from L-BFGS.",
+    ),
+    NotCovered(
+        PAPER,
+        "the points of Fig. 1 as figures",
+        "The paper draws them and prints no numbers beyond those of Tables 1 and 2.",
+    ),
+)

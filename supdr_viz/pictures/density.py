@@ -1,0 +1,91 @@
+"""Pictures of many rows: the density of all of them, by class, under a fixed sample that is drawn row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+from supdr.rows.counting import cell_counts, value_layer
+from supdr_viz.pictures.types import Density, Scene
+
+# Of more rows only a sample is drawn row by row.
+CROWD = 5_000
+
+# Rows of the sample.
+SAMPLE = 2_000
+
+# Cells of a density per axis.
+CELLS = 128
+
+# Standard deviation, in cells, by which a density is smoothed.
+BLUR = 0.7
+
+# Layers of values, low to high.
+VALUE_LAYERS = 8
+
+# Levels of the thinnest and of the densest cell.
+FAINTEST, DENSEST = 24.0, 225.0
+
+
+def sampled(n_rows: int) -> NDArray | None:
+    """Choose the rows that are drawn singly, in random order so that no class hides another.
+
+    Returns (SAMPLE,): the same ones every time; None: all of them.
+    """
+    if n_rows <= CROWD:
+        return None
+    return np.random.default_rng(0).choice(n_rows, SAMPLE, replace=False)
+
+
+def layers(scene: Scene) -> tuple[NDArray, int]:
+    """Return the layer of each row: its class, or about its value; those without a label have the last one.
+
+    Returns `layer` (n,); `n_layers`.
+    """
+    hidden = ~scene.is_test & ~scene.is_labelled
+    if scene.task == "regression":
+        return value_layers(np.where(hidden, np.nan, scene.target), *scene.value_range)
+    count = len(scene.class_names)
+    return np.where(hidden, count, scene.code.astype(np.int64)), count + 1
+
+
+def value_layers(values: NDArray, low: float, high: float) -> tuple[NDArray, int]:
+    """Return the layer of each row by about its value; NaN has the last one.
+
+    `values` (n,). `low`, `high`: ends of the scale; what lies beyond them counts as they do. Returns `layer` (n,);
+    `n_layers`.
+    """
+    return value_layer(values, low, high, VALUE_LAYERS), VALUE_LAYERS + 1
+
+
+def density(
+    points: NDArray, layer: NDArray, n_layers: int, extent: tuple[float, float, float, float], cells: int = CELLS
+) -> Density:
+    """Count rows by cell and layer.
+
+    `points` (n, 2): rows outside the extent, and those that are not finite, do not count; `layer` (n,); `extent`:
+    (x_low, x_high, y_low, y_high) of the picture; `cells`: cells per axis.
+    """
+    return shaded(cell_counts(points, layer, n_layers, extent, cells), extent)
+
+
+def shaded(counts: NDArray, extent: tuple[float, float, float, float]) -> Density:
+    """Make a picture of how many rows there are.
+
+    `counts` (k, r, r): by layer and cell; `extent`: (x_low, x_high, y_low, y_high) of the picture. Returns opacity
+    rises with the logarithm of the number of rows in a cell.
+    """
+    smooth = gaussian_filter(counts.astype(np.float32), (0.0, BLUR, BLUR))
+    total = smooth.sum(axis=0)
+    seen = total > 0.05
+    opacity = np.zeros_like(total)
+    if seen.any():
+        share = np.log1p(total[seen]) / np.log1p(total.max())
+        opacity[seen] = FAINTEST + (DENSEST - FAINTEST) * share
+    return Density(np.rint(smooth * (opacity / np.maximum(total, 1e-9))).astype(np.uint8), extent)
+
+
+def scene_density(scene: Scene, points: NDArray, extent: tuple[float, float, float, float]) -> Density | None:
+    """Return the density of all rows of a scene at their places, or None where every row is drawn singly."""
+    return None if scene.drawn is None else density(points, *layers(scene), extent)

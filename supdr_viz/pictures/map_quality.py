@@ -1,0 +1,99 @@
+"""How true the latent plane on display is: row by row, and in numbers of the rows that the fit has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.quality import map_quality, row_batches
+from supdr.quality.checking import usable_neighbors
+from supdr.quality.near import NO_ROW
+from supdr.quality.summary import comparable_rows
+from supdr_viz.data.split import Split
+from supdr_viz.pictures.scene import filled
+from supdr_viz.pictures.types import Scene, Truth
+
+# Pairs whose distances a picture shows in every frame.
+N_PAIRS = 4000
+
+# Pairs that make the correlation of distances.
+MOST_PAIRS = 200_000
+
+# Rows that are looked at before others have their turn.
+BATCH = 32
+
+# Of fewer test rows the numbers would mean nothing: they are of all rows.
+FEWEST = 5
+
+Measuring = Generator[None, None, Truth]
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """The rows of a scene in the unit of their distances: grey levels of pictures, else standard deviations."""
+
+    scene: Scene
+    split: Split
+
+    @cached_property
+    def rows(self) -> NDArray:
+        """Rows (n, m), training rows first; a missing cell counts as the mean of the training rows."""
+        X = np.concatenate([self.split.X_train, self.split.X_test])
+        unit = "zscore" if self.scene.image_shape is None else "none"
+        return comparable_rows(filled(X, self.split.X_train), unit)
+
+    @cached_property
+    def pairs(self) -> tuple[NDArray, NDArray]:
+        """The two rows of `N_PAIRS` pairs, always the same."""
+        generator, count = np.random.default_rng(0), len(self.rows)
+        first = generator.integers(count, size=N_PAIRS)
+        return first, (first + generator.integers(1, count, size=N_PAIRS)) % count
+
+    @cached_property
+    def apart(self) -> NDArray:
+        """Their distances in the input."""
+        first, second = self.pairs
+        return np.linalg.norm(self.rows[first] - self.rows[second], axis=1)
+
+
+def measuring(yardstick: Yardstick, places: NDArray, iteration: int) -> Measuring:
+    """Find out how true a map is; yields between pieces of work of some milliseconds, returns the result.
+
+    `places` (n, 2): where the rows stand on the map.
+    """
+    X = yardstick.rows
+    drawn = yardstick.scene.drawn  # every row that is seen gets its colour
+    k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
+    trust, kept = np.full((2, len(X)), np.nan)
+    lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
+    for some, found, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):
+        rows = chosen[some]
+        trust[rows], kept[rows] = found[:, 0], found[:, 1]
+        lost[rows], false[rows] = changed
+        yield
+    numbers, n_new = _numbers(yardstick, places)
+    return Truth(iteration, k, trust, kept, lost, false, numbers, n_new)
+
+
+def _numbers(yardstick: Yardstick, places: NDArray) -> tuple[dict[str, float], int]:
+    """Return the measures of the test rows, or of all where there are too few, and the number of test rows or 0."""
+    scene, split = yardstick.scene, yardstick.split
+    truth = np.concatenate([split.truth_train, split.y_test])
+    asked = scene.is_test if scene.is_test.sum() >= FEWEST else np.ones(len(places), dtype=bool)
+    k = usable_neighbors(int(asked.sum()))
+    voters = None if asked.all() else (places[~asked], truth[~asked])
+    n_voting = np.isfinite(truth).sum() - 1 if voters is None else np.isfinite(voters[1]).sum()
+    found = map_quality(
+        yardstick.rows[asked],
+        places[asked],
+        truth[asked] if n_voting >= k else None,
+        n_neighbors=k,
+        task=scene.task,
+        voters=voters if n_voting >= k else None,
+        n_pairs=MOST_PAIRS if asked.sum() ** 2 > 2 * MOST_PAIRS else None,
+    )
+    return found.numbers, 0 if asked.all() else int(asked.sum())

@@ -1,0 +1,127 @@
+"""What ClassAtlas shows: charts as discs with their axes, cells, and doubtful rows tied to two candidates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.pictures.methods import shapes
+from supdr_viz.pictures.methods.mode import Mode
+from supdr_viz.pictures.picture import Key, Number, Picture, RowValue, Stroke
+from supdr_viz.pictures.scene import Extent, steady_extent
+from supdr_viz.pictures.surface import LatentPlane, grid
+from supdr_viz.pictures.types import Scene
+
+# Cells of the regions' image per axis.
+PIXELS = 120
+
+SHADES = 8
+
+BASE = ("text", "muted")
+
+# More classes have no room in an image of bytes.
+MAX_CELLS = 256 // SHADES - len(BASE)
+
+# Rows whose doubt is at least this much have a ring.
+DOUBTFUL = 0.1
+
+# So many of the most doubtful rows, at most, have a ring and are tied to their candidates.
+MAX_TIED = 40
+
+# Radius of the ring of full doubt, as a share of the picture's width.
+RING = 0.02
+
+HELP = {
+    "doubtful rows": f"the gate gives other classes {DOUBTFUL:.0%} or more, without the row's own label",
+    "disagreement": "mean KL(p || s): how much the picture lies about the gate",
+    "overlap": "largest sum of two radii by the distance of their centres: above 1, discs meet",
+}
+
+
+def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
+    """Return the modes of a ClassAtlas."""
+    return (CHARTS,)
+
+
+def charts(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+    """Draw every class's chart as a disc with two axes; the most doubtful rows have rings and lines to two classes."""
+    rows, centres = plane.place(fitted.embedding_), plane.project(fitted.centres_)
+    discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, fitted.radii_)]
+    extent = steady_extent(np.concatenate([rows, *discs]), previous.extent if previous else None)
+    class_role = (len(BASE) + np.arange(len(centres))).astype(np.uint8)
+    tied = most_doubtful(fitted.doubt_)
+    return Picture(
+        mode=CHARTS.name,
+        extent=extent,
+        roles=(*BASE, *(f"class {int(code)}" for code in fitted.classes_)),
+        rows=scene.padded(rows),
+        row_value=RowValue("doubt", scene.padded(fitted.doubt_)),
+        strokes=(
+            Stroke(_ties(rows[tied], fitted.proba_[tied], centres), 1, 1.0, "dotted", 0.8),
+            *(Stroke(disc, int(role), 1.6, above=True, edge=0.8) for disc, role in zip(discs, class_role)),
+            Stroke(_rings(rows[tied], fitted.doubt_[tied], extent), 0, 1.0, alpha=0.8, above=True),
+            Stroke(_chart_axes(fitted, plane, centres), 0, 1.6, above=True, edge=1.0),
+        ),
+        image=_cells(fitted, plane, extent) if plane.exact and len(centres) <= MAX_CELLS else None,
+        shades=SHADES,
+        smooth=True,
+        keys=(
+            Key("axes, crossing at the centre", "text", "line"),
+            Key("nine tenths of a class", "muted", "ring"),
+            Key("doubt", "text", "ring"),
+            Key("its two candidates", "muted", "line", "dotted"),
+        ),
+        numbers=_numbers(fitted, snapshot),
+    )
+
+
+def most_doubtful(doubt: NDArray) -> NDArray:
+    """Return the numbers of the rows that have rings: the most doubtful first, few enough to be followed."""
+    order = np.argsort(-doubt, kind="stable")[:MAX_TIED]
+    return order[doubt[order] >= DOUBTFUL]
+
+
+def _chart_axes(fitted: Any, plane: LatentPlane, centres: NDArray) -> NDArray:
+    """Return lines through each centre: the first two coordinates of its chart, two units to both sides."""
+    lines = []
+    for centre, axes in zip(centres, fitted.axes_):
+        lines += [shapes.segment(centre - 2 * axis, centre + 2 * axis) for axis in axes[:2] @ plane.axes]
+    return shapes.joined(lines)
+
+
+def _ties(rows: NDArray, proba: NDArray, centres: NDArray) -> NDArray:
+    """Return lines from doubtful rows to the centres of their two most probable classes."""
+    candidates = np.argsort(-proba, axis=1, kind="stable")[:, :2]
+    return shapes.joined(shapes.segment(row, centres[k]) for row, both in zip(rows, candidates) for k in both)
+
+
+def _rings(rows: NDArray, doubt: NDArray, extent: Extent) -> NDArray:
+    """Return rings around doubtful rows: the greater the doubt, the larger."""
+    full = RING * (extent[1] - extent[0])
+    return shapes.joined(shapes.circle(row, full * (0.3 + 0.7 * float(each))) for row, each in zip(rows, doubt))
+
+
+def _cells(fitted: Any, plane: LatentPlane, extent: Extent) -> NDArray:
+    """Colour the plane by the class that it gives back, the more opaque the surer."""
+    places = plane.lift(grid(extent, PIXELS)[0])
+    squares = ((places[:, None, :] - fitted.centres_) ** 2).sum(axis=2)
+    given = softmax(-fitted.beta_ * squares, axis=1)
+    least = 1.0 / given.shape[1]
+    sure = (given.max(axis=1) - least) / max(1.0 - least, 1e-9)
+    level = np.minimum((sure * SHADES).astype(int), SHADES - 1)
+    return ((len(BASE) + given.argmax(axis=1)) * SHADES + level).reshape(PIXELS, PIXELS).astype(np.uint8)
+
+
+def _numbers(fitted: Any, snapshot: Snapshot) -> tuple[Number, ...]:
+    """Say how many rows are in doubt, and how far the picture follows the gate."""
+    found = {"disagreement": "disagreement", "overlap": "overlap"}
+    doubtful = Number("doubtful rows", int((fitted.doubt_ >= DOUBTFUL).sum()), "", HELP["doubtful rows"])
+    told = (Number(name, float(snapshot.diagnostics[key]), "", HELP[name]) for name, key in found.items())
+    return doubtful, *told
+
+
+CHARTS = Mode("charts", "charts", "Class charts", "discs, axes, doubt", charts)

@@ -1,0 +1,222 @@
+"""What MAC shows: rows drawn to their targets, class means against a regular simplex, spokes of two layers.
+
+The figures to compare with are 1 to 3 of W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in
+linear classification", AAAI 2014.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Snapshot
+from supdr_viz.pictures.methods import shapes
+from supdr_viz.pictures.methods.margins import MARGINS
+from supdr_viz.pictures.methods.mode import Mode
+from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke
+from supdr_viz.pictures.scene import Extent, steady_extent
+from supdr_viz.pictures.surface import LatentPlane
+from supdr_viz.pictures.types import Scene
+
+# Colours of unlabelled rows and of the three cases of the Z step: not those of classes, which markers tell apart.
+CASE_ROLES = ("border", "muted", "text", "error")
+
+# Arrows below this share of the picture's width are not drawn: the point covers them.
+SHORTEST = 0.012
+
+# Up to this many class means are joined all with all, beyond only around.
+MAX_EDGES_OF = 6
+
+MAX_LINES = 6
+
+HELP = {
+    "edge ratio": "smallest by largest distance of class means: 1 for a regular simplex",
+    "spread": "distance to the own mean by distance of the means: 0 once classes have become points",
+    "sv ratio": "last by first singular value of the class means: 1 for a regular simplex",
+    "gap": "the least objective of all lies at most this far below the present one: certified",
+}
+
+
+def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
+    """Return the modes of a MAC: what there is depends on the layers, and on whether the solver has targets."""
+    if estimator.n_layers == 2:
+        return SPOKES, MEANS
+    return (TARGETS, MEANS, MARGINS) if estimator.solver in ("mac", "admm") else (MEANS, MARGINS)
+
+
+def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+    """Draw F(x) with an arrow to its target z; colours are the cases of the Z step."""
+    rows, tips = plane.place_both(fitted.embedding_, fitted.targets_)
+    means = plane.project(fitted.class_means_)
+    ideal = shapes.regular_corners(fitted.class_means_)
+    corners = np.empty((0, 2)) if ideal is None else plane.project(ideal)
+    inside = np.concatenate([rows, tips, means, corners])
+    extent = steady_extent(inside, previous.extent if previous else None)
+    case = fitted.case_
+    roles, class_role = _roles(fitted, CASE_ROLES)
+    lines = _classifiers(fitted, plane, extent, class_role)
+    figure = _figure(corners, roles.index("muted"), "dotted")
+    return Picture(
+        mode=TARGETS.name,
+        extent=extent,
+        roles=roles,
+        rows=scene.padded(rows),
+        row_role=scene.padded(case, 0).astype(np.uint8),
+        tips=scene.padded(_long_enough(rows, tips, extent)),
+        strokes=(*figure, *lines),
+        marks=means,
+        mark_role=class_role,
+        keys=_case_keys(case, snapshot),
+        numbers=_numbers(fitted, snapshot),
+    )
+
+
+def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+    """Draw the class means, what is around them, and the regular figure closest to them."""
+    own = fitted.class_means_
+    means, ideal = plane.project(own), shapes.regular_corners(own)
+    corners = np.empty((0, 2)) if ideal is None else plane.project(ideal)
+    roles, class_role = _roles(fitted, ("muted", "primary", "text"))
+    latent, codes = plane.project(fitted.embedding_), scene.code[: scene.n_train]
+    known = scene.is_labelled[: scene.n_train]
+    clouds = [shapes.ellipse(latent[known & (codes == code)]) for code in fitted.classes_.astype(int)]
+    extent = steady_extent(np.concatenate([means, corners, *clouds]), previous.extent if previous else None)
+    primary = roles.index("primary")
+    order = shapes.around(means) if len(means) > 2 else np.arange(len(means))
+    edges = shapes.all_edges(means) if len(means) <= MAX_EDGES_OF else shapes.closed(means[order])
+    hull = [Area(shapes.closed(means[order]), primary)] if len(means) > 2 else []
+    return Picture(
+        mode=MEANS.name,
+        extent=extent,
+        roles=roles,
+        strokes=(
+            Stroke(edges, primary, 2.2),
+            *_figure(corners, roles.index("text"), "dashed"),
+        ),
+        areas=(*hull, *(Area(cloud, int(role)) for cloud, role in zip(clouds, class_role))),
+        marks=means,
+        mark_role=class_role,
+        keys=(
+            *([Key("regular", "text", "line", "dashed")] if ideal is not None else []),
+            Key("class means", "primary", "line"),
+            Key("two standard deviations", "muted"),
+        ),
+        numbers=_numbers(fitted, snapshot),
+    )
+
+
+def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+    """Draw where two layers put rows that did not train them; arrows lead to where their own label pulls them."""
+    known = scene.is_labelled[: scene.n_train]
+    left_out, own = fitted.embedding_.copy(), fitted.embedding_.copy()
+    if known.sum() == len(fitted.plane_):  # fewer where early stopping hides labels
+        left_out[known], own[known] = fitted.plane_left_out_, fitted.plane_
+    rows, tips = plane.place_both(left_out, own)
+    corners = plane.project(_corners(fitted, scene))
+    extent = steady_extent(np.concatenate([rows, tips, corners]), previous.extent if previous else None)
+    roles, class_role = _roles(fitted, ("muted", "border"))
+    centre = corners.mean(axis=0)
+    rays = [
+        Stroke(shapes.segment(centre, corner), int(role), 1.2, alpha=0.7) for corner, role in zip(corners, class_role)
+    ]
+    radius = float(np.linalg.norm(corners - centre, axis=1).mean())
+    ring = Stroke(shapes.circle(centre, radius), roles.index("muted"), 1.0, "dashed", 0.8)
+    half = Stroke(shapes.circle(centre, 0.5 * radius), roles.index("border"), 1.0)
+    numbers = [Number("left-out error", 100.0 * snapshot.diagnostics["plane_error"], "%", "of rows that did not train")]
+    return Picture(
+        mode=SPOKES.name,
+        extent=extent,
+        roles=roles,
+        rows=scene.padded(rows),
+        tips=scene.padded(_long_enough(rows, tips, extent)),
+        strokes=(ring, half, *rays),
+        marks=corners,
+        mark_role=class_role,
+        numbers=(*numbers, *_numbers(fitted, snapshot, "spread")),
+    )
+
+
+TARGETS = Mode("targets", "targets", "Targets", "F(x) → z", targets)
+MEANS = Mode("means", "means", "Class means", "and a regular simplex", class_means)
+SPOKES = Mode("spokes", "spokes", "Spokes", "left out → fitted", spokes)
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _case_keys(case: NDArray, snapshot: Snapshot) -> tuple[Key, ...]:
+    """Name the cases with their shares; before the first Z step targets are those of the start."""
+    if snapshot.iteration == 0:
+        return (Key("targets of the start", CASE_ROLES[1]),)
+    names = {1: "stays", 2: "to its margin", 3: "short of it"}
+    counted = case[case > 0]
+    return tuple(Key(f"{name} {100 * np.mean(counted == k):.0f} %", CASE_ROLES[k]) for k, name in names.items())
+
+
+def _long_enough(rows: NDArray, tips: NDArray, extent: Extent) -> NDArray:
+    length = np.linalg.norm(tips - rows, axis=1)
+    return np.where((length > SHORTEST * (extent[1] - extent[0]))[:, None], tips, np.nan)
+
+
+def _roles(fitted: Any, first: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray]:
+    """Names of the colours, and which of them belong to the classes."""
+    names = (*first, *(f"class {int(code)}" for code in fitted.classes_))
+    return names, (len(first) + np.arange(len(fitted.classes_))).astype(np.uint8)
+
+
+def _figure(corners: NDArray, role: int, dash: str) -> tuple[Stroke, ...]:
+    """Edges of the regular figure, if there is one."""
+    if not len(corners):
+        return ()
+    if len(corners) <= MAX_EDGES_OF:
+        edges = shapes.all_edges(corners)
+    else:
+        edges = shapes.closed(corners[shapes.around(corners)])
+    return (Stroke(edges, role, 1.3, dash, 0.9),)
+
+
+def _classifiers(fitted: Any, plane: LatentPlane, extent: Extent, class_role: NDArray) -> list[Stroke]:
+    """Two classes: boundary and both margins.  More: where each class reaches its own margin.  Exact planes only."""
+    binary = len(fitted.coef_) == 1
+    if not plane.exact or (not binary and (fitted.scheme != "ova" or len(fitted.coef_) > MAX_LINES)):
+        return []
+    strokes = []
+    for number, (coef, intercept) in enumerate(zip(fitted.coef_, fitted.intercept_)):
+        normal, offset = coef @ plane.axes, float(coef @ plane.mean + intercept)
+        # Role 2 is the colour of text.
+        sides = ((0.0, 2, "solid"), (-1.0, int(class_role[0]), "dashed"), (1.0, int(class_role[1]), "dashed"))
+        for level, role, dash in sides if binary else ((1.0, int(class_role[number]), "dashed"),):
+            line = shapes.line_across(normal, offset - level, extent)
+            if line is not None:
+                strokes.append(Stroke(line, role, 1.2, dash, 0.75))
+    return strokes
+
+
+def _corners(fitted: Any, scene: Scene) -> NDArray:
+    """Return every class's target (K, L): most of its labelled rows have it, those that early stopping hides do not."""
+    known = scene.is_labelled[: scene.n_train]
+    codes = scene.code[: scene.n_train]
+    return np.array(
+        [np.median(fitted.targets_[known & (codes == code)], axis=0) for code in fitted.classes_.astype(int)]
+    )
+
+
+def _numbers(fitted: Any, snapshot: Snapshot, *wanted: str) -> tuple[Number, ...]:
+    """Describe the class means, as far as the numbers can say something, and the certified gap."""
+    n_classes, n_components = fitted.class_means_.shape
+    names = [
+        name for name in wanted or ("edge ratio", "spread", "sv ratio", "gap") if n_classes > 2 or "ratio" not in name
+    ]
+    if n_components < n_classes - 1 and "sv ratio" in names:
+        names.remove("sv ratio")  # there is no room for a simplex
+    known = snapshot.diagnostics
+    values = {name: known.get(name.replace(" ", "_")) for name in names}
+    if "gap" in known and snapshot.objective > 0:
+        values["gap"] = 100.0 * known["gap"] / snapshot.objective
+    return tuple(
+        Number(name, value, "%" if name == "gap" else "", HELP[name])
+        for name, value in values.items()
+        if value is not None
+    )

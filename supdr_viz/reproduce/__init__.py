@@ -1,1 +1,0 @@
-"""The tables and figures of the five papers, measured anew: ``supdr-viz reproduce``."""

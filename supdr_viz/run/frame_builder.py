@@ -1,0 +1,288 @@
+"""Snapshot → `Frame`: everything that one iteration shows, computed in a worker thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.engine.iterate import Snapshot
+from supdr.rows.counting import enclosed
+from supdr_viz.data.split import Split
+from supdr_viz.papers.few_labels import Study
+from supdr_viz.pictures.density import scene_density
+from supdr_viz.pictures.map_quality import Yardstick
+from supdr_viz.pictures.methods import mode_of
+from supdr_viz.pictures.picture import Picture
+from supdr_viz.pictures.scene import steady_extent
+from supdr_viz.pictures.surface import LatentPlane, latent_axes, with_latent
+from supdr_viz.pictures.types import Curves, Density, Frame, Scene, Surface, Truth
+
+
+@dataclass(frozen=True)
+class DisplayOptions:
+    """What the user asked to see.
+
+    latent (one of "embedding", "transform"): where training rows stand: as learnt with their labels, or as new rows
+        would.
+    pull: join both positions.
+    method_mode: name of a mode of the method's view, see `supdr_viz.pictures.methods`; ``"none"``: no picture.
+    latent_axes: two latent coordinates, or None: the first two principal components when there are more than two.
+    truth: how true the plane is, once the run is at rest.
+    """
+
+    latent: str = "embedding"
+    pull: bool = False
+    method_mode: str = "none"
+    latent_axes: tuple[int, int] | None = None
+    truth: bool = False
+
+
+def fitted_at(estimator: Any, snapshot: Snapshot, split: Split | None) -> Any:
+    """Return the estimator as of a snapshot; of rows in partitions, standing on those of the sample that train."""
+    if split is None or split.whole is None:
+        return estimator.at(snapshot)
+    return estimator.at_rows(snapshot, split.X_train, split.y_train, split.whole.rows)
+
+
+class FrameBuilder:
+    """Builds the frames of one run; remembers the latent axes so that the picture does not flip or jump.
+
+    plane: the latent plane on display.
+    surface: the latest one of this run, for pictures of predictions.
+    studies: experiments of the modes that were shown so far, by the name of the mode.
+    study: the one of the mode on display.
+    yardstick: says which rows are near.
+    truth: the latest one of this run.
+    """
+
+    def __init__(self, scene: Scene, split: Split, studies: dict[str, Study] | None = None) -> None:
+        self.scene, self.split = scene, split
+        self.plane: LatentPlane | None = None
+        self.surface: Surface | None = None
+        self.studies: dict[str, Study] = {} if studies is None else studies
+        self.study: Study | None = None
+        self.yardstick = Yardstick(scene, split)
+        self.truth: Truth | None = None
+        n_train = scene.n_train
+        some = scene.drawn if split.whole is None else None
+        self._drawn = None if some is None else np.sort(some)
+        self._drawn_train = None if self._drawn is None else self._drawn[self._drawn < n_train]
+        self._drawn_test = None if self._drawn is None else self._drawn[self._drawn >= n_train] - n_train
+        self._everyone: Callable[[], NDArray] | None = None
+        self._places: NDArray | None = None
+        self._latent: NDArray | None = None
+        self._input_density: Density | None = None
+        self._constant: dict[str, float] = {}
+        self._counted: tuple[Density | None, int | None] = None, None
+        self._picture: Picture | None = None
+        self._number = 0
+
+    def with_labels(self, scene: Scene, split: Split) -> FrameBuilder:
+        """Return a builder of the same rows with other labels, which looks at them from where this one does."""
+        other = FrameBuilder(scene, split)
+        other.plane, other._number = self.plane, self._number
+        return other
+
+    def build(
+        self,
+        fitted: Any,
+        snapshot: Snapshot,
+        options: DisplayOptions,
+        *,
+        span: tuple[int, int],
+        live: bool,
+        losses: Curves,
+        errors: Curves,
+        numbers: dict[str, float],
+        segments: tuple[int, ...] = (),
+        incomplete: str = "",
+    ) -> Frame:
+        """Return the frame of `snapshot`.
+
+        `fitted`: ``at(snapshot)``; `span`: first and last recorded iteration; `live`: whether this is the newest
+        iteration; `numbers`: values for the status line; `segments`: iterations at which hyper-parameters changed;
+        `incomplete`: what the snapshot is of, where its step is not complete: then the method's picture stays that of
+        the last complete one.
+        """
+        embedding = fitted.embedding_
+        calibrates = bool(getattr(fitted, "calibrate", False))
+        both = options.pull or options.latent == "transform"
+        folded = self._embedded(fitted, self.split.X_train, self._drawn_train) if both else None
+        shown = folded if options.latent == "transform" and folded is not None else embedding
+        test = self._embedded(fitted, self.split.X_test, self._drawn_test)
+        head = "calibrated" if options.latent == "transform" and calibrates else "fitted"
+        latent = self._place(shown, test, options.latent_axes, head)
+        self._everyone = partial(_everyone, fitted, self.split, options.latent)
+        assert self.plane is not None
+        pulled = None
+        if options.pull and folded is not None:
+            pulled = self.scene.padded(self.plane.place(folded if shown is embedding else embedding))
+        if not incomplete:
+            self._picture = self._draw(fitted, snapshot, options.method_mode, losses=losses, segments=segments)
+        self._number += 1
+        frame = Frame(
+            number=self._number,
+            iteration=snapshot.iteration,
+            first_iteration=span[0],
+            last_iteration=span[1],
+            live=live,
+            latent=latent,
+            latent_extent=self.plane.extent,
+            latent_caption=incomplete or _latent_caption(options, embedding.shape[1], fitted.embedding_note),
+            pulled=pulled,
+            support=self._support(fitted),
+            losses=losses,
+            errors=errors,
+            numbers=numbers,
+            picture=self._picture,
+            truth=self.truth if options.truth else None,
+            drawn=self.scene.drawn,
+        )
+        len(frame.places)  # made here, not in the page's thread
+        return frame
+
+    def glimpsed(self, fitted: Any) -> Surface | None:
+        """Return the latest surface with the latent boundary of a step that is not complete; None: there is none.
+
+        `fitted`: as of what is known of the step; its calibrated head is not.
+        """
+        if self.surface is None or self.surface.latent is None or self.plane is None or self.plane.head != "fitted":
+            return None
+        return with_latent(self.surface, fitted, self.scene, self.plane)
+
+    def counted(self, surface: Surface, fitted: Any, snapshot: Snapshot, *, everywhere: bool = True) -> Surface:
+        """Return a surface with what is to be said of all rows, if not all are drawn singly.
+
+        `fitted`: whose surface it is. `everywhere`: whether rows on disk are counted now; else the surface says what
+        was counted last.
+        """
+        if self.plane is None:
+            return surface
+        whole = self.split.whole
+        if whole is None:
+            if self.scene.drawn is None:
+                return surface
+            assert self.latent is not None
+            density = scene_density(self.scene, self.latent, self.plane.extent)
+            return replace(surface, density=density, places=self.latent)
+        from supdr_viz.pictures.all_rows import constant_everywhere, count_everywhere, input_density
+
+        rates: dict[str, float] = {}
+        if everywhere:
+            if self._input_density is None:
+                self._input_density = input_density(whole, self.scene)
+                if self.scene.task == "regression":
+                    self._constant = {"constant": constant_everywhere(whole, self.scene)}
+            assert self.places is not None
+            len(snapshot.diagnostics)  # of all rows, too
+            found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
+            self._counted, rates = (found.density, snapshot.iteration), {**found.rates, **self._constant}
+        density, counted = self._counted
+        return replace(surface, density=density, input_density=self._input_density, counted=counted, rates=rates)
+
+    def count_within(self, view: str, corners: NDArray, fitted: Any) -> int | None:
+        """Count all rows within a polygon of a view.
+
+        `view`: one of "input", "latent"; `corners` (k, 2); `fitted`: as of the iteration on display, where rows are on
+        disk. Returns None: there are no such rows yet.
+        """
+        whole, latent = self.split.whole, view == "latent"
+        if whole is None:
+            points = self.latent if latent else self.scene.position
+            return None if points is None else int(enclosed(points, corners).sum())
+        from supdr_viz.pictures.all_rows import count_within, latent_grid, scene_grid
+
+        if fitted is None or self.plane is None or self.places is None:
+            return None
+        grid = latent_grid(self.plane, self.places, self.scene) if latent else scene_grid(self.scene)
+        return count_within(fitted, whole, grid, corners, latent=latent)
+
+    def _draw(self, fitted: Any, snapshot: Snapshot, name: str, **known: Any) -> Picture | None:
+        """Build the picture of a mode that the method has."""
+        mode = mode_of(fitted, self.scene.task, name, images=self.scene.images is not None)
+        self.study = None
+        if mode is None:
+            return None
+        if mode.study is not None:
+            if name not in self.studies:
+                self.studies[name] = mode.study(self.scene, self.split)
+            self.study = self.studies[name]
+        assert self.plane is not None
+        previous = self._picture if self._picture is not None and self._picture.mode == name else None
+        known |= {
+            "yardstick": self.yardstick,
+            "split": self.split,
+            "surface": self.surface,
+            "study": self.study,
+        }
+        needed = {need: self.places if need == "places" else known[need] for need in mode.needs}
+        return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
+
+    def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
+        """Place the rows that are drawn singly; the others are counted, and when it is their turn."""
+        previous, drawn = self.plane, self._drawn
+        some = shown if self._drawn_train is None else shown[self._drawn_train]
+        plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
+        rows = np.concatenate([some, test if self._drawn_test is None else test[self._drawn_test]])
+        points = plane.place(rows)
+        plane.extent = steady_extent(points, previous.extent if previous else None)
+        self.plane = plane
+        self._places = plane.project(rows) if drawn is None else None
+        self._latent = points if drawn is None else None
+        if self._latent is not None:
+            return self._latent
+        latent = np.full((len(self.scene.position), 2), np.nan)
+        latent[drawn] = points
+        return latent
+
+    def _embedded(self, fitted: Any, X: NDArray, drawn: NDArray | None) -> NDArray:
+        """Embed rows as new ones; of very many only those that are drawn, and NaN for the others."""
+        if drawn is None:
+            return fitted.transform(X) if len(X) else fitted.embedding_[:0]
+        latent = np.full((len(X), fitted.embedding_.shape[1]), np.nan)
+        if len(drawn):
+            latent[drawn] = fitted.transform(X[drawn])
+        return latent
+
+    @property
+    def places(self) -> NDArray | None:
+        """Where all rows stand in the latent plane, (n, 2); those of one dimension on a line.  None before a frame."""
+        if self._places is None and self._everyone is not None and self.plane is not None:
+            self._places = self.plane.project(self._everyone())
+        return self._places
+
+    @property
+    def latent(self) -> NDArray | None:
+        """Where all rows are shown in the latent plane, (n, 2); None before the first frame."""
+        if self._latent is None and self._everyone is not None and self.plane is not None:
+            self._latent = self.plane.place(self._everyone())
+        return self._latent
+
+    def _support(self, fitted: Any) -> NDArray:
+        support = np.zeros(len(self.scene.position), dtype=bool)
+        if hasattr(fitted, "support_"):
+            support[fitted.support_] = True
+        return support
+
+
+def _everyone(fitted: Any, split: Split, shown: str) -> NDArray:
+    """Return the latent rows of all rows, training rows first: as learnt, or as new ones."""
+    train = fitted.transform(split.X_train) if shown == "transform" else fitted.embedding_
+    return np.concatenate([train, fitted.transform(split.X_test)]) if len(split.X_test) else train
+
+
+def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:
+    """Say what the rows are or, where a plane of them is drawn, which: there is room for few words."""
+    if n_components == 1:
+        return "1-D, jittered"
+    if n_components == 2:
+        return "saw no labels" if options.latent == "transform" else embedding
+    if options.latent_axes is not None and max(options.latent_axes) < n_components:
+        first, second = options.latent_axes
+        return f"z{first + 1}, z{second + 1} of {n_components}"
+    return f"plane of {n_components}-D"

@@ -1,0 +1,1 @@
+"""The server: processes, admission, headers, cookies, log."""

@@ -1,0 +1,221 @@
+"""The door of the server: pages are built one after the other, and whoever comes meanwhile is told how many are before.
+
+A page costs a fraction of a second of the one thread that serves all.  If a class opens the link at once, those who
+must wait get a small page that asks for its turn and then loads the real one.  Nobody who waits, or who is refused, has
+a session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Container, Mapping
+from importlib import resources
+from string import Template
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlencode
+from weakref import WeakSet
+
+from bokeh.application.application import SessionContext
+from bokeh.application.handlers.handler import Handler
+from bokeh.document import Document
+from bokeh.events import DocumentReady
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
+
+from supdr_viz.serving.visitor_cookie import PAYLOAD, SOCKET, visitor_of
+from supdr_viz.serving.waiting_room import WaitingRoom
+from supdr_viz.ui.markup import escape
+from supdr_viz.ui.theme import css_variables, palette
+
+# Argument of an address that says whose turn it is, and where it is asked for.
+TURN = "turn"
+
+# Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
+COMES_WITHIN = 60.0
+
+# Pages that are kept so; of more, those that were built first end as soon as any that nobody looks at.
+MOST_KEPT = 64
+
+# Arguments, the first a header, too, by which the kit lets an address name a session. Who follows such a link would
+# share the page of whoever made it, who then sees what is done and loaded there.
+OF_A_SESSION = ("bokeh-session-id", "bokeh-token")
+
+# Seconds after which somebody who was refused may try again.
+RETRY = 30
+
+
+class Admission(Handler):
+    """Decides on every page that is asked for before it is built: in, wait, or refused.
+
+    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room.
+    """
+
+    def __init__(self, queue: WaitingRoom, refuse: Callable[[str], int]) -> None:
+        super().__init__()
+        self._queue, self._refuse = queue, refuse
+        self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
+        self._kept: list[list[Callable[[], None]]] = []
+
+    def modify_document(self, doc: Document) -> None:
+        """Leave the page as it is."""
+
+    def process_request(self, request: HTTPServerRequest) -> dict[str, Any]:
+        """Let a request go on, or answer it here and now.
+
+        `request`: of a page; its place in the queue is taken out of its arguments. Returns who asks; it travels with
+        the page's session. Raises HTTPError if there is no room, or the address names a session; Finish: with the page
+        that waits.
+        """
+        caller = {PAYLOAD: visitor_of(request)}
+        if request.path.endswith(SOCKET) or request in self._let_in:  # of a page that is there, or asked twice
+            return caller
+        if "Bokeh-Session-Id" in request.headers or any(name in request.arguments for name in OF_A_SESSION):
+            raise HTTPError(403)
+        if refused := self._refuse(caller[PAYLOAD]):
+            raise HTTPError(refused)
+        turn = request.arguments.pop(TURN, [b""])[-1].decode(errors="replace")
+        before = self._queue.before(turn)
+        if before is None:
+            turn = self._queue.join(request.remote_ip or "")
+            before = self._queue.before(turn, asks=False)
+        if before is None:
+            raise HTTPError(503)
+        if before:
+            again = urlencode({**request.arguments, TURN: [turn]}, doseq=True)
+            raise Finish(waiting_page(f"{request.path.rpartition('/')[2]}?{again}", turn, before))
+        self._queue.enter(turn)
+        self._let_in.add(request)
+        return caller
+
+    async def on_session_created(self, session_context: SessionContext) -> None:
+        """Let the page of somebody who was let in be built, once the others are told that they must wait.
+
+        `session_context`: of a page that comes next, or of one that a browser brings back.
+        """
+        request = getattr(session_context, "request", None)
+        if request is None or request.path.endswith(SOCKET):
+            return
+        await self._queue.lull()
+        # The page is built before anything else happens.
+        asyncio.get_running_loop().call_soon(self._built, session_context)
+
+    def _built(self, session_context: SessionContext) -> None:
+        """Keep a page until its browser has come: a slow one needs longer than a closed one is kept."""
+        self._queue.built()
+        session = getattr(session_context, "session", None)
+        if session is None:
+            return
+        session.block_expiration()
+        kept: list[Callable[[], None]] = [session.unblock_expiration]
+        came = functools.partial(_let_go, kept)
+        session.document.on_event(DocumentReady, came)
+        asyncio.get_running_loop().call_later(COMES_WITHIN, came, None)
+        self._kept = [*filter(None, self._kept), kept]
+        for first in self._kept[:-MOST_KEPT]:
+            _let_go(first, None)
+
+
+def _let_go(kept: list[Callable[[], None]], _event: Any) -> None:
+    """Let a page end that was kept; once."""
+    if kept:
+        kept.pop()()
+
+
+class Turn(RequestHandler):
+    """Says how many are before somebody, as a page that waits asks."""
+
+    @classmethod
+    def route(cls, queue: WaitingRoom) -> tuple[str, type[Turn], dict[str, Any]]:
+        """Return the address, its handler and what that needs."""
+        return f"/{TURN}", cls, {"queue": queue}
+
+    def initialize(self, queue: WaitingRoom) -> None:
+        """Keep what is asked."""
+        self._queue = queue
+
+    def get(self) -> None:
+        """Answer in JSON; a place that nobody knows any more is one to come in with and get another."""
+        self.set_header("Cache-Control", "no-store")
+        self.finish({"before": self._queue.before(self.get_query_argument("of", "")) or 0})
+
+
+class Ended(RequestHandler):
+    """Says to somebody whose page was open for very long that it was closed, and leads back to it."""
+
+    @classmethod
+    def route(cls, pages: Container[str], hours: int) -> tuple[str, type[Ended], dict[str, Any]]:
+        """Return the address, its handler and what that needs.
+
+        `pages`: names of pages, one of which may be opened again; `hours`: for how many it was open.
+        """
+        return "/ended", cls, {"pages": pages, "hours": hours}
+
+    def initialize(self, pages: Container[str], hours: int) -> None:
+        """Keep what is asked."""
+        self._pages, self._hours = pages, hours
+
+    def get(self) -> None:
+        """Answer with a plain page; it leads to no other address than a page of ours."""
+        again = self.get_query_argument("again", "")
+        again = again if again.partition("?")[0] in self._pages else "."
+        hours = "one hour" if self._hours == 1 else f"{self._hours:,} hours"
+        said = f"This page was open for {hours}, as long as this server allows. The link keeps its settings."
+        self.finish(_template("ended.html").substitute(style=_style(), said=said, again=escape(again)))
+
+
+class Refusal(OutputTransform):
+    """Makes a plain page of the answer that there is no room.
+
+    `said`: status -> one sentence.
+    """
+
+    said: Mapping[int, str] = MappingProxyType({})
+
+    def __init__(self, _request: HTTPServerRequest) -> None:
+        pass
+
+    @classmethod
+    def saying(cls, said: Mapping[int, str]) -> type[Refusal]:
+        """Return the same with these sentences."""
+        return type(cls.__name__, (cls,), {"said": said})
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        """Put the page in the place of what the server says by itself."""
+        if status_code in self.said:
+            chunk = refusal_page(self.said[status_code]).encode()
+            headers["Content-Type"] = "text/html; charset=utf-8"
+            headers["Content-Length"] = str(len(chunk))
+            headers["Retry-After"] = str(RETRY)
+        return status_code, headers, chunk
+
+
+def waiting_page(again: str, turn: str, before: int) -> str:
+    """Return the page of somebody who waits.
+
+    `again`: address with which to come in, relative to this one's folder; `turn`: place in the queue; `before`: how
+    many are before.
+    """
+    return _template("waiting.html").substitute(
+        style=_style(), again=escape(again), turn=escape(turn), before=f"{before:,}"
+    )
+
+
+def refusal_page(said: str) -> str:
+    """Return the page of somebody for whom there is no room."""
+    return _template("refused.html").substitute(style=_style(), said=escape(said))
+
+
+@functools.cache
+def _template(name: str) -> Template:
+    return Template((resources.files("supdr_viz") / "assets" / name).read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _style() -> str:
+    light, dark = (css_variables(palette(each)) for each in (False, True))
+    sheet = (resources.files("supdr_viz") / "assets" / "door.css").read_text(encoding="utf-8")
+    return f":root {{{light}}} @media (prefers-color-scheme: dark) {{:root {{{dark}}}}}\n{sheet}"

@@ -1,0 +1,319 @@
+"""One process that serves the pages: its routes, its quotas, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import functools
+import gc
+import secrets
+import signal
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from supdr.engine.processes import processors
+from supdr_viz.data.quotas import most
+
+if TYPE_CHECKING:
+    from panel.io.server import Server
+    from tornado.ioloop import IOLoop
+
+    from supdr_viz.serving.security_headers import Visitors
+    from supdr_viz.serving.waiting_room import WaitingRoom
+
+# Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next.
+READY_AFTER = 1.5
+
+# Seconds between two parts of that.
+BETWEEN = 0.1
+
+# Connections and files that a process has open at the same time, where the system allows so many.
+MOST_FILES = 65_536
+
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+ANY_ADDRESS = ("0.0.0.0", "::")
+
+SERVER_OPTIONS: dict[str, Any] = {
+    # A closed tab stops its run within seconds; a page that was only reconnecting finds its session again.
+    "unused_session_lifetime_milliseconds": 10_000,
+    "check_unused_sessions_milliseconds": 2_000,
+    # Proxies cut connections that are silent for 30 s or more.
+    "keep_alive_milliseconds": 15_000,
+    # An upload arrives in pieces of 10 MB; anything larger than this in one message is not ours.
+    "websocket_max_message_size": 20 * 1024 * 1024,
+    # A page in the making says most things many times over.
+    "websocket_compression_level": 1,
+    # Nothing but a login is posted, and nobody needs minutes to say what they ask for.
+    "http_server_kwargs": {"max_body_size": 2**20, "body_timeout": 30, "idle_connection_timeout": 120},
+    # A page holds a token that its scripts can read: the cookie of the login is no part of it.
+    "include_cookies": [],
+    "include_headers": ["User-Agent"],
+    # A slow machine may take long between the page and its websocket, and its clock may be set meanwhile: the kit looks
+    # at that one.  A token opens nothing but its own page, and as long as that is there.
+    "session_token_expiration": 86_400,
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """The pages that a server has.
+
+    titles: name of a page, which is also its address -> title in the browser's tab; "/" leads to the first one.
+    load: imports what a page needs; takes its name.
+    build: builds a page for the visitor of the current session; takes the name of its address.
+    routes: returns what the pages ask of their server beside themselves: addresses and handlers of Tornado.
+    """
+
+    titles: Mapping[str, str]
+    load: Callable[[str], object]
+    build: Callable[[str], Any]
+    routes: Callable[[], list[tuple[Any, ...]]]
+
+    @property
+    def first(self) -> str:
+        """Name of the page to which "/" leads."""
+        return next(iter(self.titles))
+
+
+def _get_ready(loop: IOLoop, site: Site, visitors: Visitors, names: Sequence[str]) -> None:
+    """Do ahead, bit by bit, what first visitors would wait for: import pages, and build one if nobody is there yet."""
+    if names:
+        site.load(names[0])
+        loop.call_later(BETWEEN, _get_ready, loop, site, visitors, names[1:])
+    elif not visitors.open:
+        _build_unseen(site)
+
+
+def _build_unseen(site: Site) -> None:
+    """Build the first page for nobody, so that its first visitor does not wait for what only building it imports.
+
+    None is kept ready for visitors: of the .30 s that opening one costs, .17 s are spent on making it, in a class of
+    fifty half a second of half a minute for three of them; and the kit hands over no document that was made before.
+    """
+    from bokeh.core.types import ID
+    from bokeh.document import Document
+    from bokeh.server.contexts import BokehSessionContext
+    from panel.io.state import set_curdoc
+
+    document = Document()
+    nobody = BokehSessionContext(ID("nobody"), cast(Any, None), document)
+    with set_curdoc(document):
+        site.build(site.first)
+        for callback in document.session_destroyed_callbacks:
+            callback(nobody)
+
+
+def origins(address: str, port: int, others: list[str]) -> list[str]:
+    """Return the names under which a browser may connect: this machine's, the chosen address, and what was asked for.
+
+    `address`: on which the server listens.
+    """
+    names = ["localhost", "127.0.0.1"]
+    if address not in (*LOCAL_NAMES, *ANY_ADDRESS) and ":" not in address:  # Bokeh knows no IPv6 origins
+        names.append(address)
+    return [f"{name}:{port}" for name in names] + others
+
+
+def address_of(address: str, port: int, page: str) -> str:
+    """Return where a page is, as somebody on this machine reaches it.
+
+    `address`: on which the server listens; `page`: the page's name.
+    """
+    shown = "localhost" if address in (*LOCAL_NAMES, *ANY_ADDRESS) else address
+    return f"http://{shown}:{port}/{page}"
+
+
+def greeting(arguments: argparse.Namespace, port: int, page: str) -> str:
+    """Return what is printed once the pages can be had: where they are, who may come, and what many need.
+
+    `arguments`: of the command; `page`: name of the first page.
+    """
+    words = f"The explorer is at {address_of(arguments.address, port, page)}   (Ctrl+C stops it)"
+    if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
+        words = f"Anybody who reaches this address can use the server; --basic-auth asks for a password.\n{words}"
+    many = processors()
+    if arguments.address not in LOCAL_NAMES and not arguments.worker and arguments.workers < 2 <= many:
+        words = (
+            f"A class that comes all at once gets in sooner with --workers {many}: one process for each core.\n{words}"
+        )
+    return words
+
+
+def explained(error: OSError, address: str, port: int) -> str:
+    """Return why nothing can listen there."""
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use by another program. Stop that program or choose another port with --port."
+    if error.errno == errno.EACCES:
+        return f"port {port} needs administrator rights. Choose one from 1024 on with --port."
+    return f"cannot listen on {address!r}: {error.strerror or error}."
+
+
+def allow_many_files() -> None:
+    """Let this process have as many connections open as the system allows it, up to `MOST_FILES`."""
+    if sys.platform != "win32":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: imports leave next to none, and to look for it takes a sixth of their time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def serve(site: Site, arguments: argparse.Namespace, port: int, show: bool) -> int:
+    """Serve until interrupted.
+
+    `site`: the pages; `arguments`: of the command; `port`: a free one; `show`: whether to open the first page in a
+    browser. Returns the exit status.
+    """
+    allow_many_files()
+    with uncollected():
+        from supdr_viz.serving.log import log_json, log_sparingly
+        from supdr_viz.serving.security_headers import Visitors
+        from supdr_viz.serving.waiting_room import WaitingRoom
+        from supdr_viz.ui.panel_workarounds import start_clock
+
+        queue = WaitingRoom(process=arguments.worker)
+        visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
+        try:
+            server = _server(site, arguments, port, show, queue, visitors)
+        except OSError as error:
+            print(f"supdr-viz: {explained(error, arguments.address, port)}", file=sys.stderr)
+            return 1
+        if arguments.log_json:
+            log_json()
+        else:
+            log_sparingly()
+        print(greeting(arguments, port, site.first), flush=True)
+        # What is loaded now stays loaded: without it in every collection, the pauses are short.
+        gc.freeze()
+    # What ends a service ends it as Ctrl+C does.  By itself it would end none that is the first process of a container.
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    keep_little()
+    server.start()
+    server.io_loop.add_callback(start_clock)
+    server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, site, visitors, list(site.titles))
+    close_after_hours()
+    server.io_loop.start()
+    return 0
+
+
+def keep_little() -> None:
+    """Have the process let go of pages that are closed, and of their memory; once."""
+    from supdr_viz.serving.memory import keep_giving_back
+    from supdr_viz.ui.panel_workarounds import collect_in_lulls, let_go_after_errors
+
+    collect_in_lulls()
+    let_go_after_errors()
+    keep_giving_back()
+
+
+def close_after_hours() -> None:
+    """Close pages that are open for as long as the quota allows, in the loop of the current thread; once."""
+    from tornado.ioloop import PeriodicCallback
+
+    from supdr_viz.ui.bridge import close_old
+
+    if hours := most("hours"):
+        PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
+
+
+def routes_of_pages(site: Site, pages: Collection[str], process: int = 0) -> list[tuple[Any, ...]]:
+    """Return what pages ask of their server beside themselves, relative to its prefix.
+
+    `pages`: names that addresses of pages have here; `process`: see `StageSocket.route`. Returns addresses and handlers
+    of Tornado.
+    """
+    from supdr_viz.serving.admission import Ended
+    from supdr_viz.ui.own_files import OwnFile
+    from supdr_viz.views.stage.socket import StageSocket
+
+    return [OwnFile.route(), StageSocket.route(process), *site.routes(), Ended.route(pages, most("hours"))]
+
+
+def _server(
+    site: Site, arguments: argparse.Namespace, port: int, show: bool, queue: WaitingRoom, visitors: Visitors
+) -> Server:
+    """Make the server with all its pages; it does not answer yet."""
+    import panel as pn
+    from bokeh.settings import settings
+    from panel.io.application import build_applications
+
+    from supdr_viz.serving.admission import Admission, Refusal
+    from supdr_viz.serving.log import answers
+    from supdr_viz.serving.security_headers import Headers
+    from supdr_viz.serving.visitor_cookie import Cookie
+    from supdr_viz.ui.components import USED
+    from supdr_viz.ui.panel_workarounds import describe_only, withhold
+
+    # What helps who writes a page costs who opens it.
+    settings.perform_error_diagnostics = settings.perform_document_validation = False
+    describe_only(USED)
+    # Without a secret of the user's own, logins last as long as this process.
+    cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
+    routes = _routes(site, arguments, queue, visitors)
+    site.load(site.first)
+    pages: dict[str, Any] = {name: visitors.admitting(functools.partial(site.build, name)) for name in site.titles}
+    applications: dict[str, Any] = build_applications(pages, title=dict(site.titles))
+    for application in applications.values():
+        application.add(Admission(queue, visitors.refuse))
+    named = (*site.titles, "ended", "follow", "health", "own", "stage", "static", "turn")
+    notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
+    server = pn.io.server.get_server(
+        applications,
+        port=port,
+        address=arguments.address,
+        websocket_origin=origins(arguments.address, port, arguments.allow_websocket_origin),
+        basic_auth=arguments.basic_auth,
+        cookie_secret=cookie_secret,
+        show=show,
+        extra_patterns=routes,
+        **notes,
+        # A page's websocket opens with what this server has written into the page, and with nothing else.
+        sign_sessions=True,
+        secret_key=settings.secret_key_bytes() or secrets.token_bytes(32),
+        transforms=[
+            Refusal.saying(visitors.refusals),
+            Headers.shown_in(arguments.embed_in),
+            Cookie.of(arguments.worker),
+        ],
+        **SERVER_OPTIONS,
+    )
+    # Scripts that put a page into one of another site would tell that site the page's token; frames do not.
+    withhold(server, [f"/{name}/autoload.js" for name in site.titles])
+    return server
+
+
+def _routes(site: Site, arguments: argparse.Namespace, queue: WaitingRoom, visitors: Visitors) -> list[tuple[Any, ...]]:
+    """Return what is answered beside the pages."""
+    from tornado.web import ErrorHandler, RedirectHandler
+
+    from supdr_viz.run.pool import shared_pool
+    from supdr_viz.serving.admission import Turn
+    from supdr_viz.serving.security_headers import Health
+    from supdr_viz.ui import packed_files
+
+    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
+    return [
+        # With several pages the kit would show a list of them.
+        ("/", RedirectHandler, {"url": f"/{site.first}", "permanent": False}),
+        *routes_of_pages(site, site.titles, arguments.worker),
+        Turn.route(queue),
+        Health.route(counts),
+        # The kit would import any module that is named here, for anybody: code runs then, and some modules end the
+        # process.  No page of ours asks for it.
+        ("/components/.*", ErrorHandler, {"status_code": 404}),
+        *packed_files.routes(),
+    ]

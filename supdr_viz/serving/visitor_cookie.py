@@ -1,0 +1,95 @@
+"""Who asks: a cookie with the process that answers and a name that means nothing, so that quotas can be per visitor."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from weakref import WeakKeyDictionary
+
+import panel as pn
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import OutputTransform
+
+COOKIE = "supdr"
+
+# Under which the name travels with a page's session.
+PAYLOAD = "visitor"
+
+# End of the address of a page's websocket.
+SOCKET = "/ws"
+
+_FORM = re.compile(r"(\d{1,4})-([\w-]{16})", re.ASCII)
+_NAMES: WeakKeyDictionary[HTTPServerRequest, str] = WeakKeyDictionary()
+
+
+def visitor_of(request: HTTPServerRequest) -> str:
+    """Return the name of who asks: that of the cookie, or a new one."""
+    if request not in _NAMES:
+        cookie = _cookie(request)
+        _NAMES[request] = cookie[2] if cookie else secrets.token_urlsafe(12)
+    return _NAMES[request]
+
+
+def current_visitor() -> str:
+    """Return the name of whoever the current page is for; empty where neither the server nor a cookie gives one."""
+    document = pn.state.curdoc
+    context = document.session_context if document is not None else None
+    try:
+        named = getattr(context, "token_payload", {}).get(PAYLOAD)
+    except AssertionError:  # a session that no browser asked for
+        named = None
+    held = _FORM.fullmatch(pn.state.cookies.get(COOKIE, "")) if named is None else None
+    return held[2] if held else str(named or "")
+
+
+def came_by_socket() -> bool:
+    """Whether the current page would be built for a browser that has only connected its websocket: its own is gone."""
+    document = pn.state.curdoc
+    request = getattr(document.session_context if document is not None else None, "request", None)
+    return request is not None and request.path.endswith(SOCKET)
+
+
+class Cookie(OutputTransform):
+    """Gives the cookie along with a page, to whoever comes without it or from another process.
+
+    `process`: which of several processes this is; a proxy leads there by the cookie.
+    """
+
+    process = 0
+
+    def __init__(self, request: HTTPServerRequest) -> None:
+        self._request = request
+
+    @classmethod
+    def of(cls, process: int) -> type[Cookie]:
+        """Return the same for a process."""
+        return type(cls.__name__, (cls,), {"process": process})
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        """Add the cookie to a page."""
+        cookie = _cookie(self._request)
+        here = cookie is not None and int(cookie[1]) == self.process
+        if headers.get("Content-Type", "").startswith("text/html") and not here:
+            value = f"{self.process}-{visitor_of(self._request)}"
+            headers.add("Set-Cookie", f"{COOKIE}={value}; Path=/; HttpOnly; {_reach(self._request)}")
+        return status_code, headers, chunk
+
+
+def process_of(cookie: str) -> int | None:
+    """Return which process a cookie's value leads to; None if it is none of ours."""
+    found = _FORM.fullmatch(cookie)
+    return int(found[1]) if found else None
+
+
+def _reach(request: HTTPServerRequest) -> str:
+    """Say where a browser sends the cookie: in a frame of another site it would keep none that is for this site."""
+    if request.headers.get("Sec-Fetch-Dest") == "iframe" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+        return "SameSite=None; Secure; Partitioned"
+    return f"SameSite=Lax{'; Secure' if request.protocol == 'https' else ''}"
+
+
+def _cookie(request: HTTPServerRequest) -> re.Match[str] | None:
+    held = request.cookies.get(COOKIE)
+    return None if held is None else _FORM.fullmatch(held.value)

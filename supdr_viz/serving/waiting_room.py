@@ -1,0 +1,184 @@
+"""The line before the door: who is next, and who keeps whom waiting.
+
+Those of one address come in the order in which they came, and addresses take turns: who opens a thousand pages at once
+makes nobody else wait for them.  Whoever has stopped asking counts for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+# Pages on their way to a browser at the same time: more would only make each other late.
+AT_ONCE = 8
+
+# As many at the head of the queue may be called: one who asks rarely keeps nobody waiting.
+NEXT = 3
+
+# Seconds between one page and the next, at least, in which everybody else is answered.
+BREATH = 0.1
+
+# Of the time that a page took to build, where that is more.
+SHARE = 0.5
+
+# Seconds in which nobody new must have come before a page is built, or `BREATH` where somebody has: all who come
+# together are told first that there is a line.
+LULL = 0.02
+
+# Seconds that are waited for that, at most.
+LONGEST_LULL = 0.5
+
+# Seconds after which a page that has not said that it is there keeps nobody waiting any more.
+ON_THE_WAY = 4.0
+
+# Seconds for which somebody counts who was given a place: the page that waits asks for its turn at once.
+ASKS_WITHIN = 1.5
+
+# Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting.
+PRESENT = 8.0
+
+# Seconds for which a place in the queue is kept for somebody whose browser is asleep, as long as there is room.
+REMEMBERED = 600.0
+
+# Who comes later is refused, unless somebody else has more places.
+MOST_WAITING = 2_000
+
+
+@dataclass
+class _Place:
+    """Somebody who waits.
+
+    `address`: from where; `until`: when they count no longer, unless they ask again.
+    """
+
+    address: str
+    until: float
+
+
+class WaitingRoom:
+    """Who waits, in the order in which they came.
+
+    `clock`: returns seconds. `process`: which of several processes this is: places begin with it, so that a proxy knows
+    where they lead.  0: there is one.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, process: int = 0) -> None:
+        self._clock, self._prefix = clock, f"{process}-" if process else ""
+        self._places: dict[str, _Place] = {}
+        self._called: dict[str, float] = {}
+        self._on_the_way: list[float] = []
+        self._again, self._built, self._began = clock(), True, 0.0
+        self._came = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many wait now."""
+        now = self._clock()
+        return sum(now < place.until for place in self._places.values())
+
+    def join(self, address: str = "") -> str:
+        """Return a new place at the end.
+
+        `address`: from where somebody comes; empty: nobody knows. Returns empty if too many wait.
+        """
+        if len(self._places) >= MOST_WAITING:
+            self._forget(gone=True)
+        if len(self._places) >= MOST_WAITING and not self._make_room(address):
+            return ""
+        turn = self._prefix + secrets.token_urlsafe(9)
+        self._places[turn] = _Place(address, self._clock() + ASKS_WITHIN)
+        self._came += 1
+        return turn
+
+    def before(self, turn: str, *, asks: bool = True) -> int | None:
+        """Say how many are before somebody, who is called in if nobody is.
+
+        `asks`: whether they ask; otherwise they are told, as they have just come, and may never ask. Returns None if
+        nobody knows the place.
+        """
+        self._forget()
+        if turn in self._called:
+            return 0
+        if turn not in self._places:
+            return None
+        now = self._clock()
+        if asks:
+            self._places[turn].until = now + PRESENT
+        earlier = self._earlier(turn, now)
+        free = AT_ONCE - len(self._on_the_way) - len(self._called)
+        if earlier < min(free, NEXT) and not self._building and now >= self._again:
+            self._again = now + BREATH
+            del self._places[turn]
+            self._called[turn] = now
+            return 0
+        return max(1, earlier)
+
+    def enter(self, turn: str) -> None:
+        """Take note that somebody who was called has come: their page is built soon, and will be on its way."""
+        self._called.pop(turn, None)
+        self._began = self._clock()
+        self._on_the_way.append(self._began)
+        self._built = False
+
+    @property
+    def _building(self) -> bool:
+        """Whether somebody who has entered is yet to get a page; who went wrong on the way there keeps nobody out."""
+        return not self._built and self._clock() - self._began < ON_THE_WAY
+
+    async def lull(self) -> None:
+        """Wait until whoever is here already has a place in the queue: while a page is built, nobody is answered."""
+        until, first = self._clock() + LONGEST_LULL, self._came
+        came = -1
+        while came < self._came and self._clock() < until:
+            came = self._came
+            await asyncio.sleep(LULL if came == first else BREATH)  # where some have come, more may be on their way
+        self._began = self._clock()
+
+    def built(self) -> None:
+        """Take note that the page of somebody who has just entered is built."""
+        now = self._clock()
+        self._again, self._built = now + max(BREATH, SHARE * (now - self._began)), True
+
+    def arrived(self) -> None:
+        """Take note that a page has come to its browser."""
+        if self._on_the_way:
+            self._on_the_way.pop(0)
+
+    def _earlier(self, turn: str, now: float) -> int:
+        """Count who is before somebody: all first ones of an address come before all second ones."""
+        mine = self._places[turn].address
+        ranks, own = Counter[str](), 0
+        places = [(other, place.address) for other, place in self._places.items() if now < place.until or other == turn]
+        for other, address in places:
+            if other == turn:
+                break
+            own += address == mine
+        earlier, here = 0, False
+        for other, address in places:
+            here = here or other == turn
+            # Of those of the same rank, who came first is before.
+            earlier += ranks[address] < own or (ranks[address] == own and not here)
+            ranks[address] += 1
+        return earlier
+
+    def _make_room(self, address: str) -> bool:
+        """Take the last place from the address that has most, unless that is no better off than this one."""
+        held = Counter(place.address for place in self._places.values())
+        most, number = held.most_common(1)[0]
+        if number <= held[address] + 1:
+            return False
+        del self._places[next(turn for turn, place in reversed(self._places.items()) if place.address == most)]
+        return True
+
+    def _forget(self, gone: bool = False) -> None:
+        """Forget pages that have not come for long, and places of whoever has; or of all who have gone."""
+        now = self._clock()
+        self._on_the_way = [since for since in self._on_the_way if now - since < ON_THE_WAY]
+        self._called = {turn: since for turn, since in self._called.items() if now - since < ON_THE_WAY}
+        limit = now if gone else now - REMEMBERED + PRESENT
+        if any(place.until <= limit for place in self._places.values()):
+            self._places = {turn: place for turn, place in self._places.items() if place.until > limit}

@@ -1,1 +1,0 @@
-"""The one table of settings: its knobs, its forms, and what is made of it."""

@@ -1,1 +1,0 @@
-"""Experiments that the explorer, the command line and the benchmarks share."""

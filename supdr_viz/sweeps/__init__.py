@@ -1,1 +1,0 @@
-"""Sweeps as the page and the command line describe, run and show them."""

@@ -1,0 +1,1 @@
+"""Widgets, colours and components: all that touches Panel or the browser directly."""

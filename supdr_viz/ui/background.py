@@ -1,0 +1,153 @@
+"""Slow work beside the event loop: reading a file, asking a server."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import panel as pn
+
+from supdr.datasets import FileProblem
+from supdr.engine.optional import PackageMissing
+from supdr_viz.data.atomic_write import disk_trouble
+from supdr_viz.data.quotas import most
+from supdr_viz.ui.page_thread import call_in_page
+
+LOG = logging.getLogger(__name__)
+
+# Document -> number of things that are done for it.
+_AT_WORK: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+
+class _Turns:
+    """Lets as many work at the same time as the server's quota says."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._taken = 0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Wait for a turn, and give it back."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._taken < most("tasks"))
+            self._taken += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken -= 1
+                self._changed.notify()
+
+
+_TURNS = _Turns()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What slow work came to: a value, or a sentence that says what is wrong, or nothing as it was cancelled."""
+
+    value: Any = None
+    problem: str = ""
+    cancelled: bool = False
+
+
+class Cancelled(Exception):
+    """Ends slow work that nobody wants any more."""
+
+
+class Job:
+    """Slow work that can be cancelled, seen from the page; the work calls it between its parts.
+
+    `show`: ``show(done, total)`` is called in the page when the work has come further.
+    """
+
+    def __init__(self, show: Callable[[int, int], Any]) -> None:
+        document = pn.state.curdoc
+        self._call = call_in_page(document) if document is not None else None
+        self._show = show
+        self._last = (-1, -1)
+        self._cancelled = threading.Event()
+        if document is not None:  # whoever wanted it has gone
+            document.on_session_destroyed(lambda _context: self.cancel())
+
+    def cancel(self) -> None:
+        """End the work between this part and the next."""
+        self._cancelled.set()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell the page how far the work has come.
+
+        `done`, `total`: parts. Raises Cancelled if the work was cancelled.
+        """
+        if self._cancelled.is_set():
+            raise Cancelled
+        if (done, total) != self._last:
+            self._last = (done, total)
+            shown = partial(self._show, done, total)
+            shown() if self._call is None else self._call(shown)
+
+
+def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> None:
+    """Run ``work()`` in a thread, once it is its turn, and then ``done(outcome)`` in the page.
+
+    Without a page, as in tests, both run at once.
+
+    `work`: must not touch the page.
+    """
+    document = pn.state.curdoc
+    if document is None:
+        done(attempt(work))
+        return
+    call = call_in_page(document)
+    _AT_WORK[document] = _AT_WORK.get(document, 0) + 1
+
+    def _finish(outcome: Outcome) -> None:
+        _AT_WORK[document] -= 1
+        done(outcome)
+
+    def _work() -> None:
+        with _TURNS.taken():
+            outcome = attempt(work)
+        call(partial(_finish, outcome))
+
+    threading.Thread(target=_work, name="supdr-load", daemon=True).start()
+
+
+def at_work(document: Any) -> bool:
+    """Whether slow work of a page is under way.
+
+    `document`: the page's.
+    """
+    return _AT_WORK.get(document, 0) > 0
+
+
+def attempt(work: Callable[[], Any]) -> Outcome:
+    """Call `work` and turn whatever it raises into a sentence."""
+    try:
+        return Outcome(work())
+    except Cancelled:
+        return Outcome(cancelled=True)
+    except (FileProblem, PackageMissing) as error:
+        return Outcome(problem=str(error))
+    except ValueError as error:
+        return Outcome(problem=_sentence(str(error)))
+    except MemoryError:
+        return Outcome(problem="There is not enough memory for these data.")
+    except Exception as error:
+        LOG.exception("Work beside the page failed")
+        trouble = disk_trouble(error) if isinstance(error, OSError) else ""
+        why = f"on the server, {trouble}" if trouble else str(error) or type(error).__name__
+        return Outcome(problem=_sentence(f"This could not be done: {why}"))
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split())
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else text + "."

@@ -1,0 +1,51 @@
+"""One file at a time from the user's computer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from supdr_viz.ui import widgets
+from supdr_viz.ui.panel_workarounds import BoundedDropper
+
+CSS = """
+.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; box-shadow: none !important; }
+.filepond--panel-root { background-color: var(--supdr-page); border: 1.5px dashed var(--supdr-border); }
+.filepond--drop-label { color: var(--supdr-text); background: none !important; height: 100% !important; }
+.filepond--label-action { color: var(--supdr-primary); }
+"""
+
+
+def file_dropper(
+    on_file: Callable[[str, str | bytes], Any], on_refused: Callable[[str], Any], *, max_bytes: float
+) -> BoundedDropper:
+    """Make a field that takes a file by choosing or dropping it.
+
+    `on_file`: ``on_file(name, content)``, once for each file that comes; text files come decoded. `on_refused`:
+    ``on_refused(why)`` where the server has no room for a file that is on its way. `max_bytes`: a larger file is
+    refused by the browser, with a sentence. Returns it keeps no file.
+    """
+    take = widgets.guarded(on_file)
+
+    def _changed(event: Any) -> None:
+        files = event.new
+        if files:
+            name, content = files.popitem()  # the last one that came
+            # The browser takes the file before back when it likes, earlier or later, and each time the value changes.
+            # What stayed in it would be taken for a new file then.
+            files.clear()
+            take(name, content)
+
+    made = BoundedDropper(
+        widgets.guarded(on_refused),
+        max_bytes,
+        max_file_size=f"{max_bytes / 1e6:g}MB",
+        multiple=False,
+        margin=(4, 8),
+        height=98,  # without it the file's name is cut
+        previews=[],
+        stylesheets=[widgets.sheet(CSS)],
+        **widgets.WIDE,
+    )
+    made.param.watch(_changed, "value")
+    return made

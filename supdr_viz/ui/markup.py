@@ -1,0 +1,113 @@
+"""HTML and CSS of texts, card heads and legends: strings only, no widgets."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+TEXT_CSS = """
+:host { color: var(--supdr-text); font-family: Roboto, Helvetica, Arial, sans-serif;
+font-size: calc(13px * var(--supdr-zoom, 1)); line-height: 1.45; }
+p { margin: 0 0 4px 0; } .quiet { color: var(--supdr-secondary); }
+.small { font-size: calc(12px * var(--supdr-zoom, 1)); }
+.warning { color: var(--supdr-paused); } .error { color: var(--supdr-failed); }
+h2 { margin: 0; font-size: 11.5px; font-weight: 700; letter-spacing: .06em; text-transform: uppercase; }
+h3 { margin: 0; font-size: 13px; font-weight: 700; }
+table { border-collapse: collapse; font-size: 12px; } th, td { padding: 3px 8px;
+border-bottom: 1px solid var(--supdr-border); text-align: left; white-space: nowrap; max-width: 160px;
+overflow: hidden; text-overflow: ellipsis; }
+th { font-weight: 600; } th span { display: block; font-weight: 400; color: var(--supdr-secondary); }
+.scroll { overflow-x: auto; max-width: 100%; } dl { margin: 0; } dt { font-weight: 600; } dd { margin: 0 0 6px 0; }
+dd { color: var(--supdr-secondary); } pre { margin: 0; padding: 10px; overflow: auto; max-height: 50vh;
+border-radius: 6px; background: var(--supdr-page); border: 1px solid var(--supdr-border); font-size: 12px;
+line-height: 1.5; tab-size: 4; }
+"""
+
+BOX_CSS = """
+:host { position: relative; background: var(--supdr-card); border: 1px solid var(--supdr-border); border-radius: 8px;
+padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
+"""
+
+FLOW_CSS = ":host { flex-wrap: wrap; } * { align-self: center; }"
+
+# Shows nothing; of an empty text the kit makes a box.
+EMPTY = "<span></span>"
+
+# Heads of cards, legends, and words that are `explained`, beside the row they stand in: it does not leave the card.
+HEAD_CSS = """
+.head { display: flex; flex-wrap: wrap; align-items: center; column-gap: 12px; row-gap: 0; min-height: 24px; }
+.head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
+column-gap: 12px; }
+.head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
+.head .note.text { display: block; max-width: 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+@media (max-width: 599.95px) { .head .note.text { white-space: normal; } }
+.key { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
+.key i { display: inline-block; box-sizing: border-box; flex: none; }
+.key i.line { width: 18px; height: 0; border-top: 2.5px solid; }
+.key i.ring { width: 11px; height: 11px; border-radius: 50%; border: 2px solid; }
+.key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
+.key i.scale { width: 64px; height: 9px; border-radius: 4px; }
+.head .note:not(.text), .keys, .said { position: relative; }
+.explained { cursor: help; pointer-events: auto; border-radius: 3px; }
+.explained:focus { outline: 2px solid var(--supdr-primary); }
+.explained:is(:hover, :focus)::after { content: attr(data-help); position: absolute; z-index: 20; left: 0;
+top: calc(100% + 5px); width: max-content; max-width: min(260px, 100%); padding: 5px 8px; white-space: normal;
+pointer-events: none; font-weight: 400; color: var(--supdr-text); background: var(--supdr-card);
+border: 1px solid var(--supdr-border); border-radius: 6px; box-shadow: 0 2px 10px rgb(0 0 0 / 25%); }
+"""
+
+
+def escape(text: Any) -> str:
+    """Make text safe inside HTML."""
+    return html.escape(str(text), quote=True)
+
+
+def literal(text: str) -> str:
+    """Make text stand as it is where the kit takes it for Markdown: no link, no emphasis, no HTML; lines stay lines."""
+    return "".join(each if each.isalnum() or each.isspace() else f"&#{ord(each)};" for each in text)
+
+
+def markdown(text: str) -> str:
+    """Turn Markdown into HTML; HTML inside it is escaped, so that the text may come from outside."""
+    from markdown_it import MarkdownIt
+
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+
+
+def card_head(title: str, note: str = "") -> str:
+    """Write a card's first row; `note` is HTML."""
+    kind = "note" if "<" in note else f'note text" title="{note}'  # a caption that is cut shows whole on hovering
+    return f'<div class="head"><h3>{escape(title)}</h3><span class="{kind}">{note}</span></div>'
+
+
+def explained(content: str, help: str, kind: str = "") -> str:
+    """Write a word that says what it means when it is pointed at, touched, or reached by the Tab key.
+
+    `content`: HTML. `help`: one sentence; without it the word is a plain one. `kind`: its class, for a style sheet.
+    """
+    if not help:
+        return f'<span class="{kind}">{content}</span>'
+    said = escape(help)
+    return f'<span class="{kind} explained" tabindex="0" data-help="{said}" aria-description="{said}">{content}</span>'
+
+
+def legend(entries: Sequence[Any]) -> str:
+    """Write a legend.
+
+    `entries`: with ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale"),
+    ``outline``, what CSS cuts a point's mark with, and ``help``, what the word means; the last two may be empty.
+    """
+    keys = []
+    for entry in entries:
+        style = f"color:{escape(entry.colour)};border-color:{escape(entry.colour)}"
+        if entry.kind == "scale":
+            style = f"background:{escape(entry.colour)}"
+        elif entry.kind == "line":
+            dash = "dashed" if entry.dash == "dotdash" else escape(entry.dash)
+            style += f";border-style:{dash};border-width:2.5px 0 0 0"
+        elif entry.outline:
+            style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
+        mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
+        keys.append(explained(f"{mark}{escape(entry.name)}", entry.help, "key"))
+    return "".join(keys)

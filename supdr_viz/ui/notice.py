@@ -1,0 +1,85 @@
+"""Boxes above the plots in which a page says what is in the way, or what was wrong with its address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr_viz.ui import widgets
+from supdr_viz.ui.markup import literal
+
+# An empty title, or the margin of a paragraph, would push the text below the icon.
+BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-message p": {"margin": 0}}
+
+
+class Notice:
+    """A box that is away until there is something to say.
+
+    `closeable`: whether it can be closed: what it says asks for nothing, and nothing that is done takes it back.
+    `view`: empty until something was said for the first time.
+    """
+
+    def __init__(self, *, closeable: bool = False) -> None:
+        self._closeable = closeable
+        self.view = pn.Column(margin=0, **widgets.WIDE)
+        self._box: pmui.Alert | None = None
+        self._offer: pmui.Button | None = None
+        self._act: Callable[[], Any] = lambda: None
+
+    @property
+    def shown(self) -> bool:
+        """Whether it says something."""
+        return self._box is not None and self._box.visible
+
+    def say(self, text: str, kind: str, *, offer: tuple[str, Callable[[], Any]] | None = None) -> None:
+        """Show a sentence.
+
+        `text`: shown as it is: the kit takes it for Markdown, and it may quote a link or a file; `kind`: one of "info",
+        "success", "warning", "error"; `offer`: a way out: the text of a button below, and what it does.
+        """
+        said = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
+        if self._box is None:
+            look: dict[str, Any] = {"title": "", "sx": BESIDE_ICON, "margin": (0, 0, 8, 0), **widgets.WIDE}
+            self._box = pmui.Alert(closeable=self._closeable, **look, **said)
+            self._box.param.watch(lambda _event: self._closed(), "closed")
+            self.view.append(self._box)
+        else:
+            self._box.param.update(**said)
+        self._show_offer(offer)
+
+    def hide(self) -> None:
+        """Take the box away."""
+        if self._box is not None and self._box.visible:
+            self._box.visible = False
+        self._show_offer(None)
+
+    def _closed(self) -> None:
+        """Take a box away that was closed: by itself it leaves its margin."""
+        if self._box is not None and self._box.closed:
+            self.hide()
+
+    def _show_offer(self, offer: tuple[str, Callable[[], Any]] | None) -> None:
+        if offer is None:
+            if self._offer is not None:
+                self._offer.visible = False
+            return
+        label, self._act = offer
+        if self._offer is None:
+            self._offer = widgets.button(label, lambda: self._act(), margin=(0, 0, 8, 0))
+            self.view.append(self._offer)
+        else:
+            self._offer.param.update(label=label, visible=True)
+
+
+def remarks(sentences: Sequence[str]) -> Notice:
+    """Make a box that says what was wrong when the page was opened, until it is closed; it covers nothing.
+
+    `sentences`: without any the box is away.
+    """
+    made = Notice(closeable=True)
+    if sentences:
+        made.say("\n\n".join(sentences), "warning")
+    return made

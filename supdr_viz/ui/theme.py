@@ -1,0 +1,265 @@
+"""The look: colours for light and dark, theme of the UI kit, the page's head.
+
+Class colours are those of Okabe and Ito, which colour-blind people can tell apart, but for vermilion: it marks errors.
+The dark variants keep contrast.
+Text colours pass WCAG AA on their backgrounds.  HTML reads colours as CSS variables (``--supdr-c-0``), which reach into
+every component and follow the theme by themselves; Bokeh glyphs take them from `palette`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bokeh.palettes import Cividis256
+
+from supdr_viz.ui import panel_workarounds
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one theme.
+
+    primary, on_primary: buttons, sliders, links; text on a button.
+    page, card: backgrounds.
+    text, secondary, border, grid: text, quiet text, outlines, grid lines.
+    classes: colour of each class.
+    error: rings around errors; the test curve.
+    support: rings around support vectors.
+    boundary: decision boundary and margins.
+    muted: unlabelled rows, and what has no value.
+    regions: regression: low to high values.
+    curves: curves, the first one for the objective.
+    running, paused, failed: state of a run.
+    """
+
+    primary: str
+    on_primary: str
+    page: str
+    card: str
+    text: str
+    secondary: str
+    border: str
+    grid: str
+    classes: tuple[str, ...]
+    error: str
+    support: str
+    boundary: str
+    muted: str
+    regions: tuple[str, ...]
+    curves: tuple[str, ...]
+    running: str
+    paused: str
+    failed: str
+
+
+LIGHT = Palette(
+    primary="#005A8F",
+    on_primary="#FFFFFF",
+    page="#F4F6F8",
+    card="#FFFFFF",
+    text="#17212B",
+    secondary="#51606E",
+    border="#D8DEE4",
+    grid="#E3E8EC",
+    classes=(
+        "#0072B2",
+        "#E69F00",
+        "#009E73",
+        "#CC79A7",
+        "#56B4E9",
+        "#3B2FC9",
+        "#7A5195",
+        "#8A6D00",
+        "#5B6770",
+        "#A3333D",
+    ),
+    error="#D55E00",
+    support="#8A97A3",
+    boundary="#17212B",
+    muted="#8A97A3",
+    regions=tuple(Cividis256),
+    curves=("#005A8F", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#3B2FC9", "#7A5195", "#8A6D00"),
+    running="#1B7A3D",
+    paused="#B34700",
+    failed="#B3261E",
+)
+DARK = Palette(
+    primary="#6CC3F5",
+    on_primary="#0B1620",
+    page="#0F161D",
+    card="#18222C",
+    text="#E6EDF3",
+    secondary="#9FB0BF",
+    border="#2C3944",
+    grid="#2C3944",
+    classes=(
+        "#56B4E9",
+        "#E69F00",
+        "#00B386",
+        "#CC79A7",
+        "#0072B2",
+        "#7D6BFF",
+        "#B08CCB",
+        "#C9A800",
+        "#A9B4BD",
+        "#E07A80",
+    ),
+    error="#D55E00",
+    support="#8A97A3",
+    boundary="#E6EDF3",
+    muted="#8A97A3",
+    regions=tuple(Cividis256),
+    curves=("#6CC3F5", "#E69F00", "#00B386", "#CC79A7", "#56B4E9", "#7D6BFF", "#B08CCB", "#C9A800"),
+    running="#5FD08A",
+    paused="#FFA85C",
+    failed="#FF8A80",
+)
+
+FONT_SIZE = 13
+HEADER_HEIGHT = 48
+SIDEBAR_WIDTH = 280
+
+
+def palette(dark: bool) -> Palette:
+    """Return the colours of the dark or the light theme."""
+    return DARK if dark else LIGHT
+
+
+def css_variables(colours: Palette) -> str:
+    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves)."""
+    single = {name: value for name, value in vars(colours).items() if isinstance(value, str)}
+    single |= {f"c-{number}": colour for number, colour in enumerate(colours.classes)}
+    single |= {f"k-{number}": colour for number, colour in enumerate(colours.curves)}
+    # The prefix keeps clear of the kit's own variables.
+    return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
+
+
+# Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it.
+STILL = """
+@media (prefers-reduced-motion: reduce) {
+  *, *::before, *::after { transition-duration: 0s !important; animation-duration: 0s !important; }
+}
+"""
+
+
+def _without(file: str, kind: str) -> str:
+    """Write the block of the kit's template that asks for its files of a kind, without one of them."""
+    others = f"line in (bokeh_{kind} or '').splitlines() if '{file}' not in line"
+    return f"{{% block {kind}_resources %}}{{% for {others} %}}{{{{ line }}}}\n{{% endfor %}}{{% endblock %}}"
+
+
+# The page's HTML template: theme and background are right before anything is painted. The theme is the one chosen last
+# in this browser, else the system's.
+HEAD = (
+    """{% extends "base.html" %}{% block preamble %}{{ super() }}
+<script>"""
+    + panel_workarounds.CALM_FILE_CHOOSER
+    + panel_workarounds.MODULES_AS_THEY_ARE
+    + panel_workarounds.SOCKETS_AS_THEY_ARE
+    + "</script>{% endblock %}"
+    + _without(panel_workarounds.FONTS_FOR_ALL_LETTERS, "css")
+    + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
+    + """{% block postamble %}{{ super() }}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+html { color-scheme: light; --supdr-dark: 0; """
+    + css_variables(LIGHT)
+    + """}
+html[data-theme="dark"] { color-scheme: dark; --supdr-dark: 1; """
+    + css_variables(DARK)
+    + """}
+html { scrollbar-color: color-mix(in srgb, var(--supdr-secondary) 55%, transparent) transparent; }
+html, body { background-color: var(--supdr-page) !important; color: var(--supdr-text); }
+</style>
+<script>
+let theme = null
+try { theme = localStorage.getItem("supdr-theme") } catch (error) {}
+const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
+document.documentElement.dataset.theme = theme || system
+
+// The tabs lead back to what was looked at last on each page; several pages may be at one address, told by "page".
+const memory = ({pathname, search}) => "supdr" + pathname + (new URLSearchParams(search).get("page") ?? "")
+addEventListener("pagehide", () => {
+  try { sessionStorage.setItem(memory(location), location.search) } catch (error) {}
+})
+addEventListener("click", (event) => {
+  const link = event.composedPath().find((each) => each instanceof Element && each.matches("a[role=tab]"))
+  try { if (link) link.search = sessionStorage.getItem(memory(link)) || link.search } catch (error) {}
+}, true)
+</script>{% endblock %}"""
+)
+
+# JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it.
+REMEMBER_THEME = """
+const theme = cb_obj.dark_theme ? "dark" : "light"
+document.documentElement.dataset.theme = theme
+try { localStorage.setItem("supdr-theme", theme) } catch (error) {}
+"""
+
+
+def _mode(colours: Palette) -> dict[str, Any]:
+    return {
+        # The bar takes "contrastText" for its background: see PAGE_SX.
+        "primary": {"main": colours.primary, "contrastText": colours.card if colours is LIGHT else colours.on_primary},
+        "background": {"default": colours.page, "paper": colours.card},
+        "text": {"primary": colours.text, "secondary": colours.secondary},
+        "divider": colours.border,
+    }
+
+
+def _theme(colours: Palette) -> dict[str, Any]:
+    focus = {"outline": f"2px solid {colours.primary}", "outlineOffset": "2px"}
+    return {
+        "palette": _mode(colours),
+        "shape": {"borderRadius": 8},
+        "typography": {"fontSize": FONT_SIZE, "h6": {"fontSize": "0.95rem", "fontWeight": 600}},
+        "components": {
+            "MuiButtonBase": {
+                "defaultProps": {"disableRipple": True},
+                "styleOverrides": {"root": {"&.Mui-focusVisible": focus}},
+            },
+            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none", "fontWeight": 500}}},
+            # the kit lightens raised surfaces on dark
+            "MuiPaper": {"styleOverrides": {"root": {"backgroundImage": "none"}}},
+            "MuiTab": {"styleOverrides": {"root": {"textTransform": "none"}}},
+        },
+    }
+
+
+def theme_config() -> dict[str, Any]:
+    """Return the theme of the UI kit for both modes."""
+    return {"light": _theme(LIGHT), "dark": _theme(DARK)}
+
+
+# ``sx`` of the page. ``css_classes=["wide-only"]`` or ``["narrow-only"]`` works on direct children of the page.
+PAGE_SX: dict[str, Any] = {
+    # Exactly these two values keep the kit from theming the header's children for a blue bar.
+    ".MuiAppBar-root": {
+        "bgcolor": "primary.contrastText",
+        "color": "primary.main",
+        "boxShadow": "none",
+        "borderBottom": "1px solid var(--supdr-border)",
+        "backgroundImage": "none",
+    },
+    ".MuiAppBar-root .title": {"color": "text.primary", "fontSize": "1.15rem", "fontWeight": 700},
+    "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT}px !important"},
+    "& .MuiLinearProgress-root.pmui-busy, & .MuiAppBar-root .MuiLinearProgress-root": {"display": "none"},
+    "@media (max-width: 899.95px)": {"& .wide-only": {"display": "none !important"}},
+    "@media (min-width: 900px)": {"& .narrow-only": {"display": "none !important"}},
+    "& main": {"bgcolor": "background.default"},
+    "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider"},
+    "& .sidebar": {"p": "4px 0"},
+}
+
+
+def page_options() -> dict[str, Any]:
+    """Give the arguments that every page passes to ``panel_material_ui.Page``."""
+    return {
+        "title": "supdr",
+        "theme_config": theme_config(),
+        "template": HEAD,
+        "sx": PAGE_SX,
+        "sidebar_width": SIDEBAR_WIDTH,
+        "sidebar_resizable": False,
+    }
