@@ -38,7 +38,7 @@ function proposed(model, proposal) {
   box.checked = proposal.accepted
   words.textContent = `${proposal.text}, ${proposal.size}${proposal.example ? `: ${proposal.example}` : ""}`
   box.onchange = () => {
-    model.rules = { ...model.rules, [proposal.key]: box.checked }
+    model.rules = {...model.rules, [proposal.key]: box.checked}
   }
   line.append(box, words)
   return line

@@ -178,7 +178,7 @@ def _typed(texts: pandas.Series, attribute: Attribute) -> pandas.Series | pandas
         return values
     if "%" in attribute.kind:
         dates = pd.to_datetime(values, format=attribute.kind, errors="coerce", utc=True)
-        return dates if dates.isna().equals(values.isna()) else values
+        return dates.dt.tz_localize(None) if dates.isna().equals(values.isna()) else values
     unknown = ~missing & ~values.isin(attribute.levels)
     if unknown.any():
         row = int(unknown.to_numpy().argmax())
